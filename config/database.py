@@ -1,0 +1,251 @@
+"""Where the data lives: the server that DATABASE_URL names, or an embedded PostgreSQL under DATA_DIR.
+
+Several processes share one embedded server. Each of its users holds a shared lock on ``postgres.users``; whoever
+leaves and can turn it into an exclusive one was the last, and stops the server. Starting and leaving take turns by an
+exclusive lock on ``postgres.lock``. The kernel gives up the locks of a killed process: no list of users can go stale.
+"""
+
+import contextlib
+import fcntl
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import conninfo, sql
+
+from config.cluster import SUPERUSER, Cluster, account_for
+from config.cluster import DatabaseUnavailable as DatabaseUnavailable
+
+log = logging.getLogger(__name__)
+
+DATABASE = "app"
+CONNECT_SECONDS = 4  # for each address of a host; localhost has two
+REACH_SECONDS = 9
+ANSWER_SECONDS = 60
+LAUNCHES = 5
+OLDEST_VERSION = 15
+
+
+def databases(*, url: str | None, data_dir: Path, setting: str = "DATABASE_URL") -> dict[str, Any]:
+    """Django's settings for one database: the one at ``url``, or the embedded one under ``data_dir`` if it is None.
+
+    Raises ValueError, in one line that names ``setting`` and shows no password, if ``url`` is not an address.
+    """
+    if url is None:
+        cluster = Embedded(data_dir=data_dir).path
+        address = {"NAME": DATABASE, "USER": SUPERUSER, "PASSWORD": "", "HOST": str(cluster), "PORT": ""}
+        options: dict[str, Any] = {}
+    else:
+        address, options = _parsed(url=url, setting=setting)
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        **address,
+        # One connection per thread, for good. psycopg's pool would add threads to every process and three to four times
+        # the work per request; the check lets workers reconnect after a restart of the server.
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options | {"connect_timeout": min(int(options.get("connect_timeout", 5)), CONNECT_SECONDS)},
+    }
+
+
+def _parsed(*, url: str, setting: str) -> tuple[dict[str, str], dict[str, Any]]:
+    """The address and the options of a URL, read by libpq, whose messages may quote a password and are dropped."""
+    expected = "expected postgresql://user:password@host:5432/name, with special characters percent-encoded"
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise ValueError(f"{setting} is not the address of a PostgreSQL database: {expected}.")
+    try:
+        parts: dict[str, Any] = dict(conninfo.conninfo_to_dict(url))
+    except psycopg.ProgrammingError:
+        raise ValueError(f"{setting} cannot be read: {expected}.") from None
+    port = str(parts.pop("port", ""))
+    if port and not (port.isdecimal() and 0 < int(port) < 65536):
+        raise ValueError(f"{setting} has a wrong port: {expected}.")
+    if not parts.get("dbname"):
+        raise ValueError(f"{setting} names no database: {expected}.")
+    if not str(parts.get("connect_timeout", 0)).isdecimal():
+        raise ValueError(f"{setting} has a wrong connect_timeout: a whole number of seconds is needed.")
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host"}
+    return {django: str(parts.pop(libpq, "")) for django, libpq in names.items()} | {"PORT": port}, parts
+
+
+def reach(database: dict[str, Any], *, setting: str = "DATABASE_URL") -> None:
+    """Return once the database answers. Raises DatabaseUnavailable within ten seconds, in one line with no password."""
+    outcome: list[str | int] = []
+    # A thread, because no timeout of libpq covers a name server that does not answer.
+    thread = threading.Thread(target=lambda: outcome.append(_attempt(database)), daemon=True)
+    thread.start()
+    thread.join(REACH_SECONDS)
+    found = outcome[0] if outcome else "no answer"
+    if isinstance(found, str):
+        where = f"{database['HOST'] or 'localhost'}:{database['PORT'] or 5432}/{database['NAME']}"
+        raise DatabaseUnavailable(f"{setting}: the database at {where} cannot be reached ({found}).")
+    if found < OLDEST_VERSION:
+        raise DatabaseUnavailable(f"{setting}: PostgreSQL {OLDEST_VERSION} or newer is needed; this is {found}.")
+
+
+def _attempt(database: dict[str, Any]) -> str | int:
+    """The server's major version, or why it cannot be asked."""
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    parts = {libpq: database[django] for django, libpq in names.items() if database[django]}
+    try:
+        with psycopg.connect(**parts, **database["OPTIONS"]) as connection:
+            return connection.info.server_version // 10000
+    except psycopg.Error as error:
+        reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
+        password = database["PASSWORD"]
+        return reason.replace(password, "…") if len(password) > 3 else reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embedded:
+    """The embedded PostgreSQL under ``data_dir``."""
+
+    data_dir: Path
+
+    @property
+    def path(self) -> Path:
+        """The server's data directory, and that of its socket."""
+        return self.data_dir.resolve() / "postgres"
+
+    def running(self) -> bool:
+        """Whether the server's process lives; it may not answer yet."""
+        return Cluster(path=self.path, account=None).alive()
+
+    def start(self) -> None:
+        """Return once the server runs, answers and has its database; it goes on when this process ends.
+
+        Raises DatabaseUnavailable.
+        """
+        with self._turn():
+            self._ensure()
+
+    def stop(self) -> None:
+        """Stop the server, whoever uses it."""
+        with self._turn():
+            self._cluster().stop()
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Use the server: started on the way in if need be, stopped on the way out by the last of its users.
+
+        Raises DatabaseUnavailable.
+        """
+        holder = os.getpid()
+        with contextlib.closing(self._lock("postgres.users")) as users:
+            with self._turn():
+                fcntl.flock(users, fcntl.LOCK_SH)
+                self._ensure()
+            try:
+                yield
+            finally:
+                # A forked worker leaves through here too, with the lock of its parent.
+                if os.getpid() == holder:
+                    self._leave(users)
+
+    @contextlib.contextmanager
+    def watch(self, *, every: float = 2.0) -> Iterator[None]:
+        """Start the server again, within ``every`` seconds, whenever it was killed."""
+        done = threading.Event()
+        thread = threading.Thread(target=self._revive, args=(done, every), name="postgres-watch", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+
+    def _revive(self, done: threading.Event, every: float) -> None:
+        while not done.wait(every):
+            if self.running():
+                continue
+            try:
+                self.start()
+                log.warning("The embedded database was gone and has been started again.")
+            except (DatabaseUnavailable, OSError) as error:
+                log.error("The embedded database is gone: %s", error)
+
+    def _leave(self, users: "_Lock") -> None:
+        with self._turn():
+            try:
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            self._cluster().stop()
+
+    def _ensure(self) -> None:
+        """Bring the server up, whatever state it was left in; the caller has its turn."""
+        cluster = self._cluster()
+        if not cluster.alive():
+            cluster.check()
+            if not cluster.exists():
+                cluster.make()
+        deadline = time.monotonic() + ANSWER_SECONDS
+        failures = 0
+        while not self._answers():
+            if not cluster.alive() and (failure := cluster.launch()):
+                failures += 1
+                if failures == LAUNCHES:
+                    raise DatabaseUnavailable(
+                        f"The embedded database does not start: {failure} See {self.path}/server.log."
+                    )
+                time.sleep(0.2)
+            if time.monotonic() > deadline:
+                raise DatabaseUnavailable(f"The embedded database does not answer; see {self.path}/server.log.")
+
+    def _answers(self) -> bool:
+        """Whether a real connection works; makes the database on the first one."""
+        try:
+            with psycopg.connect(
+                host=str(self.path), user=SUPERUSER, dbname="postgres", autocommit=True, connect_timeout=5
+            ) as connection:
+                if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
+                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+        except psycopg.OperationalError:
+            time.sleep(0.02)
+            return False
+        return True
+
+    def _cluster(self) -> Cluster:
+        return Cluster(path=self.path, account=account_for(cluster=self.path))
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One process at a time decides over the server."""
+        with contextlib.closing(self._lock("postgres.lock")) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _lock(self, name: str) -> "_Lock":
+        """Open a lock file, which belongs to whom the data belongs to, so that root leaves nothing in the way."""
+        account = account_for(cluster=self.path)
+        try:
+            if not self.data_dir.exists():
+                self.data_dir.mkdir(parents=True, exist_ok=True)
+                self.data_dir.chmod(0o711)  # ours: the server's user must pass, whatever the umask is
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            number = os.open(self.data_dir / name, flags, 0o600)
+        except OSError as error:
+            raise DatabaseUnavailable(
+                f"{self.data_dir} cannot be written ({error.strerror}): set DATA_DIR to a directory of your own."
+            ) from None
+        if account and os.fstat(number).st_nlink == 1:
+            os.fchown(number, account.uid, account.gid)
+        return _Lock(number)
+
+
+class _Lock:
+    """An open file that only serves to be locked; closing it gives up the lock."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def fileno(self) -> int:
+        return self._number
+
+    def close(self) -> None:
+        os.close(self._number)
