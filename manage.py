@@ -1,11 +1,9 @@
 #!/usr/bin/env python
 """The door to every command; the database that a command needs is running when it starts."""
 
-import os
 import sys
 
-from django.core.management import execute_from_command_line
+from config.startup import main
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    execute_from_command_line(sys.argv)
+    main(sys.argv)

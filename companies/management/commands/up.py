@@ -1,0 +1,96 @@
+"""Run the whole service: database, migrations, exchange rates, a demo company, and the web server until Ctrl-C."""
+
+import contextlib
+import io
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection, connections
+
+from companies.models import Company
+from config.database import Embedded
+from config.serving import CannotListen, bind, serve
+from config.startup import database
+
+PREPARING = 7_300_115  # the advisory lock's number; any will do that no one else takes
+
+
+class Command(BaseCommand):
+    help = "Run the service until Ctrl-C: database, migrations, exchange rates, a demo company, web server."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=settings.PORT, help="default: PORT, or 8000")
+        parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
+        parser.add_argument("--workers", type=int, default=2, help="processes that answer requests; default: 2")
+        parser.add_argument("--no-demo", action="store_false", dest="demo", help="create no demo company")
+
+    def handle(self, *, host: str, port: int, workers: int, demo: bool, **_: Any) -> None:
+        if workers < 1:
+            raise CommandError("--workers must be 1 or more.")
+        try:
+            with bind(host=host, port=port) as listener, database(), _watched():
+                made = prepare(demo=demo)
+                address = settings.BASE_URL
+                serve(listener=listener, workers=workers, ready=lambda: self._greet(address=address, made=made))
+        except CannotListen as error:
+            raise CommandError(str(error)) from None
+        except KeyboardInterrupt:
+            return
+
+    def _greet(self, *, address: str, made: dict[str, str] | None) -> None:
+        """Say where to look and how to sign in; flushed, or each worker would say it again."""
+        lines = [
+            f"Ready on {address}",
+            f"  Web application  {settings.APP_URL}",
+            f"  API reference    {address}/docs",
+        ]
+        if made:
+            lines += [
+                f"  Sign in as       {made['email']}  password {made['password']}",
+                f"  API key          {made['apiKey']}",
+                "Both are shown this once. Try:",
+                f'  curl -H "Authorization: Bearer {made["apiKey"]}" {address}/companies',
+            ]
+        self.stdout.write("\n".join([*lines, "Ctrl-C stops it."]))
+        self.stdout.flush()
+
+
+def prepare(*, demo: bool) -> dict[str, str] | None:
+    """Bring the database up to date; what ``demo --json`` printed if it made the demo company now.
+
+    Two starts at once take turns: the second finds everything done.
+    """
+    with _alone():
+        call_command("migrate", verbosity=0, interactive=False)
+        call_command("update_rates", verbosity=0, stdout=io.StringIO())
+        if not demo or Company.objects.exists():
+            return None
+        answer = io.StringIO()
+        call_command("demo", json=True, stdout=answer)
+        made: dict[str, str] = json.loads(answer.getvalue())
+        return made
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
+        yield
+    finally:
+        connections.close_all()  # which gives up the lock; and the workers must not inherit a connection
+
+
+@contextlib.contextmanager
+def _watched() -> Iterator[None]:
+    if settings.EMBEDDED:
+        with Embedded(data_dir=settings.DATA_DIR).watch():
+            yield
+    else:
+        yield

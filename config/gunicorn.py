@@ -1,0 +1,62 @@
+"""gunicorn's settings, for ``manage.py up`` and for ``gunicorn -c config/gunicorn.py config.wsgi`` alike."""
+
+import logging
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from gunicorn.glogging import Logger
+
+bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
+worker_class = "gthread"
+workers = 2
+threads = 4
+
+# The application is loaded once and shared by the workers. Connections are not: whatever was opened is closed first.
+preload_app = True
+
+
+def pre_fork(_server: Any, _worker: Any) -> None:
+    """No two processes may talk over one connection."""
+    from django.db import connections  # Django is set up by then, and not before
+
+    connections.close_all()
+
+
+# The heartbeat comes from its own thread, so this does not end a slow request. It ends a worker that is stuck, and
+# leaves decoding an import of 64 MiB on a busy machine its time.
+timeout = 120
+graceful_timeout = 30
+keepalive = 30
+worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - heartbeats must not wait for a disk
+
+limit_request_line = 8190  # lists of ids in a query
+limit_request_fields = 100
+limit_request_field_size = 8190
+
+control_socket_disable = True  # it would be kept in the home directory
+
+
+class Discreet(logging.Filter):
+    """Takes query strings, and the raw text of broken requests, out of gunicorn's messages: both may hold secrets."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = re.sub(r"\?\S*", "?…", record.getMessage())
+        if message.startswith("Invalid request from"):
+            message = re.split(r"['\"]", message, maxsplit=1)[0].rstrip()
+        record.msg, record.args = message, ()
+        return True
+
+
+class DiscreetLogger(Logger):
+    """gunicorn's logger without secrets."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        self.error_log.filters = [Discreet()]
+
+
+logger_class = DiscreetLogger
+loglevel = "warning"
+accesslog = None

@@ -1,0 +1,92 @@
+"""What happens between a command line and its command: settings are read, the database is there, errors are lines."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import NoReturn
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line
+
+from config.database import DatabaseUnavailable, Embedded, reach
+
+# These read no rows. ``up`` keeps the database itself, and ``wait_ready`` must not be the one that starts it.
+WITHOUT_DATABASE = {
+    "collectstatic", "compilemessages", "diffsettings", "findstatic", "makemessages", "spectacular", "startapp",
+    "up", "version", "wait_ready",
+}  # fmt: skip
+WITHOUT_SETTINGS = {"help", "--help", "-h", "version", "--version"}
+
+
+def main(argv: list[str]) -> None:
+    """Run the command in ``argv``; a wrong setting or a missing database is one line on stderr and exit code 1."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    signal.signal(signal.SIGTERM, _terminate)
+    words = argv[1:] or ["help"]
+    if WITHOUT_SETTINGS.isdisjoint(words):
+        _read_settings(words)
+    try:
+        with database_for(words):
+            execute_from_command_line(argv)
+    except DatabaseUnavailable as error:
+        sys.exit(f"Error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+@contextlib.contextmanager
+def database_for(words: list[str]) -> Iterator[None]:
+    """Keep the database that the command line ``words`` needs, if it needs one, for as long as it runs.
+
+    Raises DatabaseUnavailable.
+    """
+    command = words[0]
+    needless = not WITHOUT_SETTINGS.isdisjoint(words) or command in WITHOUT_DATABASE
+    if needless or (command == "check" and "--database" not in words):
+        yield
+        return
+    with database():
+        yield
+
+
+@contextlib.contextmanager
+def database() -> Iterator[None]:
+    """Keep the database of the settings: the embedded one is started, one of DATABASE_URL is asked to answer.
+
+    Raises DatabaseUnavailable.
+    """
+    if settings.EMBEDDED:
+        with Embedded(data_dir=settings.DATA_DIR).hold():
+            yield
+    else:
+        reach(settings.DATABASES["default"])
+        yield
+
+
+def _read_settings(words: list[str]) -> None:
+    """Read the settings now, where an error in them can still be told from an error of the command."""
+    if words[0] == "up" and (port := _option(words, "--port")):
+        os.environ["PORT"] = port  # the default of BASE_URL follows it
+    try:
+        _ = settings.EMBEDDED
+    except (ImproperlyConfigured, ValueError, OSError) as error:
+        sys.exit(f"Error: {' '.join(str(error).split())}")
+
+
+def _option(words: list[str], name: str) -> str | None:
+    """The value of ``--name value`` or ``--name=value``."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == name:
+            return following
+        if word.startswith(f"{name}="):
+            return word.partition("=")[2]
+    return None
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    """SIGTERM leaves through the same doors as Ctrl-C, so that the last user of the database stops it."""
+    sys.exit(128 + number)
