@@ -57,7 +57,7 @@ exit 0
 FIRST_CLOSED_DOOR = 'for door; do test -x "$door" || { printf %s "$door"; exit 0; }; done'
 
 
-class DatabaseUnavailable(RuntimeError):  # noqa: N818 - a sentence, as all our errors
+class DatabaseUnavailable(RuntimeError):
     """The database cannot be started or reached; the message is one line that says what to do."""
 
 

@@ -16,7 +16,7 @@ GUNICORN_SETTINGS = Path(__file__).with_name("gunicorn.py")
 BACKLOG = 2048
 
 
-class CannotListen(RuntimeError):  # noqa: N818 - a sentence, as all our errors
+class CannotListen(RuntimeError):
     """The address is taken or not ours; the message is one line."""
 
 

@@ -1,0 +1,178 @@
+"""Every refusal as one body: RFC 9457 problem+json, with a stable code, the request's id, and a pointer per field."""
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import DataError, IntegrityError
+from django.http import Http404, HttpResponse, UnreadablePostError
+from rest_framework import exceptions, serializers
+from rest_framework.response import Response
+
+from companies import errors
+from companies.authentication import challenge
+
+log = logging.getLogger("api")
+
+TITLES = {
+    400: "Bad request",
+    401: "Not authenticated",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    406: "Not acceptable",
+    409: "Conflict",
+    411: "Length required",
+    412: "Precondition failed",
+    413: "Too large",
+    415: "Unsupported media type",
+    429: "Too many requests",
+    500: "Internal error",
+    503: "Unavailable",
+}
+STATUS = {errors.Invalid: 400, errors.Denied: 403, errors.Missing: 404, errors.Conflict: 409}
+CODES = {  # codes of the framework's fields that say less than ours, or differ from our style
+    "required": "required",
+    "null": "must_not_be_null",
+    "blank": "must_not_be_empty",
+    "invalid": "invalid_value",
+    "not_a_list": "invalid_value",
+    "not_a_dict": "invalid_value",
+    "min_value": "out_of_range",
+    "max_value": "out_of_range",
+    "max_length": "too_long",
+    "min_length": "too_short",
+    "max_string_length": "out_of_range",
+    "null_characters_not_allowed": "invalid_characters",
+    "surrogate_characters_not_allowed": "invalid_characters",
+    "empty": "must_not_be_empty",
+}
+NOT_FOUND = "There is nothing at this address, or nothing that you can reach."
+INVALID_FIELDS = "The request has invalid fields."
+PLAIN: dict[type[Exception], tuple[int, str, str]] = {
+    errors.Missing: (404, "not_found", NOT_FOUND),
+    exceptions.NotFound: (404, "not_found", NOT_FOUND),
+    Http404: (404, "not_found", NOT_FOUND),
+    RequestDataTooBig: (413, "body_too_large", "The body is larger than this operation takes."),
+    PermissionDenied: (403, "permission_denied", "You may not do this."),
+    SuspiciousOperation: (400, "bad_request", "The request could not be read."),
+    UnreadablePostError: (400, "bad_request", "The request could not be read."),
+    DataError: (400, "invalid_value", "A value is out of range or has characters that cannot be stored."),
+    IntegrityError: (409, "conflict", "The change contradicts other data of the company."),
+}
+
+
+def problem(
+    request: Any, *, status: int, code: str, detail: str, fields: list[dict[str, str]] | None = None
+) -> dict[str, Any]:
+    """The body of every error."""
+    body: dict[str, Any] = {
+        "type": f"{settings.BASE_URL}/docs#error-{code}",
+        "title": TITLES.get(status, "Error"),
+        "status": status,
+        "detail": detail,
+        "instance": request.path,
+        "code": code,
+        "requestId": getattr(request, "request_id", ""),
+    }
+    if fields is not None:
+        body["errors"] = fields
+    return body
+
+
+def answer(error: Exception, context: dict[str, Any]) -> Response:
+    """The framework's exception handler: whatever a view raised becomes a problem; the unexpected a plain 500."""
+    request = context["request"]
+    headers: dict[str, str] = {}
+    status, code, detail, fields = translate(error)
+    if status == 500:
+        log.exception("request %s failed", getattr(request, "request_id", ""), exc_info=error)
+    if status == 401:
+        headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or challenge()
+    headers |= getattr(error, "headers", {})
+    if status == 429:
+        headers["Retry-After"] = str(int(getattr(error, "wait", None) or 60))
+    body = problem(request, status=status, code=code, detail=detail, fields=fields)
+    return Response(body, status=status, headers=headers, content_type="application/problem+json")
+
+
+def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | None]:
+    """(status, code, detail, errors) of an exception; never its text where that could show internals."""
+    for kind, told in PLAIN.items():
+        if isinstance(error, kind):
+            return *told, None
+    match error:
+        case errors.FieldErrors():
+            return 400, error.code, error.detail, [entry(*each) for each in error.errors]
+        case errors.Refusal():
+            return of_domain(error)
+        case serializers.ValidationError():
+            return 400, "validation_failed", INVALID_FIELDS, list(field_errors(error.get_full_details()))
+        case exceptions.APIException():
+            return of_framework(error)
+    return 500, "internal_error", "Something went wrong on our side. The request id helps us find it.", None
+
+
+def of_domain(error: errors.Refusal) -> tuple[int, str, str, list[dict[str, str]] | None]:
+    status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
+    if error.pointer:
+        return status, "validation_failed", INVALID_FIELDS, [entry(error.pointer, error.code, error.detail)]
+    return status, error.code, error.detail, None
+
+
+def of_framework(error: exceptions.APIException) -> tuple[int, str, str, None]:
+    codes = {
+        exceptions.ParseError: "invalid_json",
+        exceptions.AuthenticationFailed: "invalid_credentials",
+        exceptions.NotAuthenticated: "not_authenticated",
+        exceptions.PermissionDenied: "permission_denied",
+        exceptions.Throttled: "rate_limited",
+    }
+    code = codes.get(type(error)) or str(error.get_codes())
+    if error.status_code == 404:
+        return 404, "not_found", NOT_FOUND, None
+    return error.status_code, code, str(error.detail), None
+
+
+def field_errors(details: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
+    """Flattens the framework's nested error details into one entry a message, with a JSON pointer."""
+    if isinstance(details, list):
+        for index, item in enumerate(details):
+            leaf = isinstance(item, dict) and set(item) == {"message", "code"}
+            yield from field_errors(item, pointer if leaf else f"{pointer}/{index}")
+    elif isinstance(details, dict) and set(details) == {"message", "code"} and isinstance(details["message"], str):
+        yield entry(pointer, CODES.get(details["code"], details["code"]), str(details["message"]))
+    elif isinstance(details, dict):
+        for key, item in details.items():
+            own = key == "non_field_errors"
+            escaped = str(key).replace("~", "~0").replace("/", "~1")
+            yield from field_errors(item, pointer if own else f"{pointer}/{escaped}")
+
+
+def entry(pointer: str | None, code: str, detail: str) -> dict[str, str]:
+    return {"pointer": pointer or "#", "code": code, "detail": detail}
+
+
+def plain(request: Any, *, status: int, code: str, detail: str) -> HttpResponse:
+    """The same body outside the API's views."""
+    body = problem(request, status=status, code=code, detail=detail)
+    return HttpResponse(orjson.dumps(body), status=status, content_type="application/problem+json")
+
+
+def page_not_found(request: Any, exception: Exception) -> HttpResponse:
+    return plain(request, status=404, code="not_found", detail=NOT_FOUND)
+
+
+def server_error(request: Any) -> HttpResponse:
+    return plain(request, status=500, code="internal_error", detail="Something went wrong on our side.")
+
+
+def bad_request(request: Any, exception: Exception) -> HttpResponse:
+    return plain(request, status=400, code="bad_request", detail="The request could not be read.")
+
+
+def permission_denied(request: Any, exception: Exception) -> HttpResponse:
+    return plain(request, status=403, code="permission_denied", detail="You may not do this.")

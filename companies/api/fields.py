@@ -1,0 +1,180 @@
+"""Fields that take exactly what the contract names: no coercion, one stable code per kind of mistake."""
+
+import re
+import uuid
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from rest_framework import serializers
+
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])", re.ASCII)
+ORDER_LEAST, ORDER_MOST = -8388608, 8388607  # service.md, part 8
+
+
+class TextField(serializers.CharField):
+    """A string and nothing else; NUL characters are refused."""
+
+    default_error_messages = {"invalid": "Must be a string."}
+
+    def __init__(self, **kwargs: Any):
+        kwargs.setdefault("trim_whitespace", False)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class EmailField(serializers.EmailField):
+    default_error_messages = {"invalid_type": "Must be a string."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid_type")
+        return super().to_internal_value(data)
+
+
+class FlagField(serializers.BooleanField):
+    default_error_messages = {"invalid": "Must be true or false."}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+class WholeField(serializers.IntegerField):
+    """A JSON integer; true, 1.0 and "1" are none."""
+
+    default_error_messages = {"invalid": "Must be an integer."}
+
+    def to_internal_value(self, data: Any) -> int:
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        return data
+
+
+class OrderField(WholeField):
+    """The range that the contract gives to ``order`` and ``expectedAnnualReturn``."""
+
+    def __init__(self, **kwargs: Any):
+        kwargs.setdefault("min_value", ORDER_LEAST)
+        kwargs.setdefault("max_value", ORDER_MOST)
+        super().__init__(**kwargs)
+
+
+class NumberField(serializers.Field):
+    """A JSON number, as an exact Decimal of what was written; answered as a number."""
+
+    default_error_messages = {"invalid": "Must be a number."}
+
+    def __init__(self, *, least: Decimal | None = None, most: Decimal | None = None, **kwargs: Any):
+        self.least, self.most = least, most
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        if isinstance(data, bool) or not isinstance(data, int | float | Decimal):
+            self.fail("invalid")
+        value = Decimal(str(data))
+        if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
+            raise serializers.ValidationError(f"Must be between {self.least} and {self.most}.", code="out_of_range")
+        return value
+
+    def to_representation(self, value: Any) -> float | int:
+        return number(value)
+
+
+def number(value: Decimal) -> float | int:
+    """A JSON number that prints the decimal as it is: 12 and not 12.0, 0.1 and not 0.1000…"""
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+class IdField(serializers.UUIDField):
+    """An id in a body: whatever is no UUID is an unknown id like any other."""
+
+    default_error_messages = {"unknown_id": "There is no such record in this company."}
+
+    def to_internal_value(self, data: Any) -> uuid.UUID:
+        try:
+            return uuid.UUID(data) if isinstance(data, str) else self.fail("unknown_id")
+        except ValueError:
+            self.fail("unknown_id")
+
+    def to_representation(self, value: Any) -> str:
+        return str(value)
+
+
+class DayField(serializers.DateField):
+    """YYYY-MM-DD, never shifted by a time zone."""
+
+    default_error_messages = {"invalid": "Must be a date, YYYY-MM-DD.", "invalid_date": "There is no such day."}
+
+    def to_internal_value(self, data: Any) -> date:
+        if not isinstance(data, str) or not DATE.fullmatch(data):
+            self.fail("invalid")
+        try:
+            return date.fromisoformat(data)
+        except ValueError:
+            self.fail("invalid_date")
+
+
+class MonthField(serializers.Field):
+    """YYYY-MM, as the first day of the month."""
+
+    default_error_messages = {"invalid_month": "Must be a month, YYYY-MM."}
+
+    def to_internal_value(self, data: Any) -> date:
+        if not isinstance(data, str) or not MONTH.fullmatch(data) or data.startswith("0000"):
+            self.fail("invalid_month")
+        return date.fromisoformat(f"{data}-01")
+
+    def to_representation(self, value: date) -> str:
+        return f"{value:%Y-%m}"
+
+
+class TimeField(serializers.DateTimeField):
+    """An ISO 8601 time with its offset; answered in UTC with Z."""
+
+    default_error_messages = {"invalid": "Must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z."}
+
+    def to_internal_value(self, data: Any) -> datetime:
+        try:
+            value = parse_datetime(data) if isinstance(data, str) else None
+        except ValueError:
+            value = None
+        if value is None or timezone.is_naive(value):
+            self.fail("invalid")
+        return value
+
+    def to_representation(self, value: Any) -> str:
+        return utc(value)
+
+
+def utc(value: datetime) -> str:
+    """A UTC time with Z, as every answer prints it."""
+    return value.isoformat().replace("+00:00", "Z")
+
+
+class ChoiceField(serializers.ChoiceField):
+    """One of the named values, as a string."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str):
+            self.fail("invalid_choice", input=data)
+        return super().to_internal_value(data)
+
+
+class JsonField(serializers.JSONField):
+    """Any JSON object."""
+
+    default_error_messages = {"invalid": "Must be an object."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            self.fail("invalid")
+        return data

@@ -1,0 +1,87 @@
+"""Idempotency-Key: a retried request has its effect once and gets the same answer."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from rest_framework.response import Response
+
+from companies.errors import Conflict, Invalid
+from companies.models import IdempotencyRecord
+
+KEPT = timedelta(hours=24)
+REPLAYED_HEADERS = ("Location", "ETag", "Link", "Ignored-Fields")
+KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+class KeyReused(Invalid):
+    """This Idempotency-Key was used with another request body."""
+
+    code = "idempotency_key_reused"
+
+
+class KeyMalformed(Invalid):
+    """Idempotency-Key must be 1 to 255 visible ASCII characters."""
+
+    code = "invalid_idempotency_key"
+
+
+class InProgress(Conflict):
+    """A request with this Idempotency-Key is still running."""
+
+    code = "idempotency_in_progress"
+
+
+def request_digest(request: Any) -> bytes:
+    """A digest of the body; a multipart body's boundary, which clients choose anew, does not count."""
+    body = request.body
+    boundary = re.search(r'boundary="?([^";,]+)', request.META.get("CONTENT_TYPE", ""))
+    if boundary:
+        body = body.replace(boundary[1].encode(), b"")
+    return hashlib.sha256(body).digest()
+
+
+def once(request: Any, *, credential: str, now: datetime, act: Callable[[], Response]) -> Response:
+    """Runs the act, or answers what it answered before. Call inside the act's transaction.
+
+    The advisory lock makes a second request with the same key refuse at once instead of waiting; it ends with the
+    transaction, in which a 2xx answer is stored beside the effect.
+    """
+    key = request.META["HTTP_IDEMPOTENCY_KEY"]
+    if not KEY.fullmatch(key):
+        raise KeyMalformed
+    http = request._request
+    digest = request_digest(http)
+    identity = {"credential": credential, "method": request.method, "path": request.path, "key": key}
+    lock = int.from_bytes(hashlib.sha256(repr(identity).encode()).digest()[:8], signed=True)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock])
+        if not cursor.fetchone()[0]:
+            raise InProgress
+    stored = IdempotencyRecord.objects.filter(**identity).first()
+    if stored and stored.created_time > now - KEPT:
+        return replay(stored, digest)
+    if stored:
+        stored.delete()
+    response = act()
+    if 200 <= response.status_code < 300:
+        keep(request, response, identity=identity, digest=digest, now=now)
+    return response
+
+
+def replay(stored: IdempotencyRecord, digest: bytes) -> Response:
+    if bytes(stored.request_digest) != digest:
+        raise KeyReused
+    headers = {**stored.headers, "Idempotency-Replayed": "true"}
+    return Response(bytes(stored.body), status=stored.status, headers=headers, content_type="application/json")
+
+
+def keep(request: Any, response: Response, *, identity: dict[str, str], digest: bytes, now: datetime) -> None:
+    body = request.accepted_renderer.render(response.data)
+    headers = {name: response.headers[name] for name in REPLAYED_HEADERS if name in response.headers}
+    IdempotencyRecord.objects.create(
+        **identity, request_digest=digest, status=response.status_code, headers=headers, body=body, created_time=now
+    )

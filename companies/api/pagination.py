@@ -1,0 +1,86 @@
+"""Keyset paging: a page starts after the last row of the one before, so inserts neither repeat nor hide a row."""
+
+import base64
+import binascii
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from django.db.models import Q, QuerySet
+from rest_framework.exceptions import ErrorDetail, ValidationError
+
+DEFAULT_LIMIT, MOST = 100, 1000
+
+
+def page_limit(params: Any) -> int:
+    """``limit`` of the query, 1..1000, 100 where it is left out."""
+    text = params.get("limit", str(DEFAULT_LIMIT))
+    if not re.fullmatch(r"\d{1,4}", text, re.ASCII) or not 1 <= int(text) <= MOST:
+        raise ValidationError({"limit": [ErrorDetail(f"Must be from 1 to {MOST}.", code="out_of_range")]})
+    return int(text)
+
+
+def encode(values: Sequence[Any]) -> str:
+    """An opaque cursor of a row's sort values."""
+    return base64.urlsafe_b64encode(orjson.dumps(values, default=str)).rstrip(b"=").decode()
+
+
+def decode(cursor: str, *, length: int) -> list[str]:
+    """The sort values of a cursor as strings. Raises ValidationError for anything that is none of ours."""
+    try:
+        values = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ValueError, binascii.Error):
+        values = None
+    if not isinstance(values, list) or len(values) != length or not all(isinstance(v, str) for v in values):
+        raise bad_cursor()
+    return values
+
+
+def bad_cursor() -> ValidationError:
+    return ValidationError({"cursor": [ErrorDetail("Not a cursor of this list.", code="invalid_cursor")]})
+
+
+def next_link(request: Any, cursor: str) -> str:
+    """RFC 8288: the address of the next page, with the same filters."""
+    query = request.GET.copy()
+    query["cursor"] = cursor
+    return f'<{request.build_absolute_uri(request.path)}?{query.urlencode()}>; rel="next"'
+
+
+def after(fields: Sequence[str], values: Sequence[Any]) -> Q:
+    """Rows that come after the values in the order of the fields (``-field`` descends); all fields in one direction."""
+    operator = "lt" if fields[0].startswith("-") else "gt"
+    names = [field.lstrip("-") for field in fields]
+    condition = Q(**{f"{names[-1]}__{operator}": values[-1]})
+    for name, value in zip(reversed(names[:-1]), reversed(values[:-1]), strict=True):
+        condition = Q(**{f"{name}__{operator}": value}) | (Q(**{name: value}) & condition)
+    return condition
+
+
+def keyset(request: Any, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], dict[str, str]]:
+    """(one page, headers): the rows in order, and a Link to the next page where there is one.
+
+    ``order`` ends with the id and goes one way, e.g. ``("-created_time", "-id")``.
+    """
+    limit, cursor = page_limit(request.GET), request.GET.get("cursor")
+    if cursor is not None:
+        rows = rows.filter(after(order, checked(rows, order, decode(cursor, length=len(order)))))
+    page = list(rows.order_by(*order)[: limit + 1])
+    if len(page) <= limit:
+        return page, {}
+    page.pop()
+    last = [getattr(page[-1], name.lstrip("-")) for name in order]
+    return page, {"Link": next_link(request, encode(last_values(last)))}
+
+
+def last_values(values: Sequence[Any]) -> list[str]:
+    return [value.isoformat() if hasattr(value, "isoformat") else str(value) for value in values]
+
+
+def checked(rows: QuerySet[Any], order: Sequence[str], values: list[str]) -> list[Any]:
+    """The cursor's strings as the columns' own types; a forged value is a bad cursor, not a database error."""
+    try:
+        return [rows.model._meta.get_field(n.lstrip("-")).to_python(v) for n, v in zip(order, values, strict=True)]
+    except Exception:  # noqa: BLE001 - each field type raises its own kind
+        raise bad_cursor() from None

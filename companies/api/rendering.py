@@ -1,0 +1,56 @@
+"""Bytes in and out: strict JSON parsing with a size limit, and fast JSON answers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.conf import settings
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+
+
+class BodyTooLarge(APIException):
+    status_code = 413
+    default_code = "body_too_large"
+    default_detail = "The body is larger than this operation takes."
+
+
+class JsonRenderer(BaseRenderer):
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(
+        self, data: Any, accepted_media_type: Any = None, renderer_context: Mapping[str, Any] | None = None
+    ) -> bytes:
+        if isinstance(data, bytes):
+            return data  # rendered already
+        return b"" if data is None else orjson.dumps(data, default=str)
+
+
+class JsonParser(BaseParser):
+    """The body as JSON; any encoding but UTF-8, NaN and bodies past the limit are refused."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+        body = read(stream, limit=settings.MAX_BODY_BYTES)
+        try:
+            return orjson.loads(body) if body else {}
+        except orjson.JSONDecodeError as error:
+            raise ParseError(f"The body is not JSON: {error}", code="invalid_json") from None
+
+
+def read(stream: Any, *, limit: int) -> bytes:
+    """The whole body, up to the limit. Raises BodyTooLarge past it, before reading where the length is announced."""
+    try:
+        announced = int(stream.META.get("CONTENT_LENGTH") or 0)
+    except (ValueError, AttributeError):
+        announced = 0
+    if announced > limit:
+        raise BodyTooLarge
+    body = stream.body if hasattr(stream, "body") else stream.read(limit + 1)
+    if len(body) > limit:
+        raise BodyTooLarge
+    return body

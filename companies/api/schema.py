@@ -1,0 +1,178 @@
+"""The OpenAPI document: what every operation shares is added here, so that each view says only what is its own."""
+
+import re
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.openapi import AutoSchema
+
+from companies.api.naming import camel
+from companies.permissions import Permission
+
+SAFE = ("GET", "HEAD")
+REFUSALS = {
+    400: "A body or parameter is wrong: `validation_failed` with a pointer a field, `invalid_json`, or a refusal's own code.",
+    401: "No credential, or one that is unknown, wrong, expired or revoked.",
+    403: "The permission named in `detail` is missing.",
+    404: "Unknown or malformed id, another company's id, or a company out of the caller's reach; one and the same body.",
+    406: "Only application/json (and problem+json) can be had.",
+    409: "The state of the data forbids it; the code says why.",
+    412: "`If-Match` names another version; `ETag` is the current one.",
+    413: "The body is larger than the operation takes.",
+    415: "The body's media type is not one that the operation takes.",
+    429: "The credential's budget of requests is spent; see `Retry-After`.",
+}
+PROBLEM = {
+    "type": "object",
+    "description": "RFC 9457 problem details.",
+    "required": ["type", "title", "status", "detail", "instance", "code", "requestId"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "instance": {"type": "string"},
+        "code": {"type": "string", "description": "Stable, snake_case."},
+        "requestId": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "code", "detail"],
+                "properties": {
+                    "pointer": {"type": "string", "examples": ["#/transactions/3/amountValue"]},
+                    "code": {"type": "string"},
+                    "detail": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+HEADERS = {
+    "Idempotency-Key": "1 to 255 characters; a retry with the same key and body gets the first answer, for 24 hours.",
+    "If-Match": "The `ETag` that was read; the change is refused with 412 where the resource has another version.",
+    "If-None-Match": "The `ETag` that was read; answered 304 where it still holds.",
+}
+ANSWER_HEADERS = {
+    "X-Request-Id": {"description": "Names the request in support and logs.", "schema": {"type": "string"}},
+    "RateLimit-Limit": {"description": "Requests a minute.", "schema": {"type": "integer"}},
+    "RateLimit-Remaining": {"description": "Requests left in this minute.", "schema": {"type": "integer"}},
+    "RateLimit-Reset": {"description": "Seconds until the budget is full again.", "schema": {"type": "integer"}},
+}
+SECURITY: list[dict[str, list[str]]] = [{"apiKey": []}, {"oauth2": ["svc:read", "svc:write"]}, {"session": []}]
+
+
+class OperationSchema(AutoSchema):
+    """One operation: its permission, its refusals and the headers that all operations of its kind take."""
+
+    def get_tags(self) -> list[str]:
+        return list(getattr(self.view, "schema_tags", ())) or super().get_tags()
+
+    def get_operation_id(self) -> str:
+        action = getattr(self.view, "action", None) or self.method.lower()
+        noun = getattr(self.view, "schema_noun", None) or type(self.view).__name__.removesuffix("ViewSet")
+        return camel(f"{action}_{noun[:1].lower()}{noun[1:]}") if action else super().get_operation_id()
+
+    def get_description(self) -> str:  # type: ignore[override]
+        text = super().get_description() or ""
+        permission = self.permission()
+        return f"{text}\n\nPermission: `{permission.value}`." if permission else text
+
+    def permission(self) -> Permission | None:
+        return getattr(self.view, "permission_for", {}).get(getattr(self.view, "action", None))
+
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        return SECURITY
+
+    def get_operation(self, path: str, path_regex: str, path_prefix: str, method: str, registry: Any) -> Any:
+        operation = super().get_operation(path, path_regex, path_prefix, method, registry)
+        if operation is None:
+            return None
+        for answer in operation["responses"].values():
+            answer.setdefault("headers", {}).update(
+                {name: {"$ref": f"#/components/headers/{name}"} for name in ANSWER_HEADERS}
+            )
+        for status in self.refusals(path):
+            operation["responses"][str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
+        operation["responses"] = dict(sorted(operation["responses"].items()))
+        names = ["Idempotency-Key"] if method not in SAFE else []
+        if path.endswith("}"):
+            names.append("If-None-Match" if method == "GET" else "If-Match")
+        operation.setdefault("parameters", []).extend(
+            {"$ref": f"#/components/parameters/{name}"} for name in names if method != "POST" or name != "If-Match"
+        )
+        return operation
+
+    def refusals(self, path: str) -> list[int]:
+        """The statuses that this operation can refuse with."""
+        statuses = [400, 401, 406, 429]
+        if "{" in path:
+            statuses += [403, 404]
+        if self.method not in SAFE:
+            statuses += [409, 413, 415]
+        if self.method in ("PUT", "DELETE"):
+            statuses.append(412)
+        return statuses
+
+
+def finish(result: dict[str, Any], generator: Any, request: Any, public: Any) -> dict[str, Any]:
+    """Adds what the operations refer to, and names path parameters in camelCase."""
+    components = result.setdefault("components", {})
+    components.setdefault("schemas", {})["Problem"] = PROBLEM
+    components["headers"] = ANSWER_HEADERS
+    components["responses"] = {f"Problem{status}": refusal(status, text) for status, text in REFUSALS.items()}
+    components["parameters"] = {
+        name: {"name": name, "in": "header", "required": False, "description": text, "schema": {"type": "string"}}
+        for name, text in HEADERS.items()
+    }
+    components["securitySchemes"] = {
+        "apiKey": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "An API key, `svc_…`; the prefix `Bearer` is added.",
+        },
+        "oauth2": {
+            "type": "oauth2",
+            "flows": {
+                "authorizationCode": {
+                    "authorizationUrl": f"{settings.AUTH_URL}/oauth2/authorize",
+                    "tokenUrl": f"{settings.AUTH_URL}/oauth2/token",
+                    "refreshUrl": f"{settings.AUTH_URL}/oauth2/token",
+                    "scopes": {
+                        "svc:read": "read access to the company's data",
+                        "svc:write": "write access, bounded by the granting user's permissions",
+                        "openid": "who the user is",
+                        "profile": "the user's name",
+                        "email": "the user's e-mail address",
+                        "offline_access": "a refresh token",
+                    },
+                }
+            },
+        },
+        "session": {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME},
+    }
+    result["paths"] = {camel_path(path): named(item) for path, item in result["paths"].items()}
+    return result
+
+
+def refusal(status: int, text: str) -> dict[str, Any]:
+    headers: dict[str, Any] = {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}}
+    if status == 401:
+        headers["WWW-Authenticate"] = {"schema": {"type": "string"}}
+    if status == 429:
+        headers["Retry-After"] = {"schema": {"type": "integer"}}
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {"description": text, "headers": headers, "content": content}
+
+
+def camel_path(path: str) -> str:
+    return re.sub(r"{(\w+)}", lambda match: "{" + camel(match[1]) + "}", path)
+
+
+def named(item: dict[str, Any]) -> dict[str, Any]:
+    for operation in item.values():
+        for parameter in operation.get("parameters", ()):
+            if parameter.get("in") == "path":
+                parameter["name"] = camel(parameter["name"])
+                parameter["schema"] = {"type": "string", "minLength": 1}  # service.md, part 4
+    return item

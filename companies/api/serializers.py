@@ -1,0 +1,49 @@
+"""Serializers whose names are camelCase and whose types are strict. They give shape; rules live in the acts."""
+
+from typing import Any
+
+from django.db import models
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.naming import CamelFields
+
+AUDIT = ("created_time", "created_user_id", "last_updated_time", "last_updated_user_id")
+
+
+class Shape(CamelFields, serializers.Serializer):
+    """A request or an answer that is no stored row."""
+
+    default_error_messages = {"invalid": "Must be an object."}
+
+
+class RowShape(CamelFields, serializers.ModelSerializer):
+    """A stored row."""
+
+    default_error_messages = {"invalid": "Must be an object."}
+    serializer_field_mapping = {
+        **serializers.ModelSerializer.serializer_field_mapping,
+        models.CharField: fields.TextField,
+        models.TextField: fields.TextField,
+        models.BooleanField: fields.FlagField,
+        models.IntegerField: fields.WholeField,
+        models.DateField: fields.DayField,
+        models.DateTimeField: fields.TimeField,
+        models.UUIDField: fields.IdField,
+        models.JSONField: fields.JsonField,
+    }
+    serializer_choice_field = fields.ChoiceField
+    serializer_related_field = serializers.PrimaryKeyRelatedField
+
+    def get_validators(self) -> list[Any]:
+        """Uniqueness is the database's; its refusal is explained where the act is."""
+        return []
+
+
+class Success(Shape):
+    """The answer of acts that return nothing else."""
+
+    success = fields.FlagField(default=True)
+
+
+SUCCESS = {"success": True}

@@ -1,0 +1,97 @@
+"""So many requests a minute per credential.
+
+The budget is one for all workers of a machine: counters lie in a small file that the processes map into memory, because
+a cache per process would multiply the budget and a query per request would cost more than the request. Where CACHE_URL
+names a shared cache, machines share the budget too.
+"""
+
+import fcntl
+import mmap
+import os
+import struct
+import threading
+import zlib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
+from django.core.cache import cache
+
+WINDOW = 60  # seconds
+SLOTS = 16384
+SLOT = struct.Struct("<QII")  # credential's tag, window, count
+PROBES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What is left of a credential's minute."""
+
+    limit: int
+    used: int
+    resets_in: int  # seconds
+
+    @property
+    def exceeded(self) -> bool:
+        return self.used > self.limit
+
+    def headers(self) -> dict[str, str]:
+        return {
+            "RateLimit-Limit": str(self.limit),
+            "RateLimit-Remaining": str(max(0, self.limit - self.used)),
+            "RateLimit-Reset": str(self.resets_in),
+        }
+
+
+class Counters:
+    """Fixed-window counters in a file that every worker maps; a slot whose window has passed is free."""
+
+    def __init__(self, path: Path):
+        self.file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        os.ftruncate(self.file, SLOTS * SLOT.size)
+        self.memory = mmap.mmap(self.file, SLOTS * SLOT.size)
+        self.lock = threading.Lock()  # the file's lock is per process
+
+    def add(self, name: str, window: int) -> int:
+        """Counts one more and returns the count in this window."""
+        data = name.encode()
+        tag = zlib.crc32(data) << 32 | zlib.adler32(data)
+        with self.lock:
+            fcntl.lockf(self.file, fcntl.LOCK_EX)
+            try:
+                return self._add(tag, window)
+            finally:
+                fcntl.lockf(self.file, fcntl.LOCK_UN)
+
+    def _add(self, tag: int, window: int) -> int:
+        free = None
+        for probe in range(PROBES):
+            offset = (tag + probe) % SLOTS * SLOT.size
+            owner, seen, count = SLOT.unpack_from(self.memory, offset)
+            if seen != window:
+                free = offset if free is None else free
+            elif owner == tag:
+                SLOT.pack_into(self.memory, offset, tag, window, count + 1)
+                return count + 1
+        # With every probed slot taken by others the oldest neighbour is overwritten: it is counted anew, never refused.
+        SLOT.pack_into(self.memory, tag % SLOTS * SLOT.size if free is None else free, tag, window, 1)
+        return 1
+
+
+@lru_cache(maxsize=1)
+def counters() -> Counters:
+    return Counters(settings.DATA_DIR / "rate-limits")
+
+
+def spend(name: str, *, now: float, limit: int | None = None) -> Budget:
+    """Counts one request of a credential."""
+    limit = settings.RATE_LIMIT if limit is None else limit
+    window = int(now // WINDOW)
+    if str(settings.CACHES["default"]["BACKEND"]).endswith("RedisCache"):
+        key = f"rate:{name}:{window}"
+        cache.add(key, 0, timeout=2 * WINDOW)
+        used = cache.incr(key)
+    else:
+        used = counters().add(name, window)
+    return Budget(limit=limit, used=used, resets_in=WINDOW - int(now % WINDOW))

@@ -1,0 +1,275 @@
+"""Where every request passes: credential, company, permission, then one transaction around the act.
+
+A view names the permission of each of its actions in ``permission_for``; one that does not cannot be routed.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ValidationError as MalformedValue
+from django.db import transaction
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from rest_framework.exceptions import MethodNotAllowed, NotAuthenticated, Throttled
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from companies import api_keys
+from companies.api import idempotency, throttling
+from companies.api.errors import problem
+from companies.api.filters import refuse_unknown
+from companies.api.pagination import keyset
+from companies.errors import Denied, Missing
+from companies.models import Company, Stamp
+from companies.permissions import Access, Credential, Permission
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+ANY_CALLER = None  # an action that every authenticated caller may call
+
+
+class Stale(Exception):
+    """The resource changed since the caller read it; carries the current ETag."""
+
+    def __init__(self, etag: str):
+        self.etag = etag
+        super().__init__(etag)
+
+
+class PermissionMissing(Denied):
+    """A permission is missing; its name is in the detail."""
+
+    def __init__(self, permission: Permission):
+        self.permission = permission
+        super().__init__(f"This needs the permission {permission.value}.")
+
+
+class ApiViewSet(ViewSet):
+    """The ground of all endpoints: one who calls, one budget, one clock reading, one transaction."""
+
+    http_method_names = ["get", "post", "put", "delete", "head"]
+    format_kwarg = None  # no .json endings: the framework asks for it
+    schema_tags: ClassVar[Sequence[str]] = ()
+    caller: Credential
+    now: datetime
+
+    # ------------------------------------------------------------------ one request
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """The framework's dispatch, with the act in a transaction and our headers on every answer."""
+        self.args, self.kwargs = args, kwargs
+        self.headers: dict[str, str] = {}
+        self.now = timezone.now()
+        self.request = drf_request = self.initialize_request(request, *args, **kwargs)
+        try:
+            self.initial(drf_request, *args, **kwargs)
+            self.response = self.act(drf_request, getattr(self, (request.method or "").lower()))
+        except Exception as error:  # noqa: BLE001 - the one place where exceptions become answers
+            self.response = self.handle_exception(error)
+        self.response = self.finalize_response(drf_request, self.response, *args, **kwargs)
+        return self.response
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """In the order that the answers promise: 401, 404 of the company, 405, 403; 406 where Accept asks for more."""
+        try:
+            if not request.user:
+                raise NotAuthenticated("Send an API key or an access token: Authorization: Bearer …")
+        except Exception:
+            self.count(f"address:{request.META.get('REMOTE_ADDR', '')}")
+            raise
+        self.caller = request.user  # type: ignore[assignment]
+        self.count(self.caller.key)
+        self.reach(**kwargs)
+        if self.action is None or not hasattr(self, (request.method or "").lower()):
+            raise MethodNotAllowed(request.method or "")
+        self.permit()
+        request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
+
+    def reach(self, **kwargs: Any) -> None:
+        """Finds what the address is about; nothing for endpoints outside companies."""
+
+    def permit(self) -> None:
+        """Checks the action's permission; any caller may call endpoints outside companies."""
+
+    def act(self, request: Request, handler: Callable[..., Response]) -> Response:
+        """Runs the handler: reads as they are, writes in one transaction, retried ones once."""
+        retried = "HTTP_IDEMPOTENCY_KEY" in request.META and request.method not in SAFE
+        if not self.writes and not retried:
+            return handler(request, **self.kwargs)
+        with transaction.atomic():
+            if not retried:
+                return self.write(request, handler)
+            return idempotency.once(
+                request, credential=self.caller.key, now=self.now, act=lambda: self.write(request, handler)
+            )
+
+    def write(self, request: Request, handler: Callable[..., Response]) -> Response:
+        return handler(request, **self.kwargs)
+
+    @property
+    def writes(self) -> bool:
+        return self.request.method not in SAFE
+
+    def count(self, name: str) -> None:
+        """Spends one request of the budget. Raises Throttled where none is left."""
+        budget = throttling.spend(name, now=self.now.timestamp())
+        self.headers |= budget.headers()
+        if budget.exceeded:
+            raise Throttled(wait=budget.resets_in)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        if not getattr(request, "accepted_renderer", None):
+            renderer = self.get_renderers()[0]
+            request.accepted_renderer, request.accepted_media_type = renderer, renderer.media_type
+        if isinstance(response, Response):
+            response.accepted_renderer = request.accepted_renderer
+            response.accepted_media_type = request.accepted_media_type or ""
+            response.renderer_context = {}  # type: ignore[attr-defined]
+        for name, value in self.headers.items():
+            response.headers.setdefault(name, value)
+        patch_vary_headers(response, ("Authorization", "Cookie"))
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        if isinstance(getattr(self, "caller", None), api_keys.KeyCredential):
+            api_keys.note_use(self.caller, now=self.now)  # type: ignore[arg-type]
+        return response
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, Stale):
+            return self.stale(exc)
+        if isinstance(exc, NotAuthenticated) or getattr(exc, "status_code", None) == 401:
+            exc.auth_header = self.get_authenticate_header(self.request)  # type: ignore[attr-defined]
+        response = self.get_exception_handler()(exc, self.get_exception_handler_context())
+        response.exception = True
+        return response
+
+    # ------------------------------------------------------------------ words for the views
+
+    @property
+    def stamp(self) -> Stamp:
+        """Who changes something and when."""
+        return Stamp(
+            time=self.now,
+            actor=self.caller.actor,
+            user_id=self.caller.user_id,
+            credential=self.caller.key,
+            request_id=getattr(self.request, "request_id", ""),
+        )
+
+    def parsed(
+        self, serializer_class: Any, *, data: Any = None, partial: bool = False, **context: Any
+    ) -> dict[str, Any]:
+        """The body through a serializer, strictly; unknown fields are named in the Ignored-Fields header."""
+        body = self.request.data if data is None else data
+        serializer = serializer_class(data=body, partial=partial, context={"view": self, **context})
+        serializer.is_valid(raise_exception=True)
+        if isinstance(body, Mapping):
+            self.ignored(set(body) - set(serializer.fields))
+        return serializer.validated_data
+
+    def ignored(self, names: set[str]) -> None:
+        """Names unknown request fields in the answer; one that is no printable token is shown quoted."""
+        if names:
+            shown = sorted(name if name.isascii() and name.isprintable() else repr(name) for name in names)
+            self.headers["Ignored-Fields"] = ", ".join(shown).encode("ascii", "backslashreplace").decode()[:2000]
+
+    def only_parameters(self, *known: str) -> None:
+        """Refuses query parameters that the operation does not have."""
+        refuse_unknown(set(self.request.query_params) - set(known))
+
+    def page(self, rows: Any, serializer_class: Any, *, order: Sequence[str], **context: Any) -> Response:
+        """One keyset page of the rows, with a Link to the next."""
+        found, headers = keyset(self.request, rows, order=order)
+        return Response(serializer_class(found, many=True, context={"view": self, **context}).data, headers=headers)
+
+    def one(
+        self, row: Any, serializer_class: Any, *, status: int = 200, location: str | None = None, **context: Any
+    ) -> Response:
+        """A single resource with its ETag; 304 where the caller has this version."""
+        etag = etag_of(row)
+        if self.request.method == "GET" and etag in entity_tags(self.request.META.get("HTTP_IF_NONE_MATCH", "")):
+            return Response(None, status=304, headers={"ETag": etag})
+        headers = {"ETag": etag}
+        if location:
+            headers["Location"] = location
+        data = serializer_class(row, context={"view": self, **context}).data
+        return Response(data, status=status, headers=headers)
+
+    def unless_stale(self, row: Any) -> None:
+        """Raises Stale where If-Match names another version. Call with the row locked."""
+        given = self.request.META.get("HTTP_IF_MATCH", "")
+        if given and given.strip() != "*" and etag_of(row) not in entity_tags(given):
+            raise Stale(etag_of(row))
+
+    def stale(self, error: Stale) -> Response:
+        body = problem(
+            self.request, status=412, code="precondition_failed", detail="The resource has changed since you read it."
+        )
+        return Response(body, status=412, headers={"ETag": error.etag}, content_type="application/problem+json")
+
+
+class CompanyViewSet(ApiViewSet):
+    """Endpoints below /companies/{companyId}: the company is found and the permission checked before the view runs."""
+
+    permission_for: ClassVar[Mapping[str, Permission]] = {}
+    access: Access
+    company: Company
+
+    @classmethod
+    def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
+        undeclared = set((actions or {}).values()) - set(cls.permission_for)
+        if undeclared:
+            raise ImproperlyConfigured(f"{cls.__name__}: no permission for {', '.join(sorted(undeclared))}")
+        return super().as_view(actions, **initkwargs)
+
+    def reach(self, **kwargs: Any) -> None:
+        access = self.caller.access(kwargs["company_id"])
+        if access is None:
+            raise Missing
+        self.access, self.company = access, access.company
+
+    def permit(self) -> None:
+        self.require(self.permission_for[self.action])
+
+    def require(self, permission: Permission) -> None:
+        """Raises PermissionMissing where the caller lacks it."""
+        if permission not in self.access.permissions:
+            raise PermissionMissing(permission)
+
+    @property
+    def writes(self) -> bool:
+        """A POST whose permission only reads is a question that needs a body, not a change."""
+        return super().writes and not self.permission_for[self.action].reads
+
+    def write(self, request: Request, handler: Callable[..., Response]) -> Response:
+        response = super().write(request, handler)
+        if self.changes_company(response):
+            Company.objects.touch(self.company.id, self.now)  # last, so that its lock is held for the shortest time
+        return response
+
+    def changes_company(self, response: Response) -> bool:
+        return response.status_code < 300
+
+    def found(self, rows: Any, row_id: str, *, locked: bool = False) -> Any:
+        """A row of this company by the id in the path. Raises Missing for unknown and malformed ids alike."""
+        rows = rows.select_for_update(of=("self",)) if locked else rows
+        try:
+            return rows.get(company_id=self.company.id, id=row_id)
+        except (rows.model.DoesNotExist, MalformedValue, ValueError):
+            raise Missing from None
+
+
+def etag_of(row: Model) -> str:
+    """A weak tag that changes with every change of the row."""
+    version = f"{row.pk}:{row.last_updated_time.timestamp():.6f}"  # type: ignore[attr-defined]
+    return f'W/"{hashlib.blake2s(version.encode(), digest_size=12).hexdigest()}"'
+
+
+def entity_tags(header: str) -> set[str]:
+    """The tags of an If-Match or If-None-Match header, all as weak ones: only weak ones are given out."""
+    tags = {tag.strip() for tag in header.split(",") if tag.strip()}
+    return {tag if tag.startswith("W/") else f"W/{tag}" for tag in tags}

@@ -1,0 +1,222 @@
+"""Making and recognising API keys.
+
+A key reads ``svc_`` + UUID (36 characters) + secret (36): 30 random base62 digits and 6 that are a CRC-32 over all that
+precedes, so that a typo, or a find in someone's repository, is recognised without a look-up.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+import uuid
+import zlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from companies.errors import Denied, Invalid
+from companies.follow_ups import follow_up
+from companies.models import ApiKey, AuditEntry, Company, Stamp, new_id
+from companies.permissions import ADMIN_LEVEL, Access, Permissions, Role, in_order, known
+
+PREFIX = "svc_"
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+RANDOM_DIGITS, CHECK_DIGITS = 30, 6  # 178 bits; 62**6 > 2**32
+SHAPE = re.compile(r"svc_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})([0-9A-Za-z]{36})", re.ASCII)
+USED_EVERY = timedelta(minutes=1)  # lastUsedTime is written at most this often
+
+
+class ExceedsCreator(Denied):
+    """A key cannot hold a permission that its creator does not hold."""
+
+    code = "permission_denied"
+
+
+class OwnersOnly(Denied):
+    """Only owners make keys with administrative permissions."""
+
+    code = "permission_denied"
+
+
+class ExpiresInPast(Invalid):
+    """The key would have expired already."""
+
+    code = "expires_in_past"
+
+
+@dataclass(frozen=True, slots=True)
+class Minted:
+    """A new key and its text, which is never seen again."""
+
+    key: ApiKey
+    text: str
+
+
+def checksum(text: str) -> str:
+    """Six base62 digits of the CRC-32 of the text."""
+    number, digits = zlib.crc32(text.encode()), ""
+    for _ in range(CHECK_DIGITS):
+        number, digit = divmod(number, 62)
+        digits = DIGITS[digit] + digits
+    return digits
+
+
+def digest(secret: str) -> bytes:
+    """What is stored of a secret: its HMAC-SHA256 under the server's pepper; 178 random bits need no slow hash."""
+    return hmac.digest(settings.API_KEY_PEPPER.encode(), secret.encode(), hashlib.sha256)
+
+
+def new_text(key_id: uuid.UUID) -> str:
+    """A fresh key's whole text."""
+    head = f"{PREFIX}{key_id}" + "".join(secrets.choice(DIGITS) for _ in range(RANDOM_DIGITS))
+    return head + checksum(head)
+
+
+def parse(text: str) -> tuple[str, str] | None:
+    """(id, secret) of a well-formed key whose check digits agree, else None."""
+    match = SHAPE.fullmatch(text)
+    if not match or checksum(text[:-CHECK_DIGITS]) != text[-CHECK_DIGITS:]:
+        return None
+    return match[1], match[2]
+
+
+def mint(
+    *,
+    company: Company,
+    stamp: Stamp,
+    name: str,
+    permissions: Permissions,
+    creator: Access | None,
+    expires_time: datetime | None = None,
+) -> Minted:
+    """Stores a new key and returns its text.
+
+    ``creator`` is the maker's access, or None for the command line. Raises ExceedsCreator, OwnersOnly, ExpiresInPast.
+    """
+    if creator is not None:
+        if missing := permissions - creator.permissions:
+            raise ExceedsCreator(f"You do not hold {', '.join(in_order(missing))} yourself.")
+        if permissions & ADMIN_LEVEL and creator.role != Role.OWNER:
+            raise OwnersOnly
+    if expires_time is not None and expires_time <= stamp.time:
+        raise ExpiresInPast(pointer="#/expiresTime")
+    key_id = new_id()
+    text = new_text(key_id)
+    key = ApiKey.objects.create(
+        id=key_id,
+        company=company,
+        name=name,
+        digest=digest(text[-36:]),
+        last_four=text[-4:],
+        permissions=in_order(permissions),
+        created_time=stamp.time,
+        created_user_id=stamp.actor,
+        expires_time=expires_time,
+    )
+    AuditEntry.objects.record(
+        stamp,
+        company_id=company.id,
+        action="apiKey.created",
+        entity_type="apiKey",
+        entity_id=key.id,
+        after={"name": name, "permissions": key.permissions, "expires_time": expires_time},
+    )
+    follow_up("api_key_created", key=key, stamp=stamp)
+    return Minted(key=key, text=text)
+
+
+def revoke(*, key: ApiKey, stamp: Stamp) -> None:
+    """The key's next request is refused; revoking twice keeps the first time."""
+    if key.revoked_time is None:
+        key.revoked_time = stamp.time
+        key.save(update_fields=["revoked_time"])
+        AuditEntry.objects.record(
+            stamp,
+            company_id=key.company_id,
+            action="apiKey.revoked",
+            entity_type="apiKey",
+            entity_id=key.id,
+            before={"name": key.name},
+        )
+
+
+COMPANY_FIELDS = [field.attname for field in Company._meta.concrete_fields]
+_LOOKUP = (
+    "SELECT k.digest, k.permissions, k.expires_time, k.revoked_time, k.last_used_time, "  # noqa: S608 - columns are ours
+    + ", ".join(f'c."{field.column}"' for field in Company._meta.concrete_fields)
+    + " FROM companies_apikey k JOIN companies_company c ON c.id = k.company_id WHERE k.id = %s"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCredential:
+    """The caller behind a key: one company, fixed permissions."""
+
+    id: str
+    granted: Access
+    stale: bool  # its last use was noted more than a minute ago
+    kind: str = "apiKey"
+    user_id: uuid.UUID | None = None
+    is_authenticated: bool = True
+
+    @property
+    def key(self) -> str:
+        return f"apiKey:{self.id}"
+
+    @property
+    def actor(self) -> str:
+        return f"apiKey:{self.id}"
+
+    def access(self, company_id: str) -> Access | None:
+        return self.granted if company_id.lower() == str(self.granted.company.id) else None
+
+    def accesses(self) -> list[Access]:
+        return [self.granted]
+
+
+def authenticate(text: str, *, now: datetime) -> KeyCredential | None:
+    """The caller of a live key, or None: unknown, wrong, expired and revoked look the same. One query.
+
+    Written without the ORM because it stands before every request of every script.
+    """
+    parsed = parse(text)
+    if parsed is None:
+        return None
+    key_id, secret = parsed
+    with connection.cursor() as cursor:
+        cursor.execute(_LOOKUP, [key_id])
+        row = cursor.fetchone()
+    stored, permissions, expires, revoked, used = row[:5] if row else (b"", [], None, None, None)
+    if not hmac.compare_digest(bytes(stored), digest(secret)) or row is None:
+        return None
+    if revoked is not None or (expires is not None and expires <= now):
+        return None
+    company: Any = Company.from_db("default", COMPANY_FIELDS, row[5:])
+    return KeyCredential(
+        id=key_id,
+        granted=Access(company=company, role="apiKey", permissions=known_cached(tuple(permissions))),
+        stale=used is None or used < now - USED_EVERY,
+    )
+
+
+_KNOWN: dict[tuple[str, ...], Permissions] = {}
+
+
+def known_cached(permissions: tuple[str, ...]) -> Permissions:
+    """The parsed set of a stored list; there are few different lists."""
+    if permissions not in _KNOWN:
+        if len(_KNOWN) > 1000:
+            _KNOWN.clear()
+        _KNOWN[permissions] = known(permissions)
+    return _KNOWN[permissions]
+
+
+def note_use(credential: KeyCredential, *, now: datetime) -> None:
+    """Writes lastUsedTime, at most once a minute."""
+    if credential.stale:
+        ApiKey.objects.filter(company_id=credential.granted.company.id, id=credential.id).exclude(
+            last_used_time__gt=now - USED_EVERY
+        ).update(last_used_time=now)

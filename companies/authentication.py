@@ -1,0 +1,105 @@
+"""The ways in: an API key, or the session of someone who signed in. A header that fails never falls through.
+
+Apps' tokens are recognised in ``oauth.authentication``, between the two.
+"""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.authentication import SessionAuthentication as DjangoSession
+from rest_framework.exceptions import AuthenticationFailed
+
+from companies import api_keys
+from companies.models import Membership, User
+from companies.permissions import Access
+
+SCOPES = "svc:read svc:write offline_access"
+
+
+def challenge(error: str | None = None, *, scope: str = SCOPES) -> str:
+    """The WWW-Authenticate value: RFC 6750, and RFC 9728 for where to get a token."""
+    value = (
+        f'Bearer realm="api", resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource", '
+        f'scope="{scope}"'
+    )
+    return f'{value}, error="{error}"' if error else value
+
+
+def bearer_token(request: Any) -> str | None:
+    """The token of the Authorization header, or None without a header.
+
+    Raises AuthenticationFailed for any other scheme and for an empty token.
+    """
+    header = request.META.get("HTTP_AUTHORIZATION")
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise AuthenticationFailed("The Authorization header must be: Bearer <API key or access token>.")
+    return token.strip()
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    def authenticate(self, request: Any) -> tuple[Any, Any] | None:
+        token = bearer_token(request)
+        if token is None or not token.startswith(api_keys.PREFIX):
+            return None
+        credential = api_keys.authenticate(token, now=timezone.now())
+        if credential is None:
+            raise AuthenticationFailed("The API key is unknown, wrong, expired or revoked.")
+        return credential, token
+
+    def authenticate_header(self, request: Any) -> str:
+        return challenge("invalid_token" if "HTTP_AUTHORIZATION" in request.META else None)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCredential:
+    """A person who signed in; their memberships are read when they are needed."""
+
+    user: User
+    kind: str = "session"
+    is_authenticated: bool = True
+
+    @property
+    def key(self) -> str:
+        return f"session:{self.user.id}"
+
+    @property
+    def actor(self) -> str:
+        return str(self.user.id)
+
+    @property
+    def user_id(self) -> uuid.UUID:
+        return self.user.id
+
+    def access(self, company_id: str) -> Access | None:
+        try:
+            wanted = uuid.UUID(company_id)
+        except ValueError:
+            return None
+        membership = Membership.objects.of(wanted).select_related("company").filter(user=self.user).first()
+        return access_of(membership) if membership else None
+
+    def accesses(self) -> list[Access]:
+        memberships = Membership.objects.filter(user=self.user).select_related("company")
+        return [access_of(m) for m in memberships.order_by("company__name", "company_id")]
+
+
+def access_of(membership: Membership) -> Access:
+    """What a member may do in the company of the membership."""
+    return Access(company=membership.company, role=membership.role, permissions=membership.effective_permissions)
+
+
+class SessionAuthentication(DjangoSession):
+    """The browser's session, with the CSRF token on unsafe calls; only where no Authorization header was sent."""
+
+    def authenticate(self, request: Any) -> tuple[Any, Any] | None:
+        if bearer_token(request) is not None:
+            raise AuthenticationFailed("The token is not valid here.")
+        found = super().authenticate(request)
+        return (SessionCredential(user=found[0]), None) if found else None

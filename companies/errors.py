@@ -1,0 +1,51 @@
+"""The three kinds of refusal; the specific class stands beside the function that raises it. No HTTP here."""
+
+
+class Refusal(Exception):
+    """Something the caller asked for cannot be done; ``code`` is stable, ``detail`` is for people."""
+
+    code = "refused"
+
+    def __init__(self, detail: str | None = None, *, pointer: str | None = None):
+        self.detail = detail or (type(self).__doc__ or "").strip().splitlines()[0]
+        self.pointer = pointer
+        super().__init__(self.detail)
+
+
+class Invalid(Refusal):
+    """What was sent is wrong in itself."""
+
+    code = "invalid"
+
+
+class Missing(Refusal):
+    """There is no such thing, or none that the caller may know of."""
+
+    code = "not_found"
+
+
+class Conflict(Refusal):
+    """The state of things forbids it."""
+
+    code = "conflict"
+
+
+class Denied(Refusal):
+    """The caller may see this, but not do that."""
+
+    code = "permission_denied"
+
+
+class FieldErrors(Invalid):
+    """One or more fields are wrong: ``errors`` holds (pointer, code, detail) for each."""
+
+    code = "validation_failed"
+
+    def __init__(self, errors: list[tuple[str, str, str]]):
+        self.errors = errors
+        super().__init__("The request has invalid fields.")
+
+
+def unknown_id(pointer: str) -> FieldErrors:
+    """An id in a body that is unknown, malformed or another company's: one and the same answer."""
+    return FieldErrors([(pointer, "unknown_id", "There is no such record in this company.")])

@@ -1,0 +1,88 @@
+"""A company's own logo: checked, re-encoded, and stored under a name that says nothing."""
+
+import base64
+import binascii
+import io
+import warnings
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.db import transaction
+from PIL import Image
+
+from companies.errors import Invalid
+from companies.models import AuditEntry, Company, Stamp, new_id
+
+MOST_PIXELS = 4096  # a side
+
+
+class InvalidBase64(Invalid):
+    """imageBase64 is not base64."""
+
+    code = "invalid_base64"
+
+
+class NotAPng(Invalid):
+    """The image is not a PNG that can be decoded."""
+
+    code = "not_a_png"
+
+
+class ImageTooLarge(Invalid):
+    """The image has more than 4096 pixels on a side."""
+
+    code = "image_too_large"
+
+
+def decode_png(text: str) -> bytes:
+    """A clean PNG made anew from the pixels of a base64-encoded one.
+
+    Raises InvalidBase64, NotAPng, ImageTooLarge.
+    """
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise InvalidBase64(pointer="#/imageBase64") from None
+    return clean_png(raw, pointer="#/imageBase64")
+
+
+def clean_png(raw: bytes, *, pointer: str | None = None) -> bytes:
+    """The pixels of a PNG, encoded anew: metadata and whatever follows the image are left behind."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            image = Image.open(io.BytesIO(raw), formats=["PNG"])
+            if max(image.size) > MOST_PIXELS:
+                raise ImageTooLarge(pointer=pointer)
+            image.load()
+            has_alpha = "A" in image.getbands() or "transparency" in image.info
+            clean = image.convert("RGBA" if has_alpha else "RGB")
+    except ImageTooLarge:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise ImageTooLarge(pointer=pointer) from None
+    except Exception:  # noqa: BLE001 - decoders raise many kinds for broken files
+        raise NotAPng(pointer=pointer) from None
+    out = io.BytesIO()
+    clean.save(out, format="PNG", optimize=True)
+    return out.getvalue()
+
+
+def replace_logo(*, company: Company, stamp: Stamp, png: bytes | None) -> Company:
+    """Stores a new logo, or takes the company's own away with None; the old file goes when the change is kept."""
+    storage = storages["assets"]
+    old = company.custom_logo_path
+    new = storage.save(f"logos/{new_id()}.png", ContentFile(png)) if png is not None else None
+    if company.change(stamp, custom_logo_path=new):
+        AuditEntry.objects.record(
+            stamp,
+            company_id=company.id,
+            action="company.logoReplaced" if new else "company.logoRemoved",
+            entity_type="company",
+            entity_id=company.id,
+            before={"custom_logo_path": old},
+            after={"custom_logo_path": new},
+        )
+    if old:
+        transaction.on_commit(lambda: storage.delete(old))
+    return company

@@ -1,0 +1,39 @@
+"""Companies, the people in them and their credentials."""
+
+from companies.models.api_keys import ApiKey
+from companies.models.audit import AuditEntry, snapshot
+from companies.models.companies import (
+    STATUS_MOVES,
+    Company,
+    Currency,
+    SystemStatus,
+    ValuationCategory,
+    ValuationLens,
+)
+from companies.models.idempotency import IdempotencyRecord
+from companies.models.memberships import Membership
+from companies.models.stamps import Audited, Stamp
+from companies.models.tenancy import CompanyForeignKey, CompanyKeys, CompanyOwned, CompanyOwnedQuerySet, new_id
+from companies.models.users import User
+
+__all__ = [
+    "STATUS_MOVES",
+    "ApiKey",
+    "AuditEntry",
+    "Audited",
+    "Company",
+    "CompanyForeignKey",
+    "CompanyKeys",
+    "CompanyOwned",
+    "CompanyOwnedQuerySet",
+    "Currency",
+    "IdempotencyRecord",
+    "Membership",
+    "Stamp",
+    "SystemStatus",
+    "User",
+    "ValuationCategory",
+    "ValuationLens",
+    "new_id",
+    "snapshot",
+]

@@ -1,0 +1,42 @@
+"""Long-lived secrets for scripts and servers; only a keyed digest of each is stored."""
+
+from datetime import datetime
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
+
+
+class ApiKeyQuerySet(CompanyOwnedQuerySet["ApiKey"]):
+    def newest_first(self) -> Self:
+        return self.order_by("-created_time", "-id")
+
+    def live(self, now: datetime) -> Self:
+        return self.filter(revoked_time=None).filter(Q(expires_time=None) | Q(expires_time__gt=now))
+
+
+class ApiKey(CompanyOwned):
+    name = models.CharField(max_length=200)
+    digest = models.BinaryField(max_length=32)
+    last_four = models.CharField(max_length=4)
+    permissions = ArrayField(models.CharField(max_length=40))
+    created_time = models.DateTimeField()
+    created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null for keys made by the command
+    expires_time = models.DateTimeField(null=True)
+    last_used_time = models.DateTimeField(null=True)
+    revoked_time = models.DateTimeField(null=True)
+
+    objects = ApiKeyQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            # A key arrives before its company is known: the one lookup that cannot start with the company.
+            models.Index(fields=["id"], name="api_key_by_id"),
+            models.Index(fields=["company", "created_time"], name="api_key_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} …{self.last_four}"

@@ -1,0 +1,135 @@
+"""The company: whose books these are."""
+
+from datetime import datetime
+from typing import Self
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+
+from companies.models.stamps import Audited
+from companies.models.tenancy import new_id
+
+
+class Currency(models.TextChoices):
+    """The euro and the 29 currencies that the European Central Bank quotes."""
+
+    EUR = "EUR", "EUR"
+    AUD = "AUD", "AUD"
+    BRL = "BRL", "BRL"
+    CAD = "CAD", "CAD"
+    CHF = "CHF", "CHF"
+    CNY = "CNY", "CNY"
+    CZK = "CZK", "CZK"
+    DKK = "DKK", "DKK"
+    GBP = "GBP", "GBP"
+    HKD = "HKD", "HKD"
+    HUF = "HUF", "HUF"
+    IDR = "IDR", "IDR"
+    ILS = "ILS", "ILS"
+    INR = "INR", "INR"
+    ISK = "ISK", "ISK"
+    JPY = "JPY", "JPY"
+    KRW = "KRW", "KRW"
+    MXN = "MXN", "MXN"
+    MYR = "MYR", "MYR"
+    NOK = "NOK", "NOK"
+    NZD = "NZD", "NZD"
+    PHP = "PHP", "PHP"
+    PLN = "PLN", "PLN"
+    RON = "RON", "RON"
+    SEK = "SEK", "SEK"
+    SGD = "SGD", "SGD"
+    THB = "THB", "THB"
+    TRY = "TRY", "TRY"
+    USD = "USD", "USD"
+    ZAR = "ZAR", "ZAR"
+
+
+class SystemStatus(models.TextChoices):
+    SANDBOX = "sandbox"
+    TRIAL = "trial"
+    FREE = "free"
+    PAID = "paid"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    BETA = "beta"
+
+
+# Each status and those it may become; staff move it in the admin.
+STATUS_MOVES: dict[str, frozenset[str]] = {
+    SystemStatus.SANDBOX: frozenset({SystemStatus.TRIAL}),
+    SystemStatus.TRIAL: frozenset({SystemStatus.FREE, SystemStatus.PAID, SystemStatus.EXPIRED}),
+    SystemStatus.FREE: frozenset({SystemStatus.PAID}),
+    SystemStatus.PAID: frozenset({SystemStatus.CANCELLED}),
+    SystemStatus.CANCELLED: frozenset({SystemStatus.PAID, SystemStatus.EXPIRED}),
+    SystemStatus.EXPIRED: frozenset({SystemStatus.PAID}),
+    SystemStatus.BETA: frozenset({SystemStatus.FREE, SystemStatus.PAID}),
+}
+
+
+class ValuationCategory(models.TextChoices):
+    TRADITIONAL = "traditional"
+    AI_ENHANCED = "aiEnhanced"
+    AI_NATIVE = "aiNative"
+
+
+class ValuationLens(models.TextChoices):
+    FUNDRAISING = "fundraising"
+    ACQUISITION = "acquisition"
+
+
+class CompanyQuerySet(models.QuerySet["Company"]):
+    def touch(self, company_id: UUID, now: datetime) -> None:
+        """Moves lastOverallUpdatedTime, unless it moved within this second: the row is no queue for writers."""
+        second = now.replace(microsecond=0)
+        self.filter(id=company_id, last_overall_updated_time__lt=second).update(last_overall_updated_time=now)
+
+    def of_member(self, user_id: UUID) -> Self:
+        """Companies a user belongs to, by name."""
+        return self.filter(memberships__user_id=user_id).order_by("name", "id")
+
+
+class Company(Audited):
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    datastore_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
+    name = models.CharField(max_length=200)
+    base_currency = models.CharField(max_length=3, choices=Currency, default=Currency.EUR)
+    domain = models.CharField(max_length=253, null=True)  # noqa: DJ001
+    custom_logo_path = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    last_overall_updated_time = models.DateTimeField()
+    pl_show_planning_percentage_for_past_months = models.BooleanField(default=False)
+    pl_show_all_categories = models.BooleanField(default=False)
+    pl_recognize_revenue_on_invoice = models.BooleanField(default=False)
+    data_start_date = models.DateField(null=True)
+    valuation_category = models.CharField(max_length=20, choices=ValuationCategory, null=True)  # noqa: DJ001
+    valuation_lens = models.CharField(max_length=20, choices=ValuationLens, null=True)  # noqa: DJ001
+    system_status = models.CharField(max_length=20, choices=SystemStatus, default=SystemStatus.TRIAL)
+    system_trial_until = models.DateTimeField(null=True, blank=True)
+    system_expired_at = models.DateTimeField(null=True, blank=True)
+    system_deletion_warning = models.IntegerField(null=True, blank=True)
+    system_sandbox_expire_time = models.DateTimeField(null=True, blank=True)
+    system_deletion_scheduled_time = models.DateTimeField(null=True, blank=True)
+    system_payment_provider = models.JSONField(null=True, blank=True)
+    system_tier_overage_since = models.DateTimeField(null=True, blank=True)
+    computed_committed_mrr_eur = models.DecimalField(max_digits=19, decimal_places=2, null=True)
+    computed_active_customer_count = models.IntegerField(null=True)
+    computed_metrics_time = models.DateTimeField(null=True)
+
+    objects = CompanyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "companies"
+        constraints = [
+            models.CheckConstraint(condition=Q(base_currency__in=Currency.values), name="company_base_currency_known"),
+            models.CheckConstraint(condition=Q(system_status__in=SystemStatus.values), name="company_status_known"),
+            models.CheckConstraint(
+                condition=Q(valuation_category__in=ValuationCategory.values), name="company_valuation_category_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(valuation_lens__in=ValuationLens.values), name="company_valuation_lens_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,52 @@
+"""Who changed something and when; every act takes one, so that no act reads the clock."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Self
+from uuid import UUID
+
+from django.db import models
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """One change's author and time."""
+
+    time: datetime
+    actor: str | None = None  # a user's id, apiKey:<id>, or None for the service itself
+    user_id: UUID | None = None  # the person to tell; None for keys and for the service
+    credential: str = ""
+    request_id: str = ""
+
+    @property
+    def today(self) -> date:
+        return self.time.date()
+
+
+class Audited(models.Model):
+    """The audit fields of a resource; times in UTC."""
+
+    created_time = models.DateTimeField()
+    created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null is "the service" on the wire
+    last_updated_time = models.DateTimeField()
+    last_updated_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001
+
+    class Meta:
+        abstract = True
+
+    def stamp_new(self, stamp: Stamp) -> Self:
+        """Marks the row as created by this change."""
+        self.created_time = self.last_updated_time = stamp.time
+        self.created_user_id = self.last_updated_user_id = stamp.actor
+        return self
+
+    def change(self, stamp: Stamp, **values: Any) -> bool:
+        """Stores the values that differ, in one statement that names its columns; True where one did."""
+        changed = {name: value for name, value in values.items() if getattr(self, name) != value}
+        if not changed:
+            return False
+        for name, value in changed.items():
+            setattr(self, name, value)
+        self.last_updated_time, self.last_updated_user_id = stamp.time, stamp.actor
+        self.save(update_fields=[*changed, "last_updated_time", "last_updated_user_id"])
+        return True

@@ -1,0 +1,149 @@
+"""What makes a table a company's own: its key, its references, its queries.
+
+In the database every company-owned table has the primary key (company_id, id), and references between such tables are
+composite: (company_id, x_id) → (company_id, id). A reference into another company therefore cannot be stored, and the
+schema can be distributed by company. Django's own state keeps ``id`` as the primary key.
+"""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any, Self, TypeVar
+
+import uuid_utils.compat
+from django.db import models
+from django.db.migrations.operations.base import Operation
+from django.db.models.lookups import Exact
+
+M = TypeVar("M", bound="CompanyOwned")
+
+
+def new_id() -> uuid.UUID:
+    """A time-ordered UUID (version 7), so that new rows land at the end of their index."""
+    return uuid_utils.compat.uuid7()
+
+
+class CompanyOwnedQuerySet(models.QuerySet[M]):
+    def of(self, company_id: uuid.UUID) -> Self:
+        """Rows of one company; every query starts here."""
+        return self.filter(company_id=company_id)
+
+
+class CompanyForeignKey(models.ForeignKey):
+    """A reference to a row of the same company; joins and accessors compare the company too.
+
+    ``when_deleted`` is what the database does when the row referred to is deleted: ``restrict`` (the delete fails),
+    ``cascade`` or ``set_null``. Django itself does nothing, so a delete is one statement.
+    """
+
+    RULES = {"restrict": "NO ACTION", "cascade": "CASCADE", "set_null": "SET NULL ({column})"}
+
+    def __init__(self, to: Any, on_delete: Any = models.DO_NOTHING, *, when_deleted: str = "restrict", **kwargs: Any):
+        self.when_deleted = when_deleted
+        kwargs |= {"db_constraint": False, "db_index": False, "related_name": "+"}
+        super().__init__(to, on_delete, **kwargs)
+
+    def deconstruct(self) -> Any:
+        name, path, args, kwargs = super().deconstruct()
+        return name, path, args, kwargs | {"when_deleted": self.when_deleted}
+
+    def get_extra_restriction(self, alias: str, related_alias: str) -> Any:
+        theirs: Any = self.remote_field.model._meta.get_field("company")
+        ours: Any = self.model._meta.get_field("company")
+        return Exact(theirs.get_col(alias), ours.get_col(related_alias))
+
+    def get_extra_descriptor_filter(self, instance: Any) -> dict[str, Any]:
+        return {"company_id": instance.company_id}
+
+
+class CompanyOwned(models.Model):
+    """Base of every table that belongs to one company."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    company = models.ForeignKey(
+        "companies.Company", models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+
+    class Meta:
+        abstract = True
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """One statement that finds the row by its whole key."""
+        return type(self)._base_manager.filter(company_id=self.company_id, id=self.id).delete()
+
+    def refresh_from_db(self, using: Any = None, fields: Any = None, from_queryset: Any = None) -> None:
+        rows = from_queryset if from_queryset is not None else type(self)._base_manager.all()
+        super().refresh_from_db(using, fields, rows.filter(company_id=self.company_id))
+
+    def _do_update(self, base_qs: Any, using: Any, pk_val: Any, values: Any, update_fields: Any, forced: bool) -> bool:  # noqa: FBT001
+        rows = base_qs.filter(company_id=self.company_id)
+        values = [value for value in values if value[0].name != "company"]
+        return super()._do_update(rows, using, pk_val, values, update_fields, forced)
+
+
+class CompanyKeys(Operation):
+    """Gives tables their (company_id, id) primary key and their composite references.
+
+    ``models`` are names of models created earlier in the same migration. A table whose company is already tied by a
+    reference that cannot be null needs no separate reference to the company.
+    """
+
+    reversible = False
+    atomic = True
+
+    def __init__(self, models: list[str]):
+        self.models = models
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        """The state keeps ``id`` as the primary key."""
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        owned = [to_state.apps.get_model(app_label, name) for name in self.models]
+        for model in owned:
+            for statement in key_statements(model):
+                schema_editor.execute(statement)
+        for model in owned:
+            for statement in reference_statements(model):
+                schema_editor.execute(statement)
+
+    def describe(self) -> str:
+        return f"Composite keys of {', '.join(self.models)}"
+
+
+class CompanyReferences(CompanyKeys):
+    """Adds the composite references of fields that came after their table: ``["transaction.import_batch"]``."""
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        for name in self.models:
+            model_name, field_name = name.split(".")
+            model = to_state.apps.get_model(app_label, model_name)
+            schema_editor.execute(reference(model, model._meta.get_field(field_name)))
+
+
+def key_statements(model: Any) -> Iterable[str]:
+    table = model._meta.db_table
+    yield f'ALTER TABLE "{table}" DROP CONSTRAINT "{table}_pkey", ADD PRIMARY KEY (company_id, id)'
+
+
+def reference_statements(model: Any) -> Iterable[str]:
+    fields = company_references(model)
+    yield from (reference(model, field) for field in fields)
+    if all(field.null for field in fields):
+        table = model._meta.db_table
+        yield (
+            f'ALTER TABLE "{table}" ADD CONSTRAINT "{table}_company" '
+            "FOREIGN KEY (company_id) REFERENCES companies_company (id)"
+        )
+
+
+def reference(model: Any, field: CompanyForeignKey) -> str:
+    table, target = model._meta.db_table, field.remote_field.model._meta.db_table
+    rule = CompanyForeignKey.RULES[field.when_deleted].format(column=field.column)
+    return (
+        f'ALTER TABLE "{table}" ADD CONSTRAINT "{table}_{field.name}" FOREIGN KEY (company_id, {field.column}) '
+        f'REFERENCES "{target}" (company_id, id) ON DELETE {rule}'
+    )
+
+
+def company_references(model: Any) -> list[CompanyForeignKey]:
+    """The fields of a model that refer to company-owned rows."""
+    return [field for field in model._meta.concrete_fields if isinstance(field, CompanyForeignKey)]

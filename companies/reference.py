@@ -1,0 +1,24 @@
+"""The OpenAPI document and the interactive reference, served from this host under the strict policy."""
+
+from functools import lru_cache
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from drf_spectacular.generators import SchemaGenerator
+
+
+@lru_cache(maxsize=1)
+def document() -> bytes:
+    """The OpenAPI 3.1 document as JSON; made once a process."""
+    return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True), option=orjson.OPT_INDENT_2)
+
+
+def openapi(request: HttpRequest) -> HttpResponse:
+    response = HttpResponse(document(), content_type="application/json")
+    response["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+def docs(request: HttpRequest) -> HttpResponse:
+    return render(request, "docs.html")

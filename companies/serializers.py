@@ -1,0 +1,207 @@
+"""The shapes of companies, members, keys and the audit log."""
+
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.naming import camel_keys
+from companies.api.serializers import AUDIT, RowShape, Shape
+from companies.models import ApiKey, AuditEntry, Company, Currency, Membership
+from companies.permissions import Permission, Role, in_order
+
+
+class Price(Shape):
+    value = fields.NumberField()
+    currency = fields.TextField()
+
+
+class Limits(serializers.Serializer):
+    minARR = fields.NumberField()  # noqa: N815 - the contract's spelling
+    maxARR = fields.NumberField()  # noqa: N815
+
+
+class PaidSubscription(Shape):
+    id = fields.TextField()
+    status = fields.TextField()
+    product_name = fields.TextField()
+    interval = fields.TextField()
+    current_period_start = fields.TextField()
+    current_period_end = fields.TextField()
+    price = Price()
+    cancel_at = fields.TextField(allow_null=True)
+    limits = Limits()
+
+
+class PaymentProvider(Shape):
+    customer_id = fields.TextField()
+    subscription = PaidSubscription()
+
+
+SYSTEM = (
+    "last_overall_updated_time",
+    "system_status",
+    "system_trial_until",
+    "system_expired_at",
+    "system_deletion_warning",
+    "system_sandbox_expire_time",
+    "system_deletion_scheduled_time",
+    "system_payment_provider",
+    "system_tier_overage_since",
+    "computed_committed_mrr_eur",
+    "computed_active_customer_count",
+    "computed_metrics_time",
+)
+WRITABLE = (
+    "name",
+    "base_currency",
+    "domain",
+    "pl_show_planning_percentage_for_past_months",
+    "pl_show_all_categories",
+    "pl_recognize_revenue_on_invoice",
+    "data_start_date",
+    "valuation_category",
+    "valuation_lens",
+)
+
+
+class CompanyShape(RowShape):
+    system_payment_provider = PaymentProvider(read_only=True, allow_null=True, help_text="as the payment provider says")
+    computed_committed_mrr_eur = serializers.DecimalField(
+        max_digits=19, decimal_places=2, read_only=True, allow_null=True, coerce_to_string=True
+    )
+    domain = serializers.RegexField(
+        r"^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$",
+        allow_null=True,
+        required=False,
+        help_text="website domain, such as example.com",
+    )
+
+    class Meta:
+        model = Company
+        fields: ClassVar[tuple[str, ...]] = ("id", "datastore_id", *WRITABLE, "custom_logo_path", *SYSTEM, *AUDIT)
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "datastore_id", "custom_logo_path", *SYSTEM, *AUDIT)
+
+    def to_representation(self, instance: Company) -> dict[str, Any]:
+        data = super().to_representation(instance)
+        if instance.system_payment_provider is not None:
+            data["systemPaymentProvider"] = instance.system_payment_provider  # stored as it is answered
+        return data
+
+
+class NewCompany(Shape):
+    name = fields.TextField(max_length=200)
+    base_currency = fields.ChoiceField(choices=Currency.choices, default=Currency.EUR)
+    domain = serializers.RegexField(
+        r"^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$", allow_null=True, required=False
+    )
+
+
+class CompanyListItem(CompanyShape):
+    """A company with the caller's role and effective permissions in it; built from an Access."""
+
+    role = fields.TextField(read_only=True, help_text="owner, admin, editor, viewer; apiKey or app for a key or token")
+    permissions = serializers.ListField(child=fields.ChoiceField(choices=[p.value for p in Permission]), read_only=True)
+
+    class Meta(CompanyShape.Meta):
+        fields = (
+            *(name for name in CompanyShape.Meta.fields if name not in {"domain", "custom_logo_path"}),
+            "role",
+            "permissions",
+        )
+        read_only_fields = fields
+
+    domain = None  # type: ignore[assignment]
+
+    def to_representation(self, access: Any) -> dict[str, Any]:
+        company = access.company
+        company.role, company.permissions = access.role, in_order(access.permissions)
+        return super().to_representation(company)
+
+
+class LogoUpload(Shape):
+    image_base64 = fields.TextField(
+        min_length=1, max_length=699_052, help_text="a PNG of at most 4096 × 4096 pixels"
+    )  # service.md, part 8
+
+
+class PermissionList(serializers.ListField):
+    """Permission strings; each once, in the catalogue's order."""
+
+    child = fields.ChoiceField(choices=[p.value for p in Permission])
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        if not isinstance(data, list):
+            self.fail("not_a_list", input_type=type(data).__name__)
+        return in_order(Permission(value) for value in super().to_internal_value(data))
+
+
+class MemberShape(RowShape):
+    user_id = serializers.UUIDField(read_only=True)
+    email = serializers.EmailField(source="user.email", read_only=True)
+    name = fields.TextField(source="user.name", read_only=True)
+    permissions = PermissionList(allow_null=True, read_only=True, help_text="null: those of the role")
+    joined_time = fields.TimeField(source="created_time", read_only=True)
+    company_id = serializers.UUIDField(read_only=True)
+
+    class Meta:
+        model = Membership
+        fields = ("id", "company_id", "user_id", "email", "name", "role", "permissions", "joined_time", *AUDIT)
+
+
+class MemberInput(Shape):
+    role = fields.ChoiceField(choices=[r.value for r in Role])
+    permissions = PermissionList(allow_null=True, required=False, default=None)
+
+
+class NewMember(MemberInput):
+    email = fields.EmailField(max_length=254)
+
+
+class ApiKeyShape(RowShape):
+    company_id = serializers.UUIDField(read_only=True)
+    permissions = PermissionList()
+
+    class Meta:
+        model = ApiKey
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "name",
+            "permissions",
+            "last_four",
+            "created_time",
+            "created_user_id",
+            "expires_time",
+            "last_used_time",
+            "revoked_time",
+        )
+
+
+class NewApiKey(Shape):
+    name = fields.TextField(max_length=200)
+    permissions = PermissionList(allow_empty=False)
+    expires_time = fields.TimeField(allow_null=True, required=False, default=None)
+
+
+class CreatedApiKey(ApiKeyShape):
+    key = fields.TextField(read_only=True, help_text="the whole key; shown this once")
+
+    class Meta(ApiKeyShape.Meta):
+        fields = (*ApiKeyShape.Meta.fields, "key")
+
+
+class AuditEntryShape(RowShape):
+    entity_id = fields.TextField()
+
+    class Meta:
+        model = AuditEntry
+        fields = ("id", "time", "actor", "action", "entity_type", "entity_id", "request_id", "before", "after")
+
+    def to_representation(self, instance: AuditEntry) -> dict[str, Any]:
+        data = super().to_representation(instance)
+        return data | {
+            "entityId": instance.entity_id or None,
+            "before": camel_keys(instance.before),
+            "after": camel_keys(instance.after),
+        }

@@ -1,0 +1,147 @@
+"""Reading settings from environment variables, each wrong value named in one clear line that shows no secret."""
+
+import os
+import re
+import secrets
+from pathlib import Path
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
+
+
+def text(name: str, default: str = "") -> str:
+    """The variable's value, or the default where it is unset or empty."""
+    return os.environ.get(name, "").strip() or default
+
+
+def boolean(name: str, *, default: bool = False) -> bool:
+    """1/true/yes/on or 0/false/no/off; anything else stops the start."""
+    value = os.environ.get(name)
+    if value is None:
+        return default
+    if value.strip().lower() in TRUE:
+        return True
+    if value.strip().lower() in FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name} must be one of 1, true, yes, on, 0, false, no, off")
+
+
+def integer(name: str, *, default: int, least: int, most: int) -> int:
+    """A whole number within its bounds."""
+    value = text(name, str(default))
+    if not re.fullmatch(r"\d{1,9}", value) or not least <= int(value) <= most:
+        raise ImproperlyConfigured(f"{name} must be a whole number from {least} to {most}")
+    return int(value)
+
+
+def words(name: str, default: list[str]) -> list[str]:
+    """A comma-separated list."""
+    return [word.strip() for word in text(name).split(",") if word.strip()] or default
+
+
+def origin(name: str, default: str) -> str:
+    """scheme://host[:port], without path, query or trailing slash."""
+    value = text(name, default)
+    parts = _split(name, value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or value != f"{parts.scheme}://{parts.netloc}":
+        raise ImproperlyConfigured(f"{name} must be an origin such as https://api.example.com, without path or slash")
+    if parts.username or parts.password:
+        raise ImproperlyConfigured(f"{name} must not carry a user name or password")
+    return value
+
+
+def web_address(name: str, default: str) -> str:
+    """An http(s) address that may have a path; no trailing slash."""
+    value = text(name, default).rstrip("/")
+    parts = _split(name, value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ImproperlyConfigured(f"{name} must be an http or https address without query")
+    return value
+
+
+def kept_secret(name: str, directory: Path, *, required: bool) -> str:
+    """The variable's value; where unset, a random one that is made once and kept in the data directory.
+
+    Raises ImproperlyConfigured where the deployment must bring its own.
+    """
+    value = text(name)
+    if value:
+        if len(value) < 32:
+            raise ImproperlyConfigured(f"{name} must have at least 32 characters")
+        return value
+    if required:
+        raise ImproperlyConfigured(f"{name} must be set when DATABASE_URL is set and DEBUG is off")
+    path = directory / name.lower().replace("_", "-")
+    if not path.exists():
+        draft = path.with_suffix(f".{secrets.token_hex(4)}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(48))
+        try:
+            path.hardlink_to(draft)  # the first of several processes wins, the others read its value
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text().strip()
+
+
+def email(name: str) -> dict[str, object]:
+    """Django's EMAIL_* settings from smtp[s]://user:password@host:port, or the console where unset."""
+    value = text(name, "console:")
+    if value == "console:":
+        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+    parts = _split(name, value)
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+        raise ImproperlyConfigured(f"{name} must be console: or smtp[s]://user:password@host:port")
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or (465 if parts.scheme == "smtps" else 587),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_USE_TLS": parts.scheme == "smtp" and parse_qs(parts.query).get("tls", ["1"])[0] != "0",
+    }
+
+
+def cache(name: str) -> dict[str, object]:
+    """Django's default cache from redis://host:port/db, or this process's memory where unset."""
+    value = text(name)
+    if not value:
+        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    if _split(name, value).scheme not in {"redis", "rediss"}:
+        raise ImproperlyConfigured(f"{name} must be redis://host:port/database")
+    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": value}
+
+
+def storage(name: str, directory: Path) -> dict[str, object]:
+    """Django storage for private files: s3://key:secret@host/bucket?region=…, or a directory where unset."""
+    value = text(name)
+    if not value:
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(directory)}}
+    parts = _split(name, value)
+    bucket = parts.path.strip("/")
+    if parts.scheme not in {"s3", "s3+http"} or not bucket:
+        raise ImproperlyConfigured(f"{name} must be s3://key:secret@host/bucket (s3+http for a store without TLS)")
+    port = f":{parts.port}" if parts.port else ""
+    scheme = "http" if parts.scheme == "s3+http" else "https"
+    options: dict[str, object] = {"bucket_name": bucket, "file_overwrite": False, "querystring_auth": True}
+    if parts.hostname:
+        options["endpoint_url"] = f"{scheme}://{parts.hostname}{port}"
+    if parts.username:
+        options |= {"access_key": unquote(parts.username), "secret_key": unquote(parts.password or "")}
+    region = parse_qs(parts.query).get("region")
+    if region:
+        options["region_name"] = region[0]
+    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+
+
+def _split(name: str, value: str) -> SplitResult:
+    try:
+        parts = urlsplit(value)
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is not a valid address") from None
+    return parts

@@ -1,0 +1,236 @@
+"""Every setting, read from the environment; the README's table says what each one does."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from csp.constants import NONCE, NONE, SELF  # noqa: F401
+from django.core.exceptions import ImproperlyConfigured
+
+from config import environment
+from config.database import databases
+
+ROOT = Path(__file__).resolve().parent.parent
+VERSION = "0.1.0"
+
+DEBUG = environment.boolean("DEBUG")
+DATA_DIR = Path(environment.text("DATA_DIR", str(ROOT / "var"))).expanduser().resolve()
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+DATABASE_URL = environment.text("DATABASE_URL") or None
+EMBEDDED = DATABASE_URL is None
+
+PORT = environment.integer("PORT", default=8000, least=1, most=65535)
+BASE_URL = environment.origin("BASE_URL", f"http://127.0.0.1:{PORT}")
+APP_URL = environment.web_address("APP_URL", f"{BASE_URL}/app")
+ASSETS_URL = environment.web_address("ASSETS_URL", f"{BASE_URL}/assets")
+AUTH_URL = f"{BASE_URL}/auth"
+SECURE = BASE_URL.startswith("https://")
+
+_deployed = not EMBEDDED and not DEBUG
+SECRET_KEY = environment.kept_secret("SECRET_KEY", DATA_DIR, required=_deployed)
+API_KEY_PEPPER = environment.kept_secret("API_KEY_PEPPER", DATA_DIR, required=False)
+ALLOWED_HOSTS = environment.words(
+    "ALLOWED_HOSTS", [urlsplit(BASE_URL).hostname or "127.0.0.1", "127.0.0.1", "localhost", "[::1]"]
+)
+
+RATE_LIMIT = environment.integer("RATE_LIMIT", default=6000, least=1, most=10_000_000)  # requests a minute
+MAX_UPLOAD_MB = environment.integer("MAX_UPLOAD_MB", default=64, least=1, most=1024)
+MAX_BODY_BYTES = 1024 * 1024
+STAFF_MFA = environment.boolean("STAFF_MFA")
+
+# ---------------------------------------------------------------------------------------------- Django
+
+INSTALLED_APPS = [
+    "companies",
+    "notifications",
+    "ledger",
+    "planning",
+    "analytics",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "csp",
+    "axes",
+]
+MIDDLEWARE = [
+    "companies.api.middleware.request_id",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+try:
+    DATABASES = {"default": databases(url=DATABASE_URL, data_dir=DATA_DIR)}
+except ValueError as error:
+    raise ImproperlyConfigured(str(error)) from None
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES = {"default": environment.cache("CACHE_URL")}
+globals().update(environment.email("EMAIL_URL"))
+DEFAULT_FROM_EMAIL = "Financial planning <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"
+
+STORAGES = {
+    "default": environment.storage("STORAGE_URL", DATA_DIR / "files"),
+    "assets": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": str(DATA_DIR / "assets"), "base_url": f"{ASSETS_URL}/"},
+    },
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [ROOT / "static"]
+WHITENOISE_USE_FINDERS = True  # no collectstatic step: the files are found and kept in memory at start
+
+LANGUAGE_CODE = "en-gb"
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = False
+
+# ---------------------------------------------------------------------------------------------- people
+
+AUTH_USER_MODEL = "companies.User"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "/app/sign-in"
+LOGIN_REDIRECT_URL = "/app/"
+LOGOUT_REDIRECT_URL = "/app/sign-in"
+
+SESSION_COOKIE_NAME = "svc-session"
+SESSION_COOKIE_DOMAIN = environment.text("SESSION_COOKIE_DOMAIN") or None
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make a cross-site step to the consent page look signed out
+SESSION_COOKIE_SECURE = SECURE
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+CSRF_COOKIE_NAME = "svc-csrf"
+CSRF_COOKIE_SECURE = SECURE
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_TRUSTED_ORIGINS = sorted({BASE_URL, "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))})
+
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that would lock out its owner
+AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
+AXES_ENABLE_ACCESS_FAILURE_LOG = False
+AXES_DISABLE_ACCESS_LOG = True
+
+# What other apps do when something happens to a company (companies.follow_ups).
+FOLLOW_UPS: dict[str, list[str]] = {
+    "company_founded": [],
+    "company_rules_changed": [],
+    "member_joined": [],
+    "api_key_created": [],
+    "api_key_creator_left": [],
+}
+
+# ---------------------------------------------------------------------------------------------- transport
+
+SECURE_SSL_REDIRECT = False  # the proxy in front ends TLS and redirects
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE
+SECURE_HSTS_PRELOAD = SECURE
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", ASSETS_URL + "/"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_UPLOAD_MB * 1024 * 1024  # each operation has its own limit below this one
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+SILENCED_SYSTEM_CHECKS = [
+    "security.W008",  # the proxy in front redirects to TLS
+]
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    # The request's line would carry query strings; errors are logged by our own handlers with their request id.
+    "loggers": {"django.request": {"level": "CRITICAL"}, "django.security.csrf": {"level": "ERROR"}},
+}
+
+# ---------------------------------------------------------------------------------------------- the API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "companies.authentication.ApiKeyAuthentication",
+        "companies.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_RENDERER_CLASSES": ["companies.api.rendering.JsonRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["companies.api.rendering.JsonParser"],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_SCHEMA_CLASS": "companies.api.schema.OperationSchema",
+    "EXCEPTION_HANDLER": "companies.api.errors.answer",
+    "UNAUTHENTICATED_USER": None,
+    "UNICODE_JSON": True,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Financial planning and cash analytics API",
+    "VERSION": VERSION,
+    "OAS_VERSION": "3.1.0",
+    "DESCRIPTION": (ROOT / "templates" / "openapi.md").read_text(encoding="utf-8"),
+    "SERVERS": [{"url": BASE_URL}],
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/companies/[^/]+",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "SORT_OPERATIONS": False,
+    "POSTPROCESSING_HOOKS": ["companies.api.schema.finish"],
+    "AUTHENTICATION_WHITELIST": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}

@@ -1,0 +1,24 @@
+"""The whole address space, one app after the other."""
+
+from django.contrib import admin
+from django.urls import include, path, re_path
+from django.views.generic import RedirectView
+
+from companies import assets, reference
+from config import health
+
+urlpatterns = [
+    path("", RedirectView.as_view(url="/app/")),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("openapi.json", reference.openapi),
+    path("docs", reference.docs),
+    re_path(r"^assets/(?P<path>.+)$", assets.serve),
+    path("admin/", admin.site.urls),
+    path("", include("companies.urls")),
+]
+
+handler400 = "companies.api.errors.bad_request"
+handler403 = "companies.api.errors.permission_denied"
+handler404 = "companies.api.errors.page_not_found"
+handler500 = "companies.api.errors.server_error"

@@ -1,0 +1,150 @@
+"""What every test stands on: the database, Acme and Globex, and callers with every kind of credential."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from companies import api_keys
+from companies.models import Company, Stamp, User
+from companies.permissions import ALL, Role, known
+from config.database import Embedded
+from tests import factories
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> Iterator[None]:
+    """The embedded server runs for as long as the tests do; a DATABASE_URL is taken as it is."""
+    if not settings.EMBEDDED:
+        yield
+        return
+    with Embedded(data_dir=settings.DATA_DIR).hold():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def quick_and_private(settings: Any, tmp_path: Any, request: Any) -> None:
+    """Files go to the test's own directory, passwords are hashed quickly, and no budget runs out by accident."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.RATE_LIMIT = 1_000_000
+    storages = {**settings.STORAGES}
+    storages["default"] = {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": str(tmp_path / "files")},
+    }
+    storages["assets"] = {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": str(tmp_path / "assets")},
+    }
+    settings.STORAGES = storages
+
+
+@pytest.fixture
+def now() -> datetime:
+    return datetime.now(tz=UTC)
+
+
+@pytest.fixture
+def stamp(now: datetime) -> Stamp:
+    return Stamp(time=now)
+
+
+@pytest.fixture
+def acme(db: None) -> Company:
+    return factories.company(name="Acme")
+
+
+@pytest.fixture
+def globex(db: None) -> Company:
+    return factories.company(name="Globex")
+
+
+@pytest.fixture
+def alice(acme: Company) -> User:
+    """Owns Acme."""
+    return factories.member(acme, "alice@acme.example", role=Role.OWNER)
+
+
+@pytest.fixture
+def bob(acme: Company) -> User:
+    """May read Acme."""
+    return factories.member(acme, "bob@acme.example", role=Role.VIEWER)
+
+
+@pytest.fixture
+def carol(globex: Company) -> User:
+    """Owns Globex."""
+    return factories.member(globex, "carol@globex.example", role=Role.OWNER)
+
+
+class Api:
+    """A small HTTP client of one credential; paths are relative to the company where they do not start with a slash."""
+
+    def __init__(self, company: Company, *, key: str | None = None, session: Client | None = None):
+        self.company, self.client = company, session or Client()
+        self.headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self.key = key
+
+    def path(self, path: str) -> str:
+        return path if path.startswith("/") else f"/companies/{self.company.id}/{path}".rstrip("/")
+
+    def get(self, path: str = "", params: Any = None, **headers: str) -> Any:
+        return self.client.get(self.path(path), params, headers=self.headers | named(headers))
+
+    def post(self, path: str = "", body: Any = None, **headers: str) -> Any:
+        return self.client.post(
+            self.path(path), body, content_type="application/json", headers=self.headers | named(headers)
+        )
+
+    def put(self, path: str = "", body: Any = None, **headers: str) -> Any:
+        return self.client.put(
+            self.path(path), body, content_type="application/json", headers=self.headers | named(headers)
+        )
+
+    def delete(self, path: str = "", **headers: str) -> Any:
+        return self.client.delete(self.path(path), headers=self.headers | named(headers))
+
+
+def named(headers: dict[str, str]) -> dict[str, str]:
+    """if_match → If-Match"""
+    return {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+@pytest.fixture
+def make_api() -> Any:
+    """Makes a caller with an API key of the given permissions (all, where none are named)."""
+
+    def make(company: Company, *permissions: str) -> Api:
+        held = known(permissions) if permissions else ALL
+        minted = api_keys.mint(
+            company=company, stamp=Stamp(time=datetime.now(tz=UTC)), name="test", permissions=held, creator=None
+        )
+        return Api(company, key=minted.text)
+
+    return make
+
+
+@pytest.fixture
+def api(acme: Company, make_api: Any) -> Api:
+    """Acme's caller with every permission."""
+    return make_api(acme)
+
+
+@pytest.fixture
+def globex_api(globex: Company, make_api: Any) -> Api:
+    return make_api(globex)
+
+
+@pytest.fixture
+def browser_of() -> Any:
+    """Makes a caller with the session of a user."""
+
+    def make(user: User, company: Company) -> Api:
+        client = Client()
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        return Api(company, session=client)
+
+    return make
