@@ -1,7 +1,7 @@
 """Series over time: a common axis of days, weeks or months, and what each of its points is worth."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Literal
 
@@ -25,7 +25,7 @@ def bucket(day: date, interval: Interval) -> date:
     if interval == "day":
         return day
     if interval == "week":
-        # Counted from the day 1 January 1, which was a Monday; the calendar ends before that Monday does.
+        # Never before the calendar's first day: 1 January of the year 1 is a Monday.
         return date.fromordinal(day.toordinal() - day.weekday())
     if interval == "month":
         return first_of_month(day)
@@ -109,8 +109,3 @@ def running_balance(changes: Mapping[date, Decimal], days: Sequence[date], *, op
     for day in sorted(changes):
         value = balances[day] = WIDE.add(value, changes[day])
     return carry_forward(balances, days, before=opening)
-
-
-def previous_day(day: date) -> date:
-    """The day before; balances of "the period before" are those of the day before its start."""
-    return day - timedelta(days=1)

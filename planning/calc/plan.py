@@ -16,8 +16,9 @@ AMOUNT_TYPES = ("fixed", "changeByAmount", "relative")
 class PlanAmount:
     """How much each posting is, in the item's currency.
 
-    ``fixed``: ``amount`` each time. ``changeByAmount``: ``amount``, then twice, three times it, and so on. ``relative``:
-    ``amount``, and each next one times (1 + ``relative_change``); 0.1 is 10 % more. Raises ValueError for another type.
+    ``fixed``: ``amount`` each time. ``changeByAmount``: ``amount``, then twice, three times it, and so on.
+    ``relative``: ``amount``, and each next one times (1 + ``relative_change``); 0.1 is 10 % more.
+    Raises ValueError for another type.
     """
 
     type: AmountType

@@ -139,8 +139,8 @@ def is_occurrence(rule: Rule, day: dt.date) -> bool:
 def expand(rule: Rule, overrides: Overrides, *, window_start: dt.date, window_end: dt.date) -> list[Occurrence]:
     """The occurrences that fall into the window once overrides are applied, by date.
 
-    Skipped ones are marked, not left out. An occurrence moved into the window is there, one moved out of it is not. An override for a day that the rule does
-    not name (any more) does nothing.
+    Skipped ones are marked, not left out. An occurrence moved into the window is there, one moved out of it is not.
+    An override for a day that the rule does not name (any more) does nothing.
 
     >>> overrides: Overrides = {dt.date(2024, 1, 31): {"date": dt.date(2024, 2, 1)}}
     >>> rule = Rule(start=dt.date(2024, 1, 31), frequency="month")
