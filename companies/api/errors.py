@@ -144,7 +144,7 @@ def field_errors(details: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
             leaf = isinstance(item, dict) and set(item) == {"message", "code"}
             yield from field_errors(item, pointer if leaf else f"{pointer}/{index}")
     elif isinstance(details, dict) and set(details) == {"message", "code"} and isinstance(details["message"], str):
-        yield entry(pointer, CODES.get(details["code"], details["code"]), str(details["message"]))
+        yield entry(pointer, CODES.get(str(details["code"]), str(details["code"])), str(details["message"]))
     elif isinstance(details, dict):
         for key, item in details.items():
             own = key == "non_field_errors"

@@ -1,0 +1,1 @@
+"""The arithmetic of what it means: recurring revenue and series over time, from plain values."""

@@ -1,0 +1,312 @@
+"""Monthly recurring revenue: what a contract is worth a month, what each customer did, and rows that close.
+
+Values are decimals of 50 digits, not fractions: a hundred thousand customers over years stay fast, and the error of a
+sum is far below the twelfth decimal. Before anything is compared with zero or rounded to a currency it is cut there, so
+a twelfth of a price that adds up to half a cent rounds like the half cent it is.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import ROUND_HALF_EVEN, Decimal
+from functools import lru_cache
+from typing import Any, Literal
+
+from ledger.calc.fx import MissingRate, RateTable
+from ledger.calc.money import WIDE, round_half_up, smallest_unit
+from ledger.calc.months import MONTHS_A_YEAR, last_of_month
+
+BillingInterval = Literal["day", "week", "month", "year"]
+Kind = Literal["new", "reactivate", "upgrade", "downgrade", "cancel"]
+
+Contracts = Mapping[str, Decimal]
+"""One customer's contracts at the end of a month: currency -> monthly value in that currency, without rates."""
+
+Factors = Mapping[str, Decimal]
+"""At the end of a month: currency -> units of the base currency for one of it; the base currency included, at 1."""
+
+MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
+"""The movements of a row, in the order in which ties for the rounding remainder are settled."""
+
+ZERO = Decimal(0)
+_NOISE = Decimal("1e-12")
+_NO_CONTRACTS: Contracts = {}
+_TIMES_A_YEAR = {"day": 365, "week": 52, "month": MONTHS_A_YEAR, "year": 1}
+
+
+@lru_cache(maxsize=1 << 14)
+def monthly_value(amount: Decimal, interval: BillingInterval, interval_count: int = 1) -> Decimal:
+    """What an amount billed every ``interval_count`` intervals is worth a month, to 50 digits.
+
+    month / n; year / 12n; week x 52 / 12n; day x 365 / 12n. Remembered: price lists are short. Raises ValueError for an
+    unknown interval or a count below 1.
+
+    >>> str(monthly_value(Decimal(120), "year")), str(monthly_value(Decimal(3), "week"))
+    ('10', '13')
+    """
+    times = _TIMES_A_YEAR.get(interval)
+    if times is None or interval_count < 1:
+        raise ValueError(f"Nothing is billed every {interval_count} {interval}.")
+    return WIDE.divide(WIDE.multiply(amount, Decimal(times)), Decimal(MONTHS_A_YEAR * interval_count))
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """From ``day`` on, the subscription is worth ``monthly`` of ``currency`` a month; 0 ends it.
+
+    ``day`` is the effective date for MRR and the committed date for cMRR.
+    """
+
+    subscription: str
+    day: date
+    monthly: Decimal
+    currency: str
+
+
+def snapshots(events: Iterable[Event], *, months: Sequence[date]) -> list[Contracts]:
+    """One customer's contracts at the end of each of the months (in order), counting all events up to that day.
+
+    Of two events of one subscription on one day the later in ``events`` counts. Months without a change share one
+    mapping.
+
+    >>> event = Event("s", date(2024, 1, 31), Decimal(10), "EUR")
+    >>> snapshots([event], months=[date(2023, 12, 1), date(2024, 1, 1)])
+    [{}, {'EUR': Decimal('10')}]
+    """
+    waiting = sorted(events, key=lambda event: event.day)
+    live: dict[str, Event] = {}
+    found = []
+    contracts = _NO_CONTRACTS
+    position = 0
+    for month in months:
+        month_end = last_of_month(month)
+        before = position
+        while position < len(waiting) and waiting[position].day <= month_end:
+            live[waiting[position].subscription] = waiting[position]
+            position += 1
+        if position != before:
+            contracts = _by_currency(live.values())
+        found.append(contracts)
+    return found
+
+
+def _by_currency(events: Iterable[Event]) -> Contracts:
+    contracts: dict[str, Decimal] = {}
+    for event in events:
+        if event.monthly:
+            contracts[event.currency] = WIDE.add(contracts.get(event.currency, ZERO), event.monthly)
+    return contracts
+
+
+def month_end_factors(
+    rates: RateTable, *, months: Sequence[date], base: str, currencies: Iterable[str]
+) -> list[Factors]:
+    """The factors into the base currency at the end of each month; the latest known where a month is not over.
+
+    Raises MissingRate.
+    """
+    wanted = {base, *currencies}
+    return [{currency: rates.cross(currency, base, last_of_month(month)) for currency in wanted} for month in months]
+
+
+def value(contracts: Contracts, factors: Factors) -> Decimal:
+    """What the contracts are worth in the base currency, not rounded. Raises MissingRate.
+
+    >>> value({"EUR": Decimal(10), "USD": Decimal(5)}, {"EUR": Decimal(1), "USD": Decimal("0.8")})
+    Decimal('14.0')
+    """
+    total = ZERO
+    for currency, amount in contracts.items():
+        factor = factors.get(currency)
+        if factor is None:
+            raise MissingRate(currency)
+        total = WIDE.fma(amount, factor, total)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one customer did in one month, in the base currency, not rounded.
+
+    ``kind`` is None when nothing but rates moved. ``amount`` belongs to ``kind``; downgrade and cancel are negative.
+    ``currency`` is what rates did to a customer who stayed. ``value`` is what the contracts are worth at the end.
+    """
+
+    kind: Kind | None
+    amount: Decimal
+    currency: Decimal
+    value: Decimal
+
+
+def classify(*, before: Contracts, now: Contracts, reported: Decimal, factors: Factors, seen: bool) -> Change:
+    """One customer's month: ``before`` and ``now`` are the contracts at the ends of last and this month.
+
+    ``reported`` is last month's value at last month's rates, ``factors`` are this month's, ``seen`` says whether the
+    customer was active at any earlier month's end. Rates never make an upgrade or a downgrade: those compare this and
+    last month's contracts at the same rates. A cancellation takes away what was reported. Raises MissingRate.
+
+    >>> classify(before={"USD": Decimal(10)}, now={"USD": Decimal(20)}, reported=Decimal(9),
+    ...          factors={"USD": Decimal("0.8")}, seen=True)
+    Change(kind='upgrade', amount=Decimal('8.0'), currency=Decimal('-1.0'), value=Decimal('16.0'))
+    """
+    was_active, is_active = any(before.values()), any(now.values())
+    if not is_active:
+        return Change("cancel" if was_active else None, -reported if was_active else ZERO, ZERO, ZERO)
+    worth = value(now, factors)
+    if not was_active:
+        return Change("reactivate" if seen else "new", worth, ZERO, worth)
+    at_these_rates = worth if now == before else value(before, factors)
+    currency = WIDE.subtract(at_these_rates, reported)
+    difference = WIDE.subtract(worth, at_these_rates)
+    if not _cut(difference):
+        return Change(None, ZERO, WIDE.add(currency, difference), worth)
+    return Change("upgrade" if difference > 0 else "downgrade", difference, currency, worth)
+
+
+@dataclass(frozen=True, slots=True)
+class MonthlyRow:
+    """One month of recurring revenue in the base currency, in exactly its decimals; counts are distinct customers.
+
+    start + new + reactivate + upgrade + downgrade + cancel + currency = end, and
+    start_count + new_count + reactivate_count - cancel_count = end_count.
+    """
+
+    month: date
+    start: Decimal
+    start_count: int
+    new: Decimal
+    new_count: int
+    reactivate: Decimal
+    reactivate_count: int
+    upgrade: Decimal
+    upgrade_count: int
+    downgrade: Decimal
+    downgrade_count: int
+    cancel: Decimal
+    cancel_count: int
+    currency: Decimal
+    currency_count: int
+    end: Decimal
+    end_count: int
+
+
+_AMOUNTS = ("start", *MOVEMENTS, "end")
+
+
+class Tally:
+    """Adds up what all customers did in one month, not rounded."""
+
+    __slots__ = ("_half_unit", "amounts", "counts")
+
+    def __init__(self, base: str) -> None:
+        """Start at nothing. ``base`` decides from which size on a currency movement counts. Raises UnknownCurrency."""
+        self.amounts = dict.fromkeys(MOVEMENTS, ZERO)
+        self.counts = dict.fromkeys(MOVEMENTS, 0)
+        self._half_unit = smallest_unit(base) / 2
+
+    def add(self, change: Change) -> None:
+        """Count one customer's month."""
+        if change.kind is not None:
+            self.amounts[change.kind] = WIDE.add(self.amounts[change.kind], change.amount)
+            self.counts[change.kind] += 1
+        if change.currency:
+            self.amounts["currency"] = WIDE.add(self.amounts["currency"], change.currency)
+            if abs(_cut(change.currency)) >= self._half_unit:
+                self.counts["currency"] += 1
+
+
+def close_row(
+    *,
+    month: date,
+    base: str,
+    start: Decimal,
+    start_count: int,
+    end: Decimal,
+    amounts: Mapping[str, Decimal],
+    counts: Mapping[str, int],
+) -> MonthlyRow:
+    """Round a month half-up to the base currency so that its row still adds up exactly.
+
+    ``amounts`` and ``counts`` are by movement, an absent one being zero. What rounding leaves over goes to the movement
+    that was largest before rounding, ties to the first of MOVEMENTS. Raises UnknownCurrency, and ValueError when the
+    row is off by more than the rounding of its ends can explain.
+
+    >>> thirds = {"new": Decimal("0.005"), "upgrade": Decimal("0.005")}
+    >>> row = close_row(month=date(2024, 1, 1), base="EUR", start=Decimal(0), start_count=0, end=Decimal("0.01"),
+    ...                 amounts=thirds, counts={"new": 1})
+    >>> str(row.new), str(row.upgrade), str(row.end), row.end_count
+    ('0.00', '0.01', '0.01', 1)
+    """
+    exact = {name: _cut(amounts.get(name, ZERO)) for name in MOVEMENTS}
+    start, end = _cut(start), _cut(end)
+    if abs(start + sum(exact.values(), ZERO) - end) > smallest_unit(base):
+        raise ValueError(f"The movements of {month} do not lead from {start} to {end}.")
+    rounded = {name: round_half_up(amount, base) for name, amount in exact.items()}
+    start, end = round_half_up(start, base), round_half_up(end, base)
+    remainder = end - start - sum(rounded.values(), ZERO)
+    if remainder:
+        rounded[max(MOVEMENTS, key=lambda name: abs(exact[name]))] += remainder
+    numbers = {name: counts.get(name, 0) for name in MOVEMENTS}
+    movements: dict[str, Any] = rounded | {f"{name}_count": number for name, number in numbers.items()}
+    return MonthlyRow(
+        month=month,
+        start=start,
+        start_count=start_count,
+        end=end,
+        end_count=start_count + numbers["new"] + numbers["reactivate"] - numbers["cancel"],
+        **movements,
+    )
+
+
+def monthly_rows(
+    customers: Iterable[Sequence[Contracts]], *, months: Sequence[date], factors: Sequence[Factors], base: str
+) -> list[MonthlyRow]:
+    """The rows of the months, in order; each starts where the one before ends, the first at nothing.
+
+    ``customers`` gives each customer's contracts at the end of every month, ``factors`` those months' factors. The
+    months must begin with the first one anybody was active in, or "first time ever" and the first start are wrong: take
+    the months of interest from the end of the list. Raises MissingRate, UnknownCurrency.
+    """
+    tallies = [Tally(base) for _ in months]
+    for history in customers:
+        _follow(history, tallies=tallies, factors=factors, base=base)
+    rows = []
+    total, count = ZERO, 0
+    for month, tally in zip(months, tallies, strict=True):
+        end = total
+        for amount in tally.amounts.values():
+            end = WIDE.add(end, amount)
+        row = close_row(
+            month=month,
+            base=base,
+            start=total,
+            start_count=count,
+            end=end,
+            amounts=tally.amounts,
+            counts=tally.counts,
+        )
+        rows.append(row)
+        total, count = end, row.end_count
+    return rows
+
+
+def _follow(history: Sequence[Contracts], *, tallies: Sequence[Tally], factors: Sequence[Factors], base: str) -> None:
+    """Classify one customer's months into the tallies."""
+    before, reported, seen = _NO_CONTRACTS, ZERO, False
+    for now, tally, month_factors in zip(history, tallies, factors, strict=True):
+        # The same contracts in the base currency alone cannot have moved: the common case costs a comparison.
+        if now == before and (not now or (len(now) == 1 and base in now)):
+            continue
+        change = classify(before=before, now=now, reported=reported, factors=month_factors, seen=seen)
+        tally.add(change)
+        before, reported = now, change.value
+        seen = seen or any(now.values())
+
+
+def annual(row: MonthlyRow) -> MonthlyRow:
+    """The row of annual recurring revenue: twelve times each rounded amount, the same customers."""
+    return replace(row, **{name: getattr(row, name) * MONTHS_A_YEAR for name in _AMOUNTS})
+
+
+def _cut(amount: Decimal) -> Decimal:
+    return amount.quantize(_NOISE, rounding=ROUND_HALF_EVEN, context=WIDE)

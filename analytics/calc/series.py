@@ -1,0 +1,111 @@
+"""Series over time: a common axis of days, weeks or months, and what each of its points is worth."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Literal
+
+from ledger.calc.money import WIDE
+from ledger.calc.months import first_of_month, months_from
+
+Interval = Literal["day", "week", "month"]
+
+ZERO = Decimal(0)
+_WEEK = 7
+
+
+def bucket(day: date, interval: Interval) -> date:
+    """The first day of the bucket that holds the day: itself, its Monday, or the first of its month.
+
+    Raises ValueError for another interval.
+
+    >>> bucket(date(2024, 1, 7), "week").isoformat()
+    '2024-01-01'
+    """
+    if interval == "day":
+        return day
+    if interval == "week":
+        # Never before the calendar's first day: 1 January of the year 1 is a Monday.
+        return date.fromordinal(day.toordinal() - day.weekday())
+    if interval == "month":
+        return first_of_month(day)
+    raise ValueError(f"{interval!r} is not day, week or month.")
+
+
+def axis(start: date, end: date, interval: Interval) -> list[date]:
+    """The first day of every bucket from the one that holds ``start`` to the one that holds ``end``, in order.
+
+    The first may lie before ``start``. Empty when the end is before the start. Raises ValueError for another interval.
+
+    >>> [day.isoformat() for day in axis(date(2024, 1, 3), date(2024, 1, 15), "week")]
+    ['2024-01-01', '2024-01-08', '2024-01-15']
+    """
+    first = bucket(start, interval)
+    if end < start:
+        return []
+    if interval == "month":
+        return months_from(first, end)
+    step = _WEEK if interval == "week" else 1
+    return [*map(date.fromordinal, range(first.toordinal(), end.toordinal() + 1, step))]
+
+
+def sum_by_bucket(
+    flows: Iterable[tuple[date, Decimal]], *, start: date, end: date, interval: Interval
+) -> dict[date, Decimal]:
+    """Every point of the axis -> the sum of the flows within [start, end] in its bucket; zero where there are none.
+
+    Flows outside the window are left out, even where their bucket is on the axis. Not rounded.
+
+    >>> flows = [(date(2024, 1, 31), Decimal(5)), (date(2024, 3, 1), Decimal(2))]
+    >>> found = sum_by_bucket(flows, start=date(2024, 1, 1), end=date(2024, 3, 31), interval="month")
+    >>> [str(value) for value in found.values()]
+    ['5', '0', '2']
+    """
+    sums = dict.fromkeys(axis(start, end, interval), ZERO)
+    for day, amount in flows:
+        if start <= day <= end:
+            point = bucket(day, interval)
+            sums[point] = WIDE.add(sums[point], amount)
+    return sums
+
+
+def fill_zero(values: Mapping[date, Decimal], points: Sequence[date]) -> list[Decimal]:
+    """The value at each point, zero where there is none; values off the axis are left out."""
+    return [values.get(point, ZERO) for point in points]
+
+
+def carry_forward(known: Mapping[date, Decimal], days: Sequence[date], *, before: Decimal = ZERO) -> list[Decimal]:
+    """The last known value on or before each of the days (in order), ``before`` where none is known yet.
+
+    For balances: a day without a booking keeps the balance of the day before, it is not zero.
+
+    >>> known = {date(2024, 1, 2): Decimal(10), date(2024, 1, 4): Decimal(7)}
+    >>> [str(value) for value in carry_forward(known, axis(date(2024, 1, 1), date(2024, 1, 5), "day"))]
+    ['0', '10', '10', '7', '7']
+    """
+    found = []
+    value = before
+    waiting = iter(sorted(known.items()))
+    upcoming = next(waiting, None)
+    for day in days:
+        while upcoming is not None and upcoming[0] <= day:
+            value = upcoming[1]
+            upcoming = next(waiting, None)
+        found.append(value)
+    return found
+
+
+def running_balance(changes: Mapping[date, Decimal], days: Sequence[date], *, opening: Decimal = ZERO) -> list[Decimal]:
+    """The opening balance plus all changes dated on or before each of the days (in order). Not rounded.
+
+    ``opening`` is the balance before the first change in ``changes``.
+
+    >>> changes = {date(2024, 1, 2): Decimal(10), date(2024, 1, 4): Decimal(-3)}
+    >>> [str(value) for value in running_balance(changes, axis(date(2024, 1, 1), date(2024, 1, 4), "day"))]
+    ['0', '10', '10', '7']
+    """
+    balances = {}
+    value = opening
+    for day in sorted(changes):
+        value = balances[day] = WIDE.add(value, changes[day])
+    return carry_forward(balances, days, before=opening)

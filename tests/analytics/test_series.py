@@ -1,0 +1,94 @@
+"""Axes of days, weeks and months, and what their points are worth."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analytics.calc.series import axis, bucket, carry_forward, fill_zero, running_balance, sum_by_bucket
+
+DAYS = st.dates(date(2020, 1, 1), date(2026, 12, 31))
+INTERVALS = st.sampled_from(["day", "week", "month"])
+
+
+@pytest.mark.parametrize(
+    ("day", "interval", "first"),
+    [
+        (date(2024, 1, 7), "day", date(2024, 1, 7)),
+        (date(2024, 1, 7), "week", date(2024, 1, 1)),
+        (date(2024, 1, 8), "week", date(2024, 1, 8)),
+        (date(2025, 1, 1), "week", date(2024, 12, 30)),
+        (date(2024, 2, 29), "month", date(2024, 2, 1)),
+        (date.min, "week", date.min),
+        (date.max, "week", date(9999, 12, 27)),
+    ],
+)
+def test_a_bucket_is_named_by_its_first_day_and_weeks_start_on_monday(day, interval, first):
+    assert bucket(day, interval) == first
+
+
+@given(start=DAYS, length=st.integers(0, 800), interval=INTERVALS)
+@settings(max_examples=80)
+def test_every_day_of_the_window_has_its_bucket_on_the_axis_and_every_bucket_a_day(start, length, interval):
+    days = [start + timedelta(days=offset) for offset in range(length + 1)]
+    assert axis(start, days[-1], interval) == sorted({bucket(day, interval) for day in days})
+
+
+@pytest.mark.parametrize("interval", ["day", "week", "month"])
+def test_a_window_that_ends_before_it_starts_has_no_points(interval):
+    assert axis(date(2024, 1, 2), date(2024, 1, 1), interval) == []
+
+
+def test_an_axis_reaches_the_last_day_there_is():
+    assert axis(date(9999, 12, 20), date.max, "week") == [date(9999, 12, 20), date(9999, 12, 27)]
+    assert axis(date(9999, 11, 20), date.max, "month") == [date(9999, 11, 1), date(9999, 12, 1)]
+
+
+def test_an_unknown_interval_is_refused():
+    with pytest.raises(ValueError, match="quarter"):
+        axis(date(2024, 1, 1), date(2024, 1, 2), "quarter")
+
+
+@given(
+    flows=st.lists(st.tuples(DAYS, st.decimals(-(10**6), 10**6, places=2)), max_size=30),
+    start=DAYS,
+    length=st.integers(0, 800),
+    interval=INTERVALS,
+)
+@settings(max_examples=80)
+def test_buckets_add_up_to_the_flows_within_the_window(flows, start, length, interval):
+    end = start + timedelta(days=length)
+    sums = sum_by_bucket(flows, start=start, end=end, interval=interval)
+    assert list(sums) == axis(start, end, interval)
+    assert sum(sums.values()) == sum(amount for day, amount in flows if start <= day <= end)
+
+
+def test_points_without_a_value_are_zero():
+    assert fill_zero({date(2024, 1, 2): Decimal(3)}, axis(date(2024, 1, 1), date(2024, 1, 3), "day")) == [0, 3, 0]
+
+
+@given(
+    known=st.dictionaries(DAYS, st.decimals(-(10**6), 10**6, places=2), max_size=20),
+    start=DAYS,
+    length=st.integers(0, 500),
+)
+@settings(max_examples=60)
+def test_a_balance_stays_until_the_next_one_is_known(known, start, length):
+    days = axis(start, start + timedelta(days=length), "day")
+    for day, value in zip(days, carry_forward(known, days, before=Decimal(-1)), strict=True):
+        earlier = [other for other in known if other <= day]
+        assert value == (known[max(earlier)] if earlier else -1)
+
+
+@given(
+    changes=st.dictionaries(DAYS, st.decimals(-(10**6), 10**6, places=2), max_size=20),
+    start=DAYS,
+    length=st.integers(0, 500),
+)
+@settings(max_examples=60)
+def test_a_running_balance_is_the_opening_one_and_all_changes_up_to_the_day(changes, start, length):
+    days = axis(start, start + timedelta(days=length), "day")
+    for day, value in zip(days, running_balance(changes, days, opening=Decimal(100)), strict=True):
+        assert value == 100 + sum(change for other, change in changes.items() if other <= day)

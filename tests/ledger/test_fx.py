@@ -1,0 +1,99 @@
+"""Which rate a day has, and what an amount is worth elsewhere."""
+
+from datetime import date, timedelta
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger.calc.fx import MissingRate, RateTable, convert
+
+FRIDAY, MONDAY = date(2024, 1, 5), date(2024, 1, 8)
+
+
+@pytest.fixture
+def rates():
+    return RateTable(
+        [
+            ("USD", MONDAY, Decimal("1.0946")),
+            ("USD", FRIDAY, Decimal("1.0921")),
+            ("JPY", FRIDAY, Decimal("158.67")),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("day", "rate"),
+    [
+        (FRIDAY, "1.0921"),
+        (FRIDAY + timedelta(days=1), "1.0921"),
+        (MONDAY - timedelta(days=1), "1.0921"),
+        (MONDAY, "1.0946"),
+        (date(2030, 1, 1), "1.0946"),
+        (date(1999, 1, 1), "1.0921"),
+    ],
+)
+def test_a_day_has_the_last_rate_published_on_or_before_it_and_before_the_first_the_first(rates, day, rate):
+    assert rates.rate("USD", day) == Decimal(rate)
+
+
+def test_a_currency_without_any_rate_is_an_error_and_never_one(rates):
+    with pytest.raises(MissingRate) as caught:
+        rates.rate("GBP", FRIDAY)
+    assert caught.value.currency == "GBP"
+    for source, target in [("GBP", "EUR"), ("EUR", "GBP"), ("USD", "GBP")]:
+        with pytest.raises(MissingRate):
+            convert(Decimal(1), source=source, target=target, day=FRIDAY, rates=rates)
+
+
+def test_a_euro_is_a_euro(rates):
+    assert rates.rate("EUR", FRIDAY) == 1
+    assert not rates.is_stale("EUR", FRIDAY)
+
+
+def test_a_rate_is_stale_when_it_is_more_than_seven_days_old(rates):
+    assert not rates.is_stale("USD", MONDAY + timedelta(days=7))
+    assert rates.is_stale("USD", MONDAY + timedelta(days=8))
+    assert not rates.is_stale("USD", date(1999, 1, 1))
+
+
+def test_an_amount_in_its_own_currency_is_left_alone_even_without_a_rate(rates):
+    assert convert(Decimal("1.10"), source="GBP", target="GBP", day=FRIDAY, rates=rates) == Decimal("1.10")
+
+
+@given(
+    amount=st.decimals(-(10**15), 10**15, places=4),
+    source=st.sampled_from(["EUR", "USD", "JPY"]),
+    target=st.sampled_from(["EUR", "USD", "JPY"]),
+)
+@settings(max_examples=80)
+def test_a_conversion_goes_through_the_euro_unrounded(amount, source, target):
+    table = RateTable([("USD", FRIDAY, Decimal("1.0921")), ("JPY", FRIDAY, Decimal("158.67"))])
+    exact = Fraction(amount) * Fraction(table.rate(target, FRIDAY)) / Fraction(table.rate(source, FRIDAY))
+    converted = convert(amount, source=source, target=target, day=FRIDAY, rates=table)
+    assert abs(Fraction(converted) - exact) < Fraction(1, 10**25)
+    assert abs(Fraction(table.cross(source, target, FRIDAY)) * Fraction(amount) - exact) < Fraction(1, 10**25)
+
+
+def test_a_result_that_is_exact_stays_exact_so_that_its_half_cent_rounds_up():
+    table = RateTable([("USD", FRIDAY, Decimal(3))])
+    with localcontext(prec=6):
+        assert convert(Decimal("0.015"), source="USD", target="EUR", day=FRIDAY, rates=table) == Decimal("0.005")
+
+
+def test_there_and_back_is_the_same_amount(rates):
+    there = convert(Decimal("100.00"), source="USD", target="JPY", day=MONDAY, rates=rates)
+    back = convert(there, source="JPY", target="USD", day=MONDAY, rates=rates)
+    assert abs(back - 100) < Decimal("1e-25")
+
+
+def test_a_later_row_for_the_same_day_replaces_the_earlier():
+    assert RateTable([("USD", FRIDAY, Decimal(1)), ("USD", FRIDAY, Decimal(2))]).rate("USD", FRIDAY) == 2
+
+
+@pytest.mark.parametrize("rate", ["0", "-1"])
+def test_a_rate_must_be_positive(rate):
+    with pytest.raises(ValueError, match="positive"):
+        RateTable([("USD", FRIDAY, Decimal(rate))])

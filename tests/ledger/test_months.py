@@ -1,0 +1,62 @@
+"""Calendar months."""
+
+import calendar
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger.calc.months import (
+    add_months,
+    days_in_month,
+    first_of_month,
+    format_month,
+    last_of_month,
+    months_between,
+    months_from,
+    parse_month,
+)
+
+DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2200, 12, 31))
+
+
+@pytest.mark.parametrize("year", [1900, 2000, 2023, 2024, 2100])
+def test_months_have_the_days_the_calendar_gives_them(year):
+    assert [days_in_month(year, month) for month in range(1, 13)] == [
+        calendar.monthrange(year, month)[1] for month in range(1, 13)
+    ]
+
+
+@given(day=DAYS, months=st.integers(-600, 600))
+@settings(max_examples=60)
+def test_adding_months_moves_by_that_many_months_and_never_past_the_day(day, months):
+    moved = add_months(day, months)
+    assert months_between(day, moved) == months
+    assert moved.day == min(day.day, last_of_month(moved).day)
+
+
+@given(day=DAYS)
+@settings(max_examples=30)
+def test_a_day_lies_between_the_first_and_the_last_of_its_month(day):
+    assert first_of_month(day) <= day <= last_of_month(day)
+    assert first_of_month(day).day == 1
+    assert add_months(first_of_month(day), 1).toordinal() - 1 == last_of_month(day).toordinal()
+
+
+def test_a_list_of_months_holds_both_ends():
+    assert months_from(date(2024, 11, 30), date(2025, 1, 1)) == [date(2024, 11, 1), date(2024, 12, 1), date(2025, 1, 1)]
+
+
+def test_a_list_of_months_that_ends_before_it_starts_is_empty():
+    assert months_from(date(2024, 2, 1), date(2024, 1, 31)) == []
+
+
+def test_a_month_reads_as_it_is_written():
+    assert format_month(parse_month("2024-06")) == "2024-06"
+
+
+@pytest.mark.parametrize("text", ["2024-6", "2024-13", "2024-06-01", "202406", "2024/06", "", "20240-6", "2024-W1"])
+def test_anything_but_year_and_month_is_no_month(text):
+    with pytest.raises(ValueError):  # noqa: PT011 - the type is the rule
+        parse_month(text)
