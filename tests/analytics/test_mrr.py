@@ -227,8 +227,7 @@ def test_twelfths_that_add_up_to_half_a_cent_round_up():
 
 
 def test_a_half_that_a_sum_missed_by_a_hair_is_still_a_half():
-    hair = Decimal("1e-40")
-    half = Decimal("0.005") - hair
+    half = Decimal("0.00499999999999999999999999")
     row = close_row(
         month=MONTHS[0],
         base="EUR",
