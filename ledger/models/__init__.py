@@ -5,7 +5,7 @@ from ledger.models.categories import Category, Counterparty, CounterpartyType, P
 from ledger.models.categorizations import Categorization, LinkKind, Posting
 from ledger.models.derived import DayMovement, MonthMovement, MonthResult
 from ledger.models.files import File, FileTransaction, ParseStatus
-from ledger.models.rates import Rate
+from ledger.models.rates import Rate, RateLoad
 from ledger.models.transactions import ImportBatch, Source, Transaction
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "PlType",
     "Posting",
     "Rate",
+    "RateLoad",
     "Source",
     "Transaction",
 ]

@@ -18,3 +18,14 @@ class Rate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.date} {self.per_euro} {self.currency}"
+
+
+class RateLoad(models.Model):
+    """One arrival of rates; the newest one's id is the version of the table, by which processes know to read it anew."""
+
+    source = models.CharField(max_length=200)
+    loaded_time = models.DateTimeField()
+    rows = models.IntegerField()  # new or changed ones
+
+    def __str__(self) -> str:
+        return f"{self.rows} rates from {self.source}"
