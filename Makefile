@@ -6,7 +6,7 @@ PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 py
 BIN := .venv/bin
 RUNS := .venv/.installed
 TESTS := .venv/.installed-for-tests
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --root-user-action=ignore
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --root-user-action=ignore
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \
 	-o DPkg::Lock::Timeout=60
 

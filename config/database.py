@@ -97,7 +97,8 @@ def _attempt(database: dict[str, Any]) -> str | int:
         with psycopg.connect(**parts, **database["OPTIONS"]) as connection:
             return connection.info.server_version // 10000
     except psycopg.Error as error:
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no answer"]
+        reason = next((line for line in lines if "failed: " in line), lines[0]).rpartition("failed: ")[2]
         password = database["PASSWORD"]
         return reason.replace(password, "…") if len(password) > 3 else reason
 
