@@ -132,14 +132,17 @@ class TestServer:
         }  # fmt: skip
         assert collation == ("C.UTF-8", "UTF8")
 
-    def test_starts_within_two_seconds_and_then_within_half_a_second(self, embedded):
-        took = []
-        for _ in range(4):
-            began = time.monotonic()
-            with embedded.hold():
-                took.append(time.monotonic() - began)
-        assert took[0] < 2, took
-        assert min(took[1:]) < 0.5, took
+    def test_starts_within_two_seconds_and_then_within_half_a_second(self, data_dir):
+        """The best of a few, since other tests may be at work on the same processors."""
+        first, later = [], []
+        for number in range(3):
+            embedded = Embedded(data_dir=data_dir / str(number))
+            for took in (first, later, later):
+                began = time.monotonic()
+                with embedded.hold():
+                    took.append(time.monotonic() - began)
+        assert min(first) < 2, first
+        assert min(later) < 0.5, later
 
     def test_is_private_to_its_user(self, embedded):
         with embedded.hold():
