@@ -1,4 +1,4 @@
-"""The embedded server and the address of another one, tried with real processes and real kills."""
+"""The embedded server, tried with real processes and real kills."""
 
 import contextlib
 import os
@@ -6,7 +6,6 @@ import pwd
 import select
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -143,6 +142,10 @@ class TestServer:
                     took.append(time.monotonic() - began)
         assert min(first) < 2, first
         assert min(later) < 0.5, later
+
+    def test_answers_at_an_address_as_any_other_server(self, embedded):
+        with embedded.hold():
+            reach(databases(url=f"postgresql://postgres@/app?host={embedded.path}", data_dir=embedded.data_dir))
 
     def test_is_private_to_its_user(self, embedded):
         with embedded.hold():
@@ -341,63 +344,3 @@ class TestRefusals:
 
     def test_a_missing_cluster_is_not_alive(self, embedded):
         assert not Cluster(path=embedded.path, account=None).alive()
-
-
-class TestAddress:
-    @pytest.mark.parametrize(
-        ("url", "expected"),
-        [
-            ("postgresql://u:p%40ss@db.example:6432/books", ("books", "u", "p@ss", "db.example", "6432")),
-            ("postgres://u@/books?host=%2Frun%2Fpg", ("books", "u", "", "/run/pg", "")),
-            ("postgresql://u:p@[::1]/b%20c", ("b c", "u", "p", "::1", "")),
-        ],
-    )
-    def test_is_read_with_its_escapes(self, data_dir, url, expected):
-        found = databases(url=url, data_dir=data_dir)
-        assert tuple(found[name] for name in ("NAME", "USER", "PASSWORD", "HOST", "PORT")) == expected
-
-    def test_passes_options_on_and_bounds_the_wait(self, data_dir):
-        found = databases(url="postgresql://u@h/b?sslmode=require&connect_timeout=60", data_dir=data_dir)
-        assert found["OPTIONS"] == {"sslmode": "require", "connect_timeout": 4}
-
-    @pytest.mark.parametrize(
-        "url",
-        [
-            "",
-            "hunter2",
-            "mysql://u:hunter2@h/b",
-            "postgresql://u:hunter2@h",
-            "postgresql://u:hunter2@h:port/b",
-            "postgresql://u:hunter2@h:99999/b",
-            "postgresql://u:hunter2%zz@h/b",
-            "postgresql://u:hunter2@h/b?nonsense=1",
-            "postgresql://u:hunter2@h/b?connect_timeout=soon",
-        ],
-    )
-    def test_that_is_wrong_is_one_line_without_the_password(self, data_dir, url):
-        with pytest.raises(ValueError, match=r"^DATABASE_URL [^\n]*$") as caught:
-            databases(url=url, data_dir=data_dir)
-        assert "hunter2" not in str(caught.value)
-
-    def test_unset_is_the_embedded_server(self, data_dir):
-        found = databases(url=None, data_dir=data_dir)
-        assert (found["NAME"], found["HOST"]) == ("app", str(data_dir / "postgres"))
-        assert found["CONN_HEALTH_CHECKS"]
-
-    @pytest.mark.parametrize("how", ["silent", "closed", "unknown"])
-    def test_that_does_not_answer_is_reported_within_ten_seconds(self, data_dir, how):
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            port = silent.getsockname()[1]
-            if how == "closed":
-                silent.close()
-            host = "no-such-host.invalid" if how == "unknown" else "127.0.0.1"
-            database = databases(url=f"postgresql://u:hunter2@{host}:{port}/b", data_dir=data_dir)
-            began = time.monotonic()
-            with pytest.raises(DatabaseUnavailable, match=rf"^DATABASE_URL: .*{host}:{port}/b[^\n]*$") as caught:
-                reach(database)
-        assert time.monotonic() - began < 10
-        assert "hunter2" not in str(caught.value)
-
-    def test_that_answers_is_fine(self, embedded):
-        with embedded.hold():
-            reach(databases(url=f"postgresql://postgres@/app?host={embedded.path}", data_dir=embedded.data_dir))
