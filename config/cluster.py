@@ -12,6 +12,7 @@ import pwd
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from pathlib import Path
 SUPERUSER = "postgres"
 SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_BYTES = 107  # sun_path of sockaddr_un on Linux, less its closing zero
+SYNC_METHOD = "syncfs" if sys.platform == "linux" else "fsync"  # one call is quicker than a thousand, and as safe
 LOG_BYTES = 5 * 1024 * 1024
 START_SECONDS = 300  # crash recovery may have gigabytes of WAL to read
 STOP_SECONDS = 60
@@ -181,7 +183,7 @@ class Cluster:
             os.chown(fresh, self.account.uid, self.account.gid, follow_symlinks=False)
         done = self._run(
             str(binaries() / "initdb"), "-D", str(fresh), "--locale=C.UTF-8", "--encoding=UTF8", "--data-checksums",
-            "--auth=trust", f"--username={SUPERUSER}", "--no-instructions",
+            "--auth=trust", f"--username={SUPERUSER}", "--no-instructions", f"--sync-method={SYNC_METHOD}",
         )  # fmt: skip
         if done.returncode != 0:
             shutil.rmtree(fresh, ignore_errors=True)
