@@ -162,6 +162,9 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "api_key_creator_left": [],
 }
 
+# Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
+DERIVED = ["ledger.movements"]
+
 # ---------------------------------------------------------------------------------------------- transport
 
 SECURE_SSL_REDIRECT = False  # the proxy in front ends TLS and redirects
