@@ -164,6 +164,9 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "app_revoked": ["notifications.telling.app_revoked"],
 }
 
+# Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
+DERIVED = ["ledger.movements"]
+
 # ---------------------------------------------------------------------------------------------- transport
 
 SECURE_SSL_REDIRECT = False  # the proxy in front ends TLS and redirects

@@ -17,7 +17,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
     path("", include("notifications.urls")),
+    path("", include("ledger.urls")),
     path("", include("planning.urls")),
+    path("", include("analytics.urls")),
 ]
 
 handler400 = "companies.api.errors.bad_request"
