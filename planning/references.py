@@ -26,9 +26,9 @@ class Checks:
         try:
             return parse_amount(text, currency)
         except InvalidAmount:
-            self.wrong(pointer, "invalid_decimal", "Must be a decimal such as -1234.56, of up to 15 digits.")
+            self.wrong(pointer, "invalid_decimal", "Must be a string such as -1234.56.")
         except TooManyDecimals:
-            self.wrong(pointer, "too_many_decimals", f"This has more decimals than {currency}.")
+            self.wrong(pointer, "too_many_decimals", f"{currency} has fewer decimals.")
         return Decimal(0)
 
     def refers(self, model: Any, row_id: UUID | None, pointer: str) -> None:

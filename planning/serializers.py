@@ -9,10 +9,10 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape, Shape
-from companies.models import Currency
 from ledger.calc.money import format_amount
 from ledger.calc.recognition import DateRule
 from ledger.models import CounterpartyType
+from ledger.serializers.money import AmountField, CurrencyField
 from planning.calc.plan import AMOUNT_TYPES, LARGEST
 from planning.models import MOST_INTERVAL, Frequency, PlanItem, PlannedOverride, PlannedTransaction
 
@@ -54,7 +54,7 @@ class OccurrenceOverride(Shape):
 
     skipped = fields.FlagField(allow_null=True, required=False)
     date = fields.DayField(allow_null=True, required=False, help_text="the day that it is moved to")
-    amount_value = fields.TextField(allow_null=True, required=False, help_text=AMOUNT_HELP)
+    amount_value = AmountField(allow_null=True, required=False, help_text=AMOUNT_HELP)
     account_id = fields.IdField(allow_null=True, required=False)
     category_id = fields.IdField(allow_null=True, required=False)
     name = fields.TextField(allow_null=True, required=False, max_length=300)
@@ -115,11 +115,9 @@ class PlannedTransactionShape(RowShape):
     company_id = serializers.UUIDField(read_only=True)
     account_id = fields.IdField(allow_null=True, help_text="null: no account yet, or one that was deleted")
     name = fields.TextField(max_length=300)
-    amount_value = fields.TextField(help_text=AMOUNT_HELP)
-    amount_currency = fields.ChoiceField(
-        choices=Currency.choices, required=False, help_text="the account's currency where it is left out"
-    )
-    pass_through_tax_amount = fields.TextField(
+    amount_value = AmountField(help_text=AMOUNT_HELP)
+    amount_currency = CurrencyField(required=False, help_text="the account's currency where it is left out")
+    pass_through_tax_amount = AmountField(
         allow_null=True, required=False, help_text="the tax in the amount: of its sign, and not above it"
     )
     category_id = fields.IdField(allow_null=True, required=False)
@@ -178,15 +176,15 @@ class OccurrenceShape(Shape):
     name = fields.TextField()
     account_id = fields.IdField(allow_null=True)
     category_id = fields.IdField(allow_null=True)
-    amount_value = fields.TextField()
-    amount_currency = fields.ChoiceField(choices=Currency.choices)
+    amount_value = AmountField()
+    amount_currency = CurrencyField()
     overridden = fields.FlagField()
     transaction_id = fields.IdField(allow_null=True, help_text="the transaction that settled it")
 
 
 class PlanMoney(Shape):
     value = fields.NumberField(least=-LARGEST, most=LARGEST)
-    currency = fields.ChoiceField(choices=Currency.choices)
+    currency = CurrencyField()
 
 
 class PlanAmountShape(Shape):
