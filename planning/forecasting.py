@@ -4,14 +4,14 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from companies.models import Company
 from ledger.calc.months import months_between
 from ledger.models import Account, AccountType
 from planning.calc.plan import postings
-from planning.calc.recurrence import Patch, Rule, expand, occurrences
+from planning.calc.recurrence import Occurrence, Patch, Rule, expand, occurrences
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction
 
 Result = tuple[dt.date, str, UUID]  # first day of month, P&L line, category
@@ -66,62 +66,68 @@ def planned_flows(company: Company, window_start: dt.date, window_end: dt.date) 
     By the day it is moved to, with the amount and account of its override; those on transit accounts are left out.
     In no order. Three queries, however many rules there are.
     """
-    return [
-        PlannedFlow(day, amount, planned.currency, account_id, planned.id)
-        for planned, days in expected_days(company, window_start, window_end)
-        for day, amount, account_id in days
+    plain, patched = expectations(company, window_start, window_end)
+    flows = [
+        PlannedFlow(day, planned.amount, planned.currency, planned.account_id, planned.id)
+        for planned in plain
+        for day in occurrences(planned.rule(), window_start=window_start, window_end=window_end)
     ]
+    return flows + patched
 
 
 def planned_sums(
     company: Company, window_start: dt.date, window_end: dt.date
 ) -> dict[tuple[dt.date, str], tuple[Decimal, Decimal]]:
-    """The same flows summed: (day, currency) → (in, out), both ≥ 0. For series, which need no single flow."""
+    """The same flows summed: (day, currency) → (in, out), both ≥ 0. For series, which need no single flow.
+
+    Rules of one schedule and currency are summed first, so that each schedule is expanded once.
+    """
+    plain, patched = expectations(company, window_start, window_end)
     inflows: dict[tuple[dt.date, str], Decimal] = defaultdict(Decimal)
     outflows: dict[tuple[dt.date, str], Decimal] = defaultdict(Decimal)
-    for planned, days in expected_days(company, window_start, window_end):
-        currency = planned.currency
-        for day, amount, _ in days:
-            if amount < 0:
-                outflows[day, currency] -= amount
-            else:
-                inflows[day, currency] += amount
+    schedules: dict[tuple[Rule, str, bool], Decimal] = defaultdict(Decimal)
+    for planned in plain:
+        schedules[planned.rule(), planned.currency, planned.amount < 0] += abs(planned.amount)
+    for (rule, currency, out), amount in schedules.items():
+        sums = outflows if out else inflows
+        for day in occurrences(rule, window_start=window_start, window_end=window_end):
+            sums[day, currency] += amount
+    for flow in patched:
+        sums = outflows if flow.amount < 0 else inflows
+        sums[flow.date, flow.currency] += abs(flow.amount)
     zero = Decimal(0)
     return {key: (inflows.get(key, zero), outflows.get(key, zero)) for key in inflows.keys() | outflows.keys()}
 
 
-def expected_days(
+def expectations(
     company: Company, window_start: dt.date, window_end: dt.date
-) -> Iterator[tuple[PlannedRule, list[tuple[dt.date, Decimal, UUID | None]]]]:
-    """Each rule that can reach the window, with (day, amount, account) of what is expected in it."""
+) -> tuple[list[PlannedRule], list[PlannedFlow]]:
+    """What can reach the window: rules that nothing overrides, and the flows of those with overrides."""
     transit = set(Account.objects.of(company.id).filter(type=AccountType.TRANSIT).values_list("id", flat=True))
     rules = PlannedTransaction.objects.of(company.id).touching(window_start, window_end)
     overrides = overrides_of(company)
+    plain: list[PlannedRule] = []
+    flows: list[PlannedFlow] = []
     for row in rules.values_list(*COLUMNS):
         planned = PlannedRule(*row)
         patches = overrides.get(planned.id)
         if patches:
-            yield planned, patched_days(planned, patches, transit, window_start, window_end)
+            found = expand(planned.rule(), patches, window_start=window_start, window_end=window_end)
+            flows += patched_flows(planned, found, transit)
         elif planned.account_id not in transit:
-            days = occurrences(planned.rule(), window_start=window_start, window_end=window_end)
-            yield planned, [(day, planned.amount, planned.account_id) for day in days]
+            plain.append(planned)
+    return plain, flows
 
 
-def patched_days(
-    planned: PlannedRule,
-    patches: dict[dt.date, Patch],
-    transit: set[UUID],
-    window_start: dt.date,
-    window_end: dt.date,
-) -> list[tuple[dt.date, Decimal, UUID | None]]:
-    """The same for a rule with overrides: what is skipped, settled or moved to a transit account is left out."""
-    found = []
-    for occurrence in expand(planned.rule(), patches, window_start=window_start, window_end=window_end):
-        account_id = occurrence.patch.get("account_id", planned.account_id)
-        if occurrence.skipped or occurrence.transaction_id is not None or account_id in transit:
+def patched_flows(planned: PlannedRule, found: list[Occurrence], transit: set[UUID]) -> Iterator[PlannedFlow]:
+    """The occurrences as flows; what is skipped, settled or on a transit account is left out."""
+    for occurrence in found:
+        patch: Any = occurrence.patch
+        account_id = patch.get("account_id", planned.account_id)
+        if occurrence.skipped or "transaction_id" in patch or account_id in transit:
             continue
-        found.append((occurrence.date, occurrence.patch.get("amount_value", planned.amount), account_id))
-    return found  # type: ignore[return-value]
+        amount = patch.get("amount_value", planned.amount)
+        yield PlannedFlow(occurrence.date, amount, planned.currency, account_id, planned.id)
 
 
 def overrides_of(company: Company) -> dict[UUID, dict[dt.date, Patch]]:
