@@ -155,12 +155,21 @@ AXES_DISABLE_ACCESS_LOG = True
 
 # What other apps do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
-    "company_founded": [],
+    "company_founded": ["ledger.categories.add_defaults"],
     "company_rules_changed": [],
     "member_joined": [],
     "api_key_created": [],
     "api_key_creator_left": [],
+    "category_replaced": [],  # (company, category_id, replacement_id, stamp)
+    "transactions_deleted": [],  # (company, transaction_ids, stamp), before they go
+    "import_undone": [],  # (batch, deleted, stamp)
 }
+
+# What the ledger asks the apps above it, which it cannot call; None while nobody knows.
+PLANNED_USES_OF_CATEGORY: str | None = (
+    None  # () -> expression: how many planned transactions name an annotated category
+)
+PLANNED_INVOICE_DATES: str | None = None  # (company_id, transaction_ids) -> {transaction id: date} of what they settled
 
 # ---------------------------------------------------------------------------------------------- transport
 
