@@ -88,8 +88,8 @@ def categorize_new(*, company: Company, rows: Iterable[Whole]) -> int:
     """Gives the whole amount of transactions that this database transaction has just stored to one category each.
 
     For imports. The caller has checked the ids and chosen the lines (``line_of``), and has stored the transactions with
-    ``categorized_value = amount_value``: they are not touched here. The rule is transactionDate. Two statements whatever
-    the number of rows; returns it. Raises RateMissing.
+    ``categorized_value = amount_value``: they are not touched here. The rule is transactionDate. Two statements, and
+    one for the rates, whatever the number of rows; returns it. Raises RateMissing.
     """
     wholes = list(rows)
     ids = [new_id() for _ in wholes]

@@ -44,8 +44,8 @@ def period(
 ) -> tuple[date, date]:
     """computedStartDate and computedEndDate of a part of a transaction of the day.
 
-    ``moves_revenue`` is the company's plRecognizeRevenueOnInvoice: revenue by transaction date then belongs to the day of
-    the invoice, where one is known. Raises PeriodTooLong, PeriodOutOfRange.
+    ``moves_revenue`` is the company's plRecognizeRevenueOnInvoice: revenue by transaction date then belongs to the day
+    of the invoice, where one is known. Raises PeriodTooLong, PeriodOutOfRange.
     """
     invoice_date = rule.invoice_date or known_invoice_date
     kind = rule.type

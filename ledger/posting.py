@@ -133,7 +133,7 @@ def counted_parts(rows: Any, *, most: int | None = None) -> list[Part]:
         "transaction__amount_currency",
         *LINES,
     )
-    return [Part(*row[:7], lines=lines_from(row[7:])) for row in found[:most]]
+    return [Part(*row[:7], lines_from(row[7:])) for row in found[:most]]
 
 
 def lines_from(values: Iterable[Decimal | None]) -> tuple[tuple[str, Decimal], ...]:
@@ -153,7 +153,7 @@ def rebuild(company_id: UUID) -> None:
 
 
 def check(company_id: UUID) -> list[str]:
-    """What differs between the stored postings and months and those that follow from the facts; empty when nothing does."""
+    """What differs between the stored postings and months and those that follow from the facts; empty if nothing."""
     company, rates = Company.objects.get(id=company_id), rate_table()
     differences: list[str] = []
     seen = 0
