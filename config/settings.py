@@ -166,10 +166,10 @@ FOLLOW_UPS: dict[str, list[str]] = {
 }
 
 # What the ledger asks the apps above it, which it cannot call; None while nobody knows.
-PLANNED_USES_OF_CATEGORY: str | None = (
-    None  # () -> expression: how many planned transactions name an annotated category
-)
-PLANNED_INVOICE_DATES: str | None = None  # (company_id, transaction_ids) -> {transaction id: date} of what they settled
+# () -> expression: how many planned transactions name a category
+PLANNED_USES_OF_CATEGORY: str | None = None
+# (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
+PLANNED_INVOICE_DATES: str | None = None
 
 # ---------------------------------------------------------------------------------------------- transport
 
