@@ -156,7 +156,7 @@ AXES_DISABLE_ACCESS_LOG = True
 # What other apps do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
     "company_founded": ["ledger.categories.add_defaults"],
-    "company_rules_changed": [],
+    "company_rules_changed": ["ledger.redating.company_rules_changed"],
     "member_joined": [],
     "api_key_created": [],
     "api_key_creator_left": [],

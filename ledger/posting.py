@@ -133,7 +133,7 @@ def counted_parts(rows: Any, *, most: int | None = None) -> list[Part]:
         "transaction__amount_currency",
         *LINES,
     )
-    return [Part._make((*row[:7], lines_from(row[7:]))) for row in found[:most]]
+    return [Part(*row[:7], lines_from(row[7:])) for row in found[:most]]  # type: ignore[call-arg]
 
 
 def lines_from(values: Iterable[Decimal | None]) -> tuple[tuple[str, Decimal], ...]:

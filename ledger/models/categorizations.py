@@ -28,7 +28,10 @@ class CategorizationQuerySet(CompanyOwnedQuerySet["Categorization"]):
         return self.filter(counter__isnull=True)
 
     def counted(self) -> Self:
-        """Parts that count in the profit and loss: booked, no initial balance, no leg. The one predicate for it."""
+        """Parts that count in the profit and loss: of what is booked, no initial balance, no leg of a transfer.
+
+        The one predicate for it; ``counts_in_results`` is the part of it that is known before there are parts.
+        """
         return self.unlinked().filter(transaction__pending=False).exclude(transaction__source=Source.INITIAL_BALANCE)
 
 
