@@ -10,11 +10,14 @@ import orjson
 from django.db.models import Q, QuerySet
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
+from companies.api.filters import PAGING, refuse_repeated
+
 DEFAULT_LIMIT, MOST = 100, 1000
 
 
 def page_limit(params: Any) -> int:
     """``limit`` of the query, 1..1000, 100 where it is left out."""
+    refuse_repeated(params, but=set(params) - PAGING)
     text = params.get("limit", str(DEFAULT_LIMIT))
     if not re.fullmatch(r"\d{1,4}", text, re.ASCII) or not 1 <= int(text) <= MOST:
         raise ValidationError({"limit": [ErrorDetail(f"Must be from 1 to {MOST}.", code="out_of_range")]})

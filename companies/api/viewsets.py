@@ -6,10 +6,10 @@ A view names the permission of each of its actions in ``permission_for``; one th
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, ClassVar
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.exceptions import ValidationError as MalformedValue
 from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
@@ -23,10 +23,11 @@ from rest_framework.viewsets import ViewSet
 from companies import api_keys
 from companies.api import idempotency, throttling
 from companies.api.errors import problem
-from companies.api.filters import refuse_unknown
+from companies.api.filters import refuse_repeated, refuse_unknown
 from companies.api.pagination import keyset
+from companies.api.rendering import refuse_unreadable
 from companies.errors import Denied, Missing
-from companies.models import Company, Stamp
+from companies.models import Company, Stamp, id_from
 from companies.permissions import Access, Credential, Permission
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -85,9 +86,12 @@ class ApiViewSet(ViewSet):
         self.caller = request.user  # type: ignore[assignment]
         self.count(self.caller.key)
         self.reach(**kwargs)
-        if self.action is None or not hasattr(self, (request.method or "").lower()):
+        if (request.method or "").lower() not in self.action_map:
+            self.headers["Allow"] = ", ".join(self.allowed_methods)
             raise MethodNotAllowed(request.method or "")
         self.permit()
+        if request.method not in SAFE:
+            refuse_unreadable(request)
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
     def reach(self, **kwargs: Any) -> None:
@@ -149,7 +153,7 @@ class ApiViewSet(ViewSet):
 
     # ------------------------------------------------------------------ words for the views
 
-    @property
+    @cached_property
     def stamp(self) -> Stamp:
         """Who changes something and when."""
         return Stamp(
@@ -180,6 +184,7 @@ class ApiViewSet(ViewSet):
     def only_parameters(self, *known: str) -> None:
         """Refuses query parameters that the operation does not have."""
         refuse_unknown(set(self.request.query_params) - set(known))
+        refuse_repeated(self.request.query_params)
 
     def page(self, rows: Any, serializer_class: Any, *, order: Sequence[str], **context: Any) -> Response:
         """One keyset page of the rows, with a Link to the next."""
@@ -202,8 +207,9 @@ class ApiViewSet(ViewSet):
     def unless_stale(self, row: Any) -> None:
         """Raises Stale where If-Match names another version. Call with the row locked."""
         given = self.request.META.get("HTTP_IF_MATCH", "")
-        if given and given.strip() != "*" and etag_of(row) not in entity_tags(given):
-            raise Stale(etag_of(row))
+        current = etag_of(row)
+        if given and given.strip() != "*" and stored_part(current) not in map(stored_part, entity_tags(given)):
+            raise Stale(current)
 
     def stale(self, error: Stale) -> Response:
         body = problem(
@@ -227,7 +233,8 @@ class CompanyViewSet(ApiViewSet):
         return super().as_view(actions, **initkwargs)
 
     def reach(self, **kwargs: Any) -> None:
-        access = self.caller.access(kwargs["company_id"])
+        company_id = kwargs["company_id"]
+        access = self.caller.access(company_id) if id_from(company_id) else None
         if access is None:
             raise Missing
         self.access, self.company = access, access.company
@@ -252,21 +259,33 @@ class CompanyViewSet(ApiViewSet):
         return response
 
     def changes_company(self, response: Response) -> bool:
-        return response.status_code < 300
+        """Whether the company's data changed: each change has left its row in the audit log."""
+        return response.status_code < 300 and self.company.id in self.stamp.changed
 
     def found(self, rows: Any, row_id: str, *, locked: bool = False) -> Any:
         """A row of this company by the id in the path. Raises Missing for unknown and malformed ids alike."""
         rows = rows.select_for_update(of=("self",)) if locked else rows
-        try:
-            return rows.get(company_id=self.company.id, id=row_id)
-        except (rows.model.DoesNotExist, MalformedValue, ValueError):
-            raise Missing from None
+        wanted = id_from(row_id)
+        row = rows.filter(company_id=self.company.id, id=wanted).first() if wanted else None
+        if row is None:
+            raise Missing
+        return row
 
 
 def etag_of(row: Model) -> str:
-    """A weak tag that changes with every change of the row."""
+    """A weak tag that changes with every change of the row; behind a dot, with what is shown beside its own data."""
     version = f"{row.pk}:{row.last_updated_time.timestamp():.6f}"  # type: ignore[attr-defined]
-    return f'W/"{hashlib.blake2s(version.encode(), digest_size=12).hexdigest()}"'
+    beside = getattr(row, "shown_beside", None)
+    return f'W/"{short_digest(version)}.{short_digest(beside)}"' if beside else f'W/"{short_digest(version)}"'
+
+
+def short_digest(text: str) -> str:
+    return hashlib.blake2s(text.encode(), digest_size=12).hexdigest()
+
+
+def stored_part(tag: str) -> str:
+    """The part of a tag that If-Match compares: what was computed meanwhile stands in nobody's way."""
+    return tag.rstrip('"').partition(".")[0]
 
 
 def entity_tags(header: str) -> set[str]:
