@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db.models import Q, QuerySet
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -48,7 +49,7 @@ def next_link(request: Any, cursor: str) -> str:
     """RFC 8288: the address of the next page, with the same filters."""
     query = request.GET.copy()
     query["cursor"] = cursor
-    return f'<{request.build_absolute_uri(request.path)}?{query.urlencode()}>; rel="next"'
+    return f'<{settings.BASE_URL}{request.path}?{query.urlencode()}>; rel="next"'
 
 
 def after(fields: Sequence[str], values: Sequence[Any]) -> Q:

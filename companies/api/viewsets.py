@@ -65,6 +65,7 @@ class ApiViewSet(ViewSet):
         """The framework's dispatch, with the act in a transaction and our headers on every answer."""
         self.args, self.kwargs = args, kwargs
         self.headers: dict[str, str] = {}
+        self.told: dict[str, str] = {}  # headers about what was done: kept with the answer for a retry
         self.now = timezone.now()
         self.request = drf_request = self.initialize_request(request, *args, **kwargs)
         try:
@@ -104,7 +105,7 @@ class ApiViewSet(ViewSet):
         """Runs the handler: reads as they are, writes in one transaction, retried ones once."""
         retried = "HTTP_IDEMPOTENCY_KEY" in request.META and request.method not in SAFE
         if not self.writes and not retried:
-            return handler(request, **self.kwargs)
+            return self.handled(request, handler)
         with transaction.atomic():
             if not retried:
                 return self.write(request, handler)
@@ -113,7 +114,13 @@ class ApiViewSet(ViewSet):
             )
 
     def write(self, request: Request, handler: Callable[..., Response]) -> Response:
-        return handler(request, **self.kwargs)
+        return self.handled(request, handler)
+
+    def handled(self, request: Request, handler: Callable[..., Response]) -> Response:
+        response = handler(request, **self.kwargs)
+        for name, value in self.told.items():
+            response.headers[name] = value
+        return response
 
     @property
     def writes(self) -> bool:
@@ -127,6 +134,8 @@ class ApiViewSet(ViewSet):
             raise Throttled(wait=budget.resets_in)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        if request.method in SAFE and response.status_code == 200 and self.is_known(response.headers.get("ETag")):
+            response = Response(None, status=304, headers={"ETag": response.headers["ETag"]})
         if not getattr(request, "accepted_renderer", None):
             renderer = self.get_renderers()[0]
             request.accepted_renderer, request.accepted_media_type = renderer, renderer.media_type
@@ -179,7 +188,7 @@ class ApiViewSet(ViewSet):
         """Names unknown request fields in the answer; one that is no printable token is shown quoted."""
         if names:
             shown = sorted(name if name.isascii() and name.isprintable() else repr(name) for name in names)
-            self.headers["Ignored-Fields"] = ", ".join(shown).encode("ascii", "backslashreplace").decode()[:2000]
+            self.told["Ignored-Fields"] = ", ".join(shown).encode("ascii", "backslashreplace").decode()[:2000]
 
     def only_parameters(self, *known: str) -> None:
         """Refuses query parameters that the operation does not have."""
@@ -194,15 +203,17 @@ class ApiViewSet(ViewSet):
     def one(
         self, row: Any, serializer_class: Any, *, status: int = 200, location: str | None = None, **context: Any
     ) -> Response:
-        """A single resource with its ETag; 304 where the caller has this version."""
-        etag = etag_of(row)
-        if self.request.method == "GET" and etag in entity_tags(self.request.META.get("HTTP_IF_NONE_MATCH", "")):
-            return Response(None, status=304, headers={"ETag": etag})
-        headers = {"ETag": etag}
+        """A single resource with its ETag."""
+        headers = {"ETag": etag_of(row)}
         if location:
             headers["Location"] = location
         data = serializer_class(row, context={"view": self, **context}).data
         return Response(data, status=status, headers=headers)
+
+    def is_known(self, etag: str | None) -> bool:
+        """Whether If-None-Match names the version that would be answered."""
+        given = self.request.META.get("HTTP_IF_NONE_MATCH", "")
+        return etag is not None and (given.strip() == "*" or etag in entity_tags(given))
 
     def unless_stale(self, row: Any) -> None:
         """Raises Stale where If-Match names another version. Call with the row locked."""
