@@ -6,7 +6,7 @@ from ledger.models.categorizations import Categorization, LinkKind, Posting
 from ledger.models.derived import DayMovement, MonthMovement, MonthResult
 from ledger.models.files import File, FileTransaction, ParseStatus
 from ledger.models.rates import Rate, RateLoad
-from ledger.models.transactions import ImportBatch, Source, Transaction
+from ledger.models.transactions import ImportBatch, Source, Transaction, counts_in_results
 
 __all__ = [
     "COUNTS_AS_CASH",
@@ -32,4 +32,5 @@ __all__ = [
     "RateLoad",
     "Source",
     "Transaction",
+    "counts_in_results",
 ]

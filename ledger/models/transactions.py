@@ -19,6 +19,11 @@ class Source(models.TextChoices):
     TRANSFER = "transfer"
 
 
+def counts_in_results(*, pending: bool, source: str) -> bool:
+    """Whether a transaction's parts count in the profit and loss: what is booked does, but no initial balance."""
+    return not pending and source != Source.INITIAL_BALANCE
+
+
 class ImportBatchQuerySet(CompanyOwnedQuerySet["ImportBatch"]):
     pass
 
