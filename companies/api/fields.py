@@ -3,7 +3,7 @@
 import re
 import uuid
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -150,11 +150,11 @@ class TimeField(serializers.DateTimeField):
     def to_internal_value(self, data: Any) -> datetime:
         try:
             value = parse_datetime(data) if isinstance(data, str) else None
-        except ValueError:
-            value = None
-        if value is None or timezone.is_naive(value):
+            if value is None or timezone.is_naive(value):
+                self.fail("invalid")
+            return value.astimezone(UTC)
+        except (ValueError, OverflowError):
             self.fail("invalid")
-        return value
 
     def to_representation(self, value: Any) -> str:
         return utc(value)
