@@ -16,9 +16,10 @@ urlpatterns = [
     re_path(r"^assets/(?P<path>.+)$", assets.serve),
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
+    path("", include("oauth.urls")),
 ]
 
 handler400 = "companies.api.errors.bad_request"
-handler403 = "companies.api.errors.permission_denied"
-handler404 = "companies.api.errors.page_not_found"
+handler403 = "companies.pages.permission_denied"
+handler404 = "companies.pages.page_not_found"
 handler500 = "companies.api.errors.server_error"
