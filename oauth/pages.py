@@ -66,6 +66,8 @@ def considered(request: HttpRequest) -> HttpResponse:
     # address into a redirector (RFC 9700, 4.11.2).
     silent = "none" in parameters.get("prompt", "").split()
     if not request.user.is_authenticated and not silent:
+        if "prompt" in parameters or "max_age" in parameters:
+            authorization.ask_to_sign_in(request.session, query=query, now=timezone.now())
         return to_sign_in(request, parameters, query=query)
     try:
         return weighed(request, target, authorization.wish_of(parameters, target.application), parameters, query)

@@ -16,6 +16,7 @@ from oauth import keys
 
 ACCESS_LIVES = timedelta(seconds=3600)  # service.md, part 5.3
 ACCESS_TYPE = "at+jwt"
+HEADER = {"typ", "alg", "kid"}  # what we write, and all that we read: no extension is understood
 REFRESH_PREFIX = "svcrt_"  # so that a scanner recognises one that leaked
 
 
@@ -96,7 +97,7 @@ def verified(text: str, *, kind: str) -> dict[str, Any] | None:
         token = jwt.decode(text, keys.key_set(), algorithms=[keys.ALGORITHM])
     except (JoseError, ValueError, TypeError, KeyError, AttributeError):
         return None
-    if token.header.get("typ") != kind or "kid" not in token.header or token.claims.get("iss") != settings.AUTH_URL:
+    if set(token.header) != HEADER or token.header["typ"] != kind or token.claims.get("iss") != settings.AUTH_URL:
         return None
     return token.claims
 

@@ -259,7 +259,7 @@ class ConnectedAppViewSet(CompanyViewSet):
     def destroy(self, request: Request, company_id: str, connected_app_id: str) -> Response:
         """Disconnects an app: its next request is refused. Somebody else's needs `apps:manage`."""
         consent = self.found(ConsentGrant.objects.live(), connected_app_id, locked=True)
-        mine = ConsentGrant.objects.filter(id=consent.id, **self.own()).exists()
+        mine = ConsentGrant.objects.filter(id=consent.id).filter(**self.own()).exists()
         if not mine:
             self.require(Permission.APPS_MANAGE)
         consents.revoke(consent, reason=RevokedReason.USER, stamp=self.stamp)

@@ -32,7 +32,7 @@ class Flow:
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
 
     def sign_in(self, user: Any, *, password: str = PASSWORD, then: str = "/app/") -> Any:
-        page = self.browser.get("/app/sign-in", {"next": then})
+        page = self.browser.get("/app/sign-in", {"next": then, "again": "1"})
         body = {"username": user.email, "password": password, "next": then, "csrfmiddlewaretoken": csrf(page)}
         return self.browser.post("/app/sign-in", body)
 
@@ -70,7 +70,7 @@ class Flow:
         assert "code" in values, values
         return values["code"]
 
-    def redeem(self, code: str, *, headers: Any = None, **changes: Any) -> Any:
+    def redeem(self, code: str, /, *, headers: Any = None, **changes: Any) -> Any:
         body = {
             "grant_type": "authorization_code",
             "code": code,
