@@ -211,6 +211,9 @@ OAUTH2_PROVIDER = {
     "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
 }
 
+# Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
+DERIVED = ["ledger.movements"]
+
 # ---------------------------------------------------------------------------------------------- transport
 
 SECURE_SSL_REDIRECT = False  # the proxy in front ends TLS and redirects

@@ -17,6 +17,8 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
     path("", include("oauth.urls")),
+    path("", include("ledger.urls")),
+    path("", include("analytics.urls")),
 ]
 
 handler400 = "companies.api.errors.bad_request"

@@ -221,9 +221,28 @@ def test_counts_are_customers():
 
 
 def test_twelfths_that_add_up_to_half_a_cent_round_up():
-    thirds = monthly_value(Decimal("100.06"), "year")
-    [row] = rows_of(*[euros(thirds)] * 3)
-    assert row.new == row.end == Decimal("25.02")
+    twelfth = monthly_value(Decimal("1.30"), "year")
+    [row] = rows_of(*[euros(twelfth)] * 3)
+    assert row.new == row.end == Decimal("0.33")
+
+
+def test_a_half_that_a_sum_missed_by_a_hair_is_still_a_half():
+    half = Decimal("0.00499999999999999999999999")
+    row = close_row(
+        month=MONTHS[0],
+        base="EUR",
+        start=half,
+        start_count=1,
+        end=half + half + 5,
+        amounts={"new": half, "upgrade": Decimal(5)},
+        counts={"new": 1},
+    )
+    assert (row.start, row.new, row.upgrade, row.end) == (
+        Decimal("0.01"),
+        Decimal("0.01"),
+        Decimal("4.99"),
+        Decimal("5.01"),
+    )
 
 
 def test_a_currency_movement_counts_from_half_a_minor_unit_on():

@@ -65,6 +65,12 @@ def test_buckets_add_up_to_the_flows_within_the_window(flows, start, length, int
     assert sum(sums.values()) == sum(amount for day, amount in flows if start <= day <= end)
 
 
+def test_a_flow_outside_the_window_is_left_out_even_in_a_bucket_it_shares():
+    start, end = date(2024, 1, 10), date(2024, 2, 20)
+    flows = [(date(2024, 1, 9), Decimal(1)), (start, Decimal(2)), (end, Decimal(4)), (date(2024, 2, 21), Decimal(8))]
+    assert sum_by_bucket(flows, start=start, end=end, interval="month") == {date(2024, 1, 1): 2, date(2024, 2, 1): 4}
+
+
 def test_points_without_a_value_are_zero():
     assert fill_zero({date(2024, 1, 2): Decimal(3)}, axis(date(2024, 1, 1), date(2024, 1, 3), "day")) == [0, 3, 0]
 

@@ -78,9 +78,9 @@ def test_a_conversion_goes_through_the_euro_unrounded(amount, source, target):
 
 
 def test_a_result_that_is_exact_stays_exact_so_that_its_half_cent_rounds_up():
-    table = RateTable([("USD", FRIDAY, Decimal(3))])
+    table = RateTable([("USD", FRIDAY, Decimal(7))])
     with localcontext(prec=6):
-        assert convert(Decimal("0.015"), source="USD", target="EUR", day=FRIDAY, rates=table) == Decimal("0.005")
+        assert convert(Decimal("0.035"), source="USD", target="EUR", day=FRIDAY, rates=table) == Decimal("0.005")
 
 
 def test_there_and_back_is_the_same_amount(rates):
@@ -97,3 +97,10 @@ def test_a_later_row_for_the_same_day_replaces_the_earlier():
 def test_a_rate_must_be_positive(rate):
     with pytest.raises(ValueError, match="positive"):
         RateTable([("USD", FRIDAY, Decimal(rate))])
+
+
+def test_one_table_answers_for_every_pair_and_day(rates):
+    asked = [("USD", "EUR", FRIDAY), ("USD", "JPY", FRIDAY), ("EUR", "JPY", FRIDAY), ("USD", "EUR", MONDAY)]
+    for source, target, day in asked + asked:
+        expected = Fraction(rates.rate(target, day)) / Fraction(rates.rate(source, day))
+        assert abs(Fraction(rates.cross(source, target, day)) - expected) < Fraction(1, 10**40)

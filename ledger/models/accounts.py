@@ -1,0 +1,90 @@
+"""Where money lies: bank, cash and other accounts, and the groups they are shown in."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
+
+
+class AccountType(models.TextChoices):
+    BANK = "bank"
+    CASH = "cash"
+    CREDIT_CARD = "creditCard"
+    LOAN = "loan"
+    TRANSIT = "transit"
+    OTHER = "other"
+
+
+COUNTS_AS_CASH = {AccountType.BANK, AccountType.CASH}  # unless the account says otherwise
+
+
+class ImportType(models.TextChoices):
+    MANUAL = "manual"
+    CSV = "csv"
+    BANK = "bank"
+    API = "api"
+
+
+class AccountGroupQuerySet(CompanyOwnedQuerySet["AccountGroup"]):
+    def in_order(self) -> Self:
+        return self.order_by("order", "name", "id")
+
+
+class AccountGroup(CompanyOwned, Audited):
+    name = models.CharField(max_length=200)
+    archived = models.BooleanField(default=False)
+    order = models.IntegerField(default=0)
+
+    objects = AccountGroupQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AccountQuerySet(CompanyOwnedQuerySet["Account"]):
+    def active(self) -> Self:
+        return self.filter(archived=False)
+
+    def cash(self) -> Self:
+        """Accounts whose balance counts as cash."""
+        return self.filter(include_in_cash_balance=True)
+
+    def in_order(self) -> Self:
+        return self.order_by("order", "name", "id")
+
+
+class Account(CompanyOwned, Audited):
+    type = models.CharField(max_length=20, choices=AccountType)
+    name = models.CharField(max_length=200)
+    account_number = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
+    include_in_cash_balance = models.BooleanField()
+    account_group = CompanyForeignKey(AccountGroup, null=True)
+    archived = models.BooleanField(default=False)
+    expected_annual_return = models.IntegerField(null=True)
+    order = models.IntegerField(default=0)
+    default_currency = models.CharField(max_length=3, choices=Currency)
+    default_category = CompanyForeignKey("ledger.Category", null=True, when_deleted="set_null")
+    import_type = models.CharField(max_length=20, choices=ImportType, default=ImportType.MANUAL)
+    transit_currency = models.CharField(max_length=3, choices=Currency, null=True)  # noqa: DJ001
+    import_settings = models.JSONField(null=True)
+    bank_connection = models.JSONField(null=True)  # written by integrations, in the shape that is answered
+
+    objects = AccountQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["company", "account_group"], name="account_by_group")]
+        constraints = [
+            models.CheckConstraint(condition=Q(type__in=AccountType.values), name="account_type_known"),
+            models.CheckConstraint(condition=Q(import_type__in=ImportType.values), name="account_import_type_known"),
+            models.CheckConstraint(
+                condition=Q(default_currency__in=Currency.values), name="account_default_currency_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(transit_currency__in=Currency.values), name="account_transit_currency_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,115 @@
+"""How the amount of a transaction is split over categories and P&L lines, and which parts are legs of a transfer."""
+
+from decimal import Decimal
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+
+from companies.models import CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
+from ledger.calc.recognition import DateRule
+from ledger.models.categories import Category, Counterparty, PlType
+from ledger.models.transactions import Transaction
+
+RULES = [(rule.value, rule.value) for rule in DateRule]
+
+
+class LinkKind(models.TextChoices):
+    TRANSFER = "transfer"
+    TRANSIT = "transit"
+
+
+class CategorizationQuerySet(CompanyOwnedQuerySet["Categorization"]):
+    def linked(self) -> Self:
+        """Legs of transfers: in every balance, and in no flow and no P&L line. The one predicate for it."""
+        return self.filter(counter__isnull=False)
+
+    def unlinked(self) -> Self:
+        return self.filter(counter__isnull=True)
+
+
+class Categorization(CompanyOwned):
+    """One part of a transaction; its value is the sum of its P&L lines and the tax passed through."""
+
+    transaction = CompanyForeignKey(Transaction, when_deleted="cascade")
+    position = models.SmallIntegerField(default=0)  # the order in which the map was sent
+    category = CompanyForeignKey(Category)
+    counterparty = CompanyForeignKey(Counterparty, null=True)
+    rule = models.CharField(max_length=20, choices=RULES, default=DateRule.TRANSACTION_DATE.value)
+    rule_start_date = models.DateField(null=True)  # of servicePeriod and custom
+    rule_end_date = models.DateField(null=True)
+    invoice_date = models.DateField(null=True)
+    computed_start_date = models.DateField()
+    computed_end_date = models.DateField()
+    # One column a P&L line, in the transaction's currency with its sign; null where the part has no such line.
+    revenue = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    cogs = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    cac = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    pd = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    ga = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    no = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    neutral = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    pass_through_tax = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    value = models.DecimalField(max_digits=19, decimal_places=4)
+    link_kind = models.CharField(max_length=10, choices=LinkKind, null=True)  # noqa: DJ001
+    counter = CompanyForeignKey("self", null=True)  # the other leg
+    source_note = models.TextField(null=True)  # noqa: DJ001
+
+    objects = CategorizationQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["company", "transaction"], name="categorization_by_transaction"),
+            models.Index(fields=["company", "category"], name="categorization_by_category"),
+            models.Index(
+                fields=["company", "counterparty"],
+                condition=Q(counterparty__isnull=False),
+                name="categorization_by_counterparty",
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["company", "counter"], condition=Q(counter__isnull=False), name="categorization_one_counter_leg"
+            ),
+            models.CheckConstraint(
+                condition=Q(computed_start_date__lte=F("computed_end_date")), name="categorization_period_in_order"
+            ),
+            models.CheckConstraint(condition=Q(rule__in=[rule for rule, _ in RULES]), name="categorization_rule_known"),
+            models.CheckConstraint(
+                condition=Q(link_kind__isnull=True, counter__isnull=True)
+                | Q(link_kind__in=LinkKind.values, counter__isnull=False),
+                name="categorization_link_complete",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.value} of {self.transaction_id}"
+
+    @property
+    def split(self) -> dict[str, Decimal]:
+        """The P&L lines that this part has."""
+        lines = {line: getattr(self, line) for line in PlType.values}
+        return {line: value for line, value in lines.items() if value is not None}
+
+
+class Posting(models.Model):
+    """Derived: what a part contributes to a P&L line in one month, in its own and in the base currency.
+
+    Only parts that count have postings: booked, not an initial balance, not a leg of a transfer.
+    """
+
+    pk = models.CompositePrimaryKey("company_id", "categorization_id", "pl_type", "month")
+    company = models.ForeignKey(
+        "companies.Company", models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    categorization_id = models.UUIDField()
+    pl_type = models.CharField(max_length=10, choices=PlType)
+    month = models.DateField()  # its first day
+    category_id = models.UUIDField()
+    amount = models.DecimalField(max_digits=19, decimal_places=4)
+    base_amount = models.DecimalField(max_digits=30, decimal_places=10)
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.month:%Y-%m} {self.pl_type} {self.amount}"

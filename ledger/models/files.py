@@ -1,0 +1,61 @@
+"""Documents kept beside transactions: metadata here, bytes in the configured storage."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
+from ledger.models.transactions import Transaction
+
+
+class ParseStatus(models.TextChoices):
+    OPEN = "open"
+    PARSED = "parsed"
+    MATCHED = "matched"
+    FAILED = "failed"
+    IGNORED = "ignored"
+
+
+class FileQuerySet(CompanyOwnedQuerySet["File"]):
+    def newest_first(self) -> Self:
+        return self.order_by("-created_time", "-id")
+
+
+class File(CompanyOwned, Audited):
+    filename = models.CharField(max_length=255)
+    file_extension = models.CharField(max_length=10)
+    content_type = models.CharField(max_length=60)
+    size = models.IntegerField()
+    storage_path = models.CharField(max_length=200)
+    parse_status = models.CharField(max_length=10, choices=ParseStatus, default=ParseStatus.OPEN)
+    parse_data = models.JSONField(null=True)
+
+    objects = FileQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["company", "created_time", "id"], name="file_by_time")]
+        constraints = [
+            models.CheckConstraint(condition=Q(parse_status__in=ParseStatus.values), name="file_parse_status_known")
+        ]
+
+    def __str__(self) -> str:
+        return self.filename
+
+
+class FileTransaction(CompanyOwned):
+    """A document belongs to a transaction."""
+
+    file = CompanyForeignKey(File, when_deleted="cascade")
+    transaction = CompanyForeignKey(Transaction, when_deleted="cascade")
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["company", "file", "transaction"], name="file_once_a_transaction")
+        ]
+        indexes = [models.Index(fields=["company", "transaction"], name="file_by_transaction")]
+
+    def __str__(self) -> str:
+        return f"{self.file_id} of {self.transaction_id}"

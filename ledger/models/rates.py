@@ -1,0 +1,31 @@
+"""Euro reference rates of the European Central Bank."""
+
+from django.db import models
+
+from companies.models import Currency
+
+
+class Rate(models.Model):
+    """So many units of a currency were one euro on a day."""
+
+    pk = models.CompositePrimaryKey("currency", "date")
+    currency = models.CharField(max_length=3, choices=Currency)
+    date = models.DateField()
+    per_euro = models.DecimalField(max_digits=18, decimal_places=8)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(per_euro__gt=0), name="rate_positive")]
+
+    def __str__(self) -> str:
+        return f"{self.date} {self.per_euro} {self.currency}"
+
+
+class RateLoad(models.Model):
+    """One arrival of rates; the newest one's id is the version of the table, so that processes know to read anew."""
+
+    source = models.CharField(max_length=200)
+    loaded_time = models.DateTimeField()
+    rows = models.IntegerField()  # new or changed ones
+
+    def __str__(self) -> str:
+        return f"{self.rows} rates from {self.source}"

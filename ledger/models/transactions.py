@@ -1,0 +1,119 @@
+"""Movements of money on accounts, and the imports that brought them."""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
+from ledger.models.accounts import Account
+
+
+class Source(models.TextChoices):
+    MANUAL = "manual"
+    IMPORT = "import"
+    CSV = "csv"
+    BANK = "bank"
+    API = "api"
+    INITIAL_BALANCE = "initialBalance"
+    TRANSFER = "transfer"
+
+
+class ImportBatchQuerySet(CompanyOwnedQuerySet["ImportBatch"]):
+    pass
+
+
+class ImportBatch(CompanyOwned):
+    """One import that was kept: what came with it, and whether it was undone."""
+
+    source = models.CharField(max_length=20, choices=Source)
+    count = models.IntegerField()
+    skipped_before_data_start = models.IntegerField()
+    duplicates = models.IntegerField()
+    created_time = models.DateTimeField()
+    created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
+    undone_time = models.DateTimeField(null=True)
+
+    objects = ImportBatchQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["company", "created_time", "id"], name="import_batch_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.count} from {self.source}"
+
+
+class TransactionQuerySet(CompanyOwnedQuerySet["Transaction"]):
+    def booked(self) -> Self:
+        """What counts in balances and flows; pending ones do not."""
+        return self.filter(pending=False)
+
+    def open(self) -> Self:
+        """Transactions whose categorizations do not add up to their amount."""
+        return self.exclude(amount_value=F("categorized_value"))
+
+    def initial(self) -> Self:
+        return self.filter(source=Source.INITIAL_BALANCE)
+
+
+class Transaction(CompanyOwned, Audited):
+    account = CompanyForeignKey(Account)
+    date = models.DateField()
+    from_to = models.TextField(default="", blank=True)
+    description = models.TextField(default="", blank=True)
+    amount_value = models.DecimalField(max_digits=19, decimal_places=4)  # negative is money out
+    amount_currency = models.CharField(max_length=3, choices=Currency)
+    categorizations_auto_assigned = models.BooleanField(default=False)
+    exclude_from_auto_categorization = models.BooleanField(default=False)
+    notes = models.TextField(null=True)  # noqa: DJ001 - null on the wire
+    source = models.CharField(max_length=20, choices=Source)
+    assigned_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001
+    pending = models.BooleanField(default=False)
+    external_id = models.TextField(null=True)  # noqa: DJ001
+    import_batch = CompanyForeignKey(ImportBatch, null=True)
+    provider_data = models.JSONField(null=True)  # what bank, payment, CRM and accounting providers say, by field name
+    categorized_value = models.DecimalField(max_digits=19, decimal_places=4, default=0)  # derived: sum of the parts
+    transferred_value = models.DecimalField(max_digits=19, decimal_places=4, default=0)  # derived: its linked legs
+
+    objects = TransactionQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["company", "date", "id"], name="transaction_by_date"),
+            models.Index(fields=["company", "account", "date"], name="transaction_by_account"),
+            models.Index(fields=["company", "last_updated_time"], name="transaction_by_update"),
+            models.Index(
+                fields=["company", "import_batch"],
+                condition=Q(import_batch__isnull=False),
+                name="transaction_by_import",
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["company", "account", "external_id"],
+                condition=Q(external_id__isnull=False),
+                name="transaction_external_id_once_per_account",
+            ),
+            models.UniqueConstraint(
+                fields=["company", "account"],
+                condition=Q(source=Source.INITIAL_BALANCE),
+                name="transaction_one_initial_balance_per_account",
+            ),
+            models.CheckConstraint(condition=Q(source__in=Source.values), name="transaction_source_known"),
+            models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="transaction_currency_known"),
+            models.CheckConstraint(
+                # The parts have the amount's sign and do not exceed it; the same for the linked legs among them.
+                condition=(
+                    Q(amount_value__gte=0, categorized_value__gte=0, categorized_value__lte=F("amount_value"))
+                    | Q(amount_value__lt=0, categorized_value__lte=0, categorized_value__gte=F("amount_value"))
+                ),
+                name="transaction_parts_within_amount",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.date} {self.amount_value} {self.amount_currency}"
+
+    @property
+    def is_open(self) -> bool:
+        return self.amount_value != self.categorized_value
