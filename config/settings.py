@@ -157,12 +157,13 @@ AXES_DISABLE_ACCESS_LOG = True
 FOLLOW_UPS: dict[str, list[str]] = {
     "company_founded": ["ledger.categories.add_defaults"],
     "company_rules_changed": ["ledger.redating.company_rules_changed"],
-    "member_joined": [],
-    "api_key_created": [],
-    "api_key_creator_left": [],
+    "member_joined": ["notifications.telling.member_joined"],
+    "api_key_created": ["notifications.telling.api_key_created"],
+    "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
+    "app_connected": ["notifications.telling.app_connected"],
+    "app_revoked": ["notifications.telling.app_revoked"],
     "category_replaced": [],  # (company, category_id, replacement_id, stamp)
     "transactions_deleted": [],  # (company, transaction_ids, stamp), before they go
-    "import_undone": [],  # (batch, deleted, stamp)
 }
 
 # What the ledger asks the apps above it, which it cannot call; None while nobody knows.
@@ -170,6 +171,9 @@ FOLLOW_UPS: dict[str, list[str]] = {
 PLANNED_USES_OF_CATEGORY: str | None = None
 # (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
 PLANNED_INVOICE_DATES: str | None = None
+
+# Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
+DERIVED = ["ledger.movements", "ledger.posting"]
 
 # ---------------------------------------------------------------------------------------------- transport
 

@@ -43,16 +43,6 @@ class Outcome:
     dry_run: bool = False
 
 
-@dataclass(slots=True)
-class Row:
-    """An accepted item with what the company adds to it."""
-
-    index: int
-    item: Item
-    account_id: str
-    currency: str
-
-
 def import_transactions(*, company: Company, stamp: Stamp, request: Request, source: str = Source.IMPORT) -> Outcome:
     """Stores the items of an import, all or none of them; with ``onError: skip`` all good ones.
 
@@ -90,14 +80,20 @@ def import_transactions(*, company: Company, stamp: Stamp, request: Request, sou
 # ---------------------------------------------------------------------------------------------- checks
 
 
-def accepted(*, company: Company, request: Request, outcome: Outcome) -> list[Row]:
-    """The rows whose account, currency and amount are right; the others' errors, and a count of those too old."""
+def accepted(*, company: Company, request: Request, outcome: Outcome) -> list[Item]:
+    """The items whose account, currency and amount are right; the others' errors, and a count of those too old.
+
+    Each item gets its account and currency as the company spells them: one text for all, where 100,000 were sent.
+    """
     accounts = {
-        str(account_id): (str(account_id), currency)
-        for account_id, currency in Account.objects.of(company.id).values_list("id", "default_currency")
+        text: (text, currency)
+        for text, currency in (
+            (str(account_id), currency)
+            for account_id, currency in Account.objects.of(company.id).values_list("id", "default_currency")
+        )
     }
     start = company.data_start_date
-    rows: list[Row] = []
+    rows: list[Item] = []
     for index, item in enumerate(request.items):
         if item is None:
             continue
@@ -110,7 +106,8 @@ def accepted(*, company: Company, request: Request, outcome: Outcome) -> list[Ro
         elif start is not None and item.date < start:
             outcome.skipped_before_data_start += 1
         else:
-            rows.append(Row(index, item, account[0], currency))
+            item.account_id, item.amount_currency = account[0], currency
+            rows.append(item)
     if request.errors:
         outcome.errors.sort(key=lambda error: int(error[0].split("/")[2]))
     return rows
@@ -148,9 +145,9 @@ def spelled(account_id: str) -> str:
 # ---------------------------------------------------------------------------------------------- duplicates
 
 
-def without_duplicates(*, company: Company, rows: list[Row], request: Request, outcome: Outcome) -> list[Row]:
+def without_duplicates(*, company: Company, rows: list[Item], request: Request, outcome: Outcome) -> list[Item]:
     """The rows that are new. Imports that look for duplicates wait for each other, so that none is missed."""
-    by_external_id = any(row.item.external_id is not None for row in rows)
+    by_external_id = any(row.external_id is not None for row in rows)
     if not rows or not (by_external_id or request.duplicates == "skip"):
         return rows
     with connection.cursor() as cursor:
@@ -159,8 +156,8 @@ def without_duplicates(*, company: Company, rows: list[Row], request: Request, o
     stored = stored_fingerprints(company, rows) if request.duplicates == "skip" else Counter()
     new = []
     for row in rows:
-        if row.item.external_id is not None:
-            name = (row.account_id, row.item.external_id)
+        if row.external_id is not None:
+            name = (row.account_id, row.external_id)
             duplicate = name in known
             known.add(name)
         else:
@@ -173,28 +170,27 @@ def without_duplicates(*, company: Company, rows: list[Row], request: Request, o
     return new
 
 
-def known_external_ids(company: Company, rows: list[Row]) -> set[tuple[str, str]]:
+def known_external_ids(company: Company, rows: list[Item]) -> set[tuple[str, str]]:
     """(account, external id) of those that are stored already."""
-    ids = list({row.item.external_id for row in rows if row.item.external_id is not None})
+    ids = list({row.external_id for row in rows if row.external_id is not None})
     found = Transaction.objects.of(company.id).filter(external_id__in=ids).values_list("account_id", "external_id")
     return {(str(account), external_id) for account, external_id in found if external_id is not None}
 
 
-def fingerprint(row: Row) -> tuple[str, date, Decimal, str, str, str]:
-    item = row.item
+def fingerprint(item: Item) -> tuple[str, date, Decimal, str | None, str, str]:
     return (
-        row.account_id,
+        item.account_id,
         item.date,
         Decimal(item.amount_value),
-        row.currency,
+        item.amount_currency,
         item.from_to or "",
         item.description or "",
     )
 
 
-def stored_fingerprints(company: Company, rows: list[Row]) -> Counter[Any]:
+def stored_fingerprints(company: Company, rows: list[Item]) -> Counter[Any]:
     """How often each fingerprint stands in the ledger, over the days and accounts of the rows."""
-    days = [row.item.date for row in rows]
+    days = [row.date for row in rows]
     found = Transaction.objects.of(company.id).filter(
         date__range=(min(days), max(days)), account_id__in={row.account_id for row in rows}
     )
@@ -215,26 +211,22 @@ COLUMNS = (
 )
 
 
-def store(*, company: Company, stamp: Stamp, batch: ImportBatch, rows: list[Row], source: str) -> list[UUID]:
-    """One COPY of all rows; returns their ids in order."""
-    ids: list[UUID] = []
+def store(*, company: Company, stamp: Stamp, batch: ImportBatch, rows: list[Item], source: str) -> None:
+    """One COPY of all rows."""
     actor = "\\N" if stamp.actor is None else stamp.actor
     tail = f"\t{batch.id}\t{source}\t{actor}\t{actor}\t{stamp.time}\t{stamp.time}\tf\tf\t0\t0\n"
     with connection.cursor() as cursor, cursor.copy(f"COPY ledger_transaction ({COLUMNS}) FROM STDIN") as copy:
-        lines = written(rows, company_id=str(company.id), tail=tail, ids=ids)
+        lines = written(rows, company_id=str(company.id), tail=tail)
         while chunk := "".join(islice(lines, ROWS_A_WRITE)):
             copy.write(chunk)
-    return ids
 
 
-def written(rows: Iterable[Row], *, company_id: str, tail: str, ids: list[UUID]) -> Iterator[str]:
+def written(rows: Iterable[Item], *, company_id: str, tail: str) -> Iterator[str]:
     """Each row as a line of COPY's text format."""
-    for row in rows:
-        item, row_id = row.item, new_id()
-        ids.append(row_id)
+    for item in rows:
         yield (
-            f"{company_id}\t{row_id}\t{row.account_id}\t{item.date}\t{plain(item.from_to)}\t{plain(item.description)}\t"
-            f"{item.amount_value}\t{row.currency}\t{nullable(item.notes)}\t{'t' if item.pending else 'f'}\t"
+            f"{company_id}\t{new_id()}\t{item.account_id}\t{item.date}\t{plain(item.from_to)}\t{plain(item.description)}\t"
+            f"{item.amount_value}\t{item.amount_currency}\t{nullable(item.notes)}\t{'t' if item.pending else 'f'}\t"
             f"{nullable(item.external_id)}{tail}"
         )
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from django.db.models import F
 
 from companies.errors import Conflict
-from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Company, Stamp
 from ledger.booking import remove
 from ledger.models import ImportBatch, Transaction
+from notifications.telling import import_undone
 
 
 class ImportUndone(Conflict):
@@ -45,5 +45,5 @@ def undo(*, batch: ImportBatch, company: Company, stamp: Stamp) -> Outcome:
         entity_id=batch.id,
         after={"deleted": deleted, "changed": changed},
     )
-    follow_up("import_undone", batch=batch, deleted=deleted, stamp=stamp)
+    import_undone(company_id=company.id, stamp=stamp, import_id=batch.id, deleted_count=deleted, changed_count=changed)
     return Outcome(deleted=deleted, changed=changed)

@@ -50,7 +50,8 @@ def read(stream: Any, *, limit: int) -> bytes:
         announced = 0
     if announced > limit:
         raise BodyTooLarge
-    body = stream.body if hasattr(stream, "body") else stream.read(limit + 1)
+    # The body is read once and not kept beside what is made of it, unless something before us has read it.
+    body = stream.body if hasattr(stream, "_body") else stream.read(limit + 1)
     if len(body) > limit:
         raise BodyTooLarge
     return body

@@ -46,8 +46,8 @@ class CategoryViewSet(LedgerViewSet):
 
     @extend_schema(request=shapes.CategoryShape(partial=True), responses=shapes.CategoryShape)
     def update(self, request: Request, company_id: str, category_id: str) -> Response:
-        """Changes the fields that are sent. System categories keep their lines (409 `category_is_system`); a line that is
-        in use stays (409 `pl_type_in_use`)."""
+        """Changes the fields that are sent. System categories keep their lines (409 `category_is_system`); a line that
+        is in use stays (409 `pl_type_in_use`)."""
         row = self.locked(category_id)
         values = self.parsed(shapes.CategoryShape, partial=True)
         return self.one(

@@ -54,8 +54,8 @@ class CategorizationViewSet(LedgerViewSet):
     )
     def replace(self, request: Request, company_id: str, transaction_id: str) -> Response:
         """Replaces the map of categorizations. `plSplit` and `passThroughTax` have the transaction's currency and sign;
-        together they must not exceed its amount (400 `split_exceeds_amount`). Legs of transfers must be sent back as they
-        are (409 `transaction_linked`)."""
+        together they must not exceed its amount (400 `split_exceeds_amount`). Legs of transfers must be sent back as
+        they are (409 `transaction_linked`)."""
         row = self.found(Transaction.objects, transaction_id, locked=True)
         self.unless_stale(row)
         given = shapes.given_parts(self.parsed(shapes.CategorizationMap))

@@ -38,8 +38,8 @@ class ImportHistoryViewSet(LedgerViewSet):
 
     @extend_schema(responses=shapes.UndoResult)
     def destroy(self, request: Request, company_id: str, import_id: str) -> Response:
-        """Undoes an import: its transactions go, their external ids are free again, partners of linked ones are unlinked.
-        An import is undone once (409 `import_already_undone`)."""
+        """Undoes an import: its transactions go, their external ids are free again, partners of linked ones are
+        unlinked. An import is undone once (409 `import_already_undone`)."""
         batch = self.found(ImportBatch.objects, import_id, locked=True)
         self.unless_stale(batch)
         done = undoing.undo(batch=batch, company=self.company, stamp=self.stamp)

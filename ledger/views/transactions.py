@@ -27,7 +27,7 @@ ORDERS = {
 }
 SORTED_BY = {"date": "date", "amount_value": "amountValue", "id": "id"}
 PAGING = [
-    OpenApiParameter("sort", enum=list(ORDERS), description="`-date` where it is left out; amounts as they are written"),
+    OpenApiParameter("sort", enum=list(ORDERS), description="`-date` where it is left out"),
     OpenApiParameter("limit", type=int, description="1 to 1000, 100 where it is left out"),
     OpenApiParameter("cursor", description="of the page before; see the `Link` header"),
 ]
@@ -52,7 +52,9 @@ class TransactionViewSet(LedgerViewSet):
         limit, cursor = page_limit(params), params.get("cursor")
         sort = params.get("sort", "-date")
         if sort not in ORDERS:
-            raise ValidationError({"sort": [ErrorDetail(f"Must be one of {', '.join(ORDERS)}.", code="invalid_filter")]})
+            raise ValidationError(
+                {"sort": [ErrorDetail(f"Must be one of {', '.join(ORDERS)}.", code="invalid_filter")]}
+            )
         for name in ("limit", "cursor", "sort"):
             params.pop(name, None)
         rows = narrowed(Transaction.objects.of(self.company.id), params)
