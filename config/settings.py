@@ -182,7 +182,6 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "app_revoked": ["notifications.telling.app_revoked"],
     "category_replaced": [],  # (company, category_id, replacement_id, stamp)
     "transactions_deleted": [],  # (company, transaction_ids, stamp), before they go
-    "import_undone": [],  # (batch, deleted, stamp)
 }
 
 # ---------------------------------------------------------------------------------------------- apps
@@ -221,7 +220,7 @@ PLANNED_USES_OF_CATEGORY: str | None = None
 PLANNED_INVOICE_DATES: str | None = None
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.movements"]
+DERIVED = ["ledger.movements", "ledger.posting"]
 
 # ---------------------------------------------------------------------------------------------- transport
 
