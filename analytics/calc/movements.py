@@ -192,7 +192,7 @@ class Staying:
         table, key = (self._several, held) if len(held) > 1 else (self._single[currency], amount)
         table[key] += times  # type: ignore[index]
         if not table[key]:  # type: ignore[index]
-            del table[key]  # type: ignore[arg-type]
+            del table[key]
 
     def __bool__(self) -> bool:
         return bool(self._several) or any(self._single.values())

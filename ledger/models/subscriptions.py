@@ -21,7 +21,7 @@ class BillingPeriod(models.TextChoices):
 
 class SubscriptionQuerySet(CompanyOwnedQuerySet["Subscription"]):
     def with_standing(self, today: date) -> Self:
-        """Adds ``standing``: what the latest event in effect today says (amount, currency, interval, count), or None."""
+        """Adds ``standing``: amount, currency, interval and count of the latest event in effect today, or None."""
         latest = (
             SubscriptionEvent.objects.filter(company=OuterRef("company"), subscription=OuterRef("id"))
             .live()
