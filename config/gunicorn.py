@@ -38,7 +38,7 @@ limit_request_field_size = 8190
 control_socket_disable = True  # it would be kept in the home directory
 
 
-class Discreet(logging.Filter):
+class WithoutSecrets(logging.Filter):
     """Takes query strings, and the raw text of broken requests, out of gunicorn's messages: both may hold secrets."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -49,14 +49,14 @@ class Discreet(logging.Filter):
         return True
 
 
-class DiscreetLogger(Logger):
+class QuietLogger(Logger):
     """gunicorn's logger without secrets."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
-        self.error_log.filters = [Discreet()]
+        self.error_log.filters = [WithoutSecrets()]
 
 
-logger_class = DiscreetLogger
+logger_class = QuietLogger
 loglevel = "warning"
 accesslog = None

@@ -17,9 +17,8 @@ from config.database import DatabaseUnavailable, Embedded, reach
 # These read no rows. ``up`` keeps the database itself, and ``wait_ready`` must not be the one that starts it.
 WITHOUT_DATABASE = {
     "collectstatic", "compilemessages", "diffsettings", "findstatic", "makemessages", "spectacular", "startapp",
-    "up", "version", "wait_ready",
+    "up", "wait_ready",
 }  # fmt: skip
-WITHOUT_SETTINGS = {"help", "--help", "-h", "version", "--version"}
 
 
 def main(argv: list[str]) -> None:
@@ -27,7 +26,7 @@ def main(argv: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     signal.signal(signal.SIGTERM, _terminate)
     words = argv[1:] or ["help"]
-    if WITHOUT_SETTINGS.isdisjoint(words):
+    if not _asks_for_help(words):
         _read_settings(words)
     try:
         with database_for(words):
@@ -45,7 +44,7 @@ def database_for(words: list[str]) -> Iterator[None]:
     Raises DatabaseUnavailable.
     """
     command = words[0]
-    needless = not WITHOUT_SETTINGS.isdisjoint(words) or command in WITHOUT_DATABASE
+    needless = _asks_for_help(words) or command in WITHOUT_DATABASE
     if needless or (command == "check" and "--database" not in words):
         yield
         return
@@ -75,6 +74,10 @@ def _read_settings(words: list[str]) -> None:
         _ = settings.EMBEDDED
     except (ImproperlyConfigured, ValueError, OSError) as error:
         sys.exit(f"Error: {' '.join(str(error).split())}")
+
+
+def _asks_for_help(words: list[str]) -> bool:
+    return words[0] in {"help", "version", "--version"} or "--help" in words or "-h" in words
 
 
 def _option(words: list[str], name: str) -> str | None:

@@ -16,6 +16,8 @@ urlpatterns = [
     re_path(r"^assets/(?P<path>.+)$", assets.serve),
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
+    path("", include("ledger.urls")),
+    path("", include("analytics.urls")),
 ]
 
 handler400 = "companies.api.errors.bad_request"

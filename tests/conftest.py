@@ -12,6 +12,7 @@ from companies import api_keys
 from companies.models import Company, Stamp, User
 from companies.permissions import ALL, Role, known
 from config.database import Embedded
+from ledger.rates import load_packaged_rates
 from tests import factories
 
 
@@ -23,6 +24,21 @@ def django_db_modify_db_settings() -> Iterator[None]:
         return
     with Embedded(data_dir=settings.DATA_DIR).hold():
         yield
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """The test database starts with the packaged rates."""
+    with django_db_blocker.unblock():
+        load_packaged_rates(now=datetime.now(tz=UTC))
+
+
+@pytest.fixture(autouse=True)
+def rates_again(request: Any) -> None:
+    """Tests that commit leave an empty database behind; the next one of them finds the rates again."""
+    if {"transactional_db", "live_server"} & set(request.fixturenames):
+        request.getfixturevalue("transactional_db")
+        load_packaged_rates(now=datetime.now(tz=UTC))
 
 
 @pytest.fixture(autouse=True)

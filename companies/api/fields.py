@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -68,6 +69,7 @@ class OrderField(WholeField):
         super().__init__(**kwargs)
 
 
+@extend_schema_field({"type": "number"})
 class NumberField(serializers.Field):
     """A JSON number, as an exact Decimal of what was written; answered as a number."""
 
@@ -123,6 +125,7 @@ class DayField(serializers.DateField):
             self.fail("invalid_date")
 
 
+@extend_schema_field({"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])$", "examples": ["2026-01"]})
 class MonthField(serializers.Field):
     """YYYY-MM, as the first day of the month."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from rest_framework.exceptions import APIException, ParseError
+from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
@@ -54,3 +54,13 @@ def read(stream: Any, *, limit: int) -> bytes:
     if len(body) > limit:
         raise BodyTooLarge
     return body
+
+
+def json_body(request: Any) -> bytes:
+    """The raw bytes of a large JSON body, for operations that decode it themselves.
+
+    Raises UnsupportedMediaType and BodyTooLarge.
+    """
+    if (request.content_type or "").partition(";")[0].strip().lower() != JsonParser.media_type:
+        raise UnsupportedMediaType(request.content_type or "")
+    return read(request._request, limit=settings.MAX_UPLOAD_MB * 1024 * 1024)

@@ -21,7 +21,7 @@ class Rate(models.Model):
 
 
 class RateLoad(models.Model):
-    """One arrival of rates; the newest one's id is the version of the table, by which processes know to read it anew."""
+    """One arrival of rates; the newest one's id is the version of the table, so that processes know to read anew."""
 
     source = models.CharField(max_length=200)
     loaded_time = models.DateTimeField()

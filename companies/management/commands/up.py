@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
@@ -80,11 +81,18 @@ def prepare(*, demo: bool) -> dict[str, str] | None:
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARING])
+        # Asked again and again: a statement that waits would itself be waited for by an index built concurrently.
+        while not _locked():
+            time.sleep(0.2)
         yield
     finally:
         connections.close_all()  # which gives up the lock; and the workers must not inherit a connection
+
+
+def _locked() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [PREPARING])
+        return bool(cursor.fetchone()[0])
 
 
 @contextlib.contextmanager

@@ -1,0 +1,78 @@
+# Two commands do everything on a machine with Python 3.11 or newer: `make run` and `make test`.
+# PORT, DATA_DIR and every other setting come from the environment.
+
+PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done),python3)
+BIN := .venv/bin
+RUNS := .venv/.installed
+TESTS := .venv/.installed-for-tests
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --root-user-action=ignore
+APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \
+	-o DPkg::Lock::Timeout=60
+
+# What a deployment would set, so that Django's deployment checks look at a deployment.
+DEPLOYED := DEBUG=0 DATABASE_URL=postgresql://app@db.example.com/app BASE_URL=https://api.example.com \
+	SECRET_KEY=only-for-the-deployment-checks-of-this-makefile-0123456789-abcdefghij \
+	API_KEY_PEPPER=only-for-the-deployment-checks-of-this-makefile-0123456789-abcdefghij
+
+# Says nothing unless the command fails.
+define quietly
+	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
+endef
+
+.PHONY: run test check chromium bench clean
+
+run: $(RUNS)
+	@$(BIN)/python manage.py up
+
+test: $(TESTS) chromium check
+	@$(BIN)/python -m pytest
+
+check: $(TESTS)
+	$(call quietly,$(BIN)/ruff check .)
+	$(call quietly,$(BIN)/ruff format --check .)
+	$(call quietly,$(BIN)/mypy .)
+	$(call quietly,$(BIN)/lint-imports)
+	$(call quietly,$(BIN)/python manage.py makemigrations --check --dry-run)
+	$(call quietly,$(DEPLOYED) $(BIN)/python manage.py check --deploy --fail-level WARNING)
+	$(call quietly,find templates -name '*.html' -exec $(BIN)/djade --check --target-version 5.2 {} +)
+	$(call quietly,$(BIN)/codespell)
+	@echo "Checked: style, types, imports, migrations, deployment settings, templates, spelling."
+
+# The tests in a browser are skipped where there is none; that is no reason to fail here.
+chromium:
+	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing Chromium for the tests in a browser."; \
+		{ $(APT) update && $(APT) install -y --no-install-recommends chromium; } >/dev/null 2>&1; \
+	fi; \
+	command -v chromium >/dev/null || echo "There is no Chromium here: the tests in a browser are skipped."
+
+bench: $(TESTS)
+	@for script in tests/bench/[a-z]*.py; do \
+		[ -e "$$script" ] || continue; \
+		echo "$$script"; $(BIN)/python -m "tests.bench.$$(basename "$$script" .py)" || exit; \
+	done
+
+# The data in DATA_DIR stays.
+clean:
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache staticfiles
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(RUNS): requirements.txt | $(BIN)/python
+	@echo "Installing what the service needs into .venv."
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(TESTS): tests/requirements.txt requirements.txt | $(BIN)/python
+	@echo "Installing what the service and its tests need into .venv."
+	@$(PIP) -r tests/requirements.txt
+	@touch $(RUNS) $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "Error: Python 3.11 or newer is needed, and $(PYTHON) is $$($(PYTHON) --version 2>&1 || true)." \
+			"Install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "Error: $(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv --clear .venv

@@ -1,0 +1,38 @@
+"""The span of days or months that a query is about."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from companies.api import fields
+from companies.api.serializers import Shape
+from companies.errors import FieldErrors
+from ledger.calc.months import add_months
+
+MOST_YEARS = 10
+MOST_YEARS_OF_MONTHS = 20  # for queries that answer by the month
+
+
+class Window(Shape):
+    start_date = fields.DayField(help_text="the first day, included")
+    end_date = fields.DayField(help_text="the last day, included")
+
+
+def check_order(*, start: date, end: date, names: tuple[str, str] = ("startDate", "endDate")) -> None:
+    """Raises FieldErrors with end_before_start."""
+    if end < start:
+        raise FieldErrors([(f"#/{names[1]}", "end_before_start", f"{names[1]} lies before {names[0]}.")])
+
+
+def check_length(*, start: date, end: date, years: int = MOST_YEARS, name: str = "endDate") -> None:
+    """Raises FieldErrors with window_too_long."""
+    if end.year - start.year > years or (end.year - start.year == years and end > add_months(start, 12 * years)):
+        raise FieldErrors([(f"#/{name}", "window_too_long", f"At most {years} years in one query.")])
+
+
+def window(values: Mapping[str, Any], *, years: int = MOST_YEARS) -> tuple[date, date]:
+    """(first day, last day) of a parsed Window. Raises FieldErrors."""
+    start, end = values["start_date"], values["end_date"]
+    check_order(start=start, end=end)
+    check_length(start=start, end=end, years=years)
+    return start, end

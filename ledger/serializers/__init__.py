@@ -1,0 +1,1 @@
+"""The shapes of the ledger on the wire."""

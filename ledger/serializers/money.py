@@ -1,0 +1,54 @@
+"""Amounts as strings: a minus sign for money out, exactly the currency's decimals."""
+
+from decimal import Decimal
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.errors import FieldErrors
+from companies.models import Currency
+from ledger.calc.money import InvalidAmount, TooManyDecimals, format_amount, parse_amount
+
+PATTERN = r"^-?\d{1,15}(\.\d{1,4})?$"
+
+
+@extend_schema_field({"type": "string", "pattern": PATTERN, "examples": ["-1234.56"]})
+class AmountField(serializers.Field):
+    """An amount's text; it becomes a number when its currency is known."""
+
+    default_error_messages = {"invalid_decimal": "Must be a string such as -1234.56."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid_decimal")
+        return data
+
+    def to_representation(self, value: Any) -> str:
+        return str(value)
+
+
+class CurrencyField(fields.ChoiceField):
+    """One of the thirty currencies."""
+
+    default_error_messages = {"invalid_choice": "Not one of the thirty currencies."}
+
+    def __init__(self, **kwargs: Any):
+        kwargs.setdefault("choices", Currency.choices)
+        super().__init__(**kwargs)
+
+
+def amount_in(text: str, currency: str, *, pointer: str) -> Decimal:
+    """The amount in its currency. Raises FieldErrors with invalid_decimal or too_many_decimals."""
+    try:
+        return parse_amount(text, currency)
+    except InvalidAmount:
+        raise FieldErrors([(pointer, "invalid_decimal", "Must be a string such as -1234.56.")]) from None
+    except TooManyDecimals:
+        raise FieldErrors([(pointer, "too_many_decimals", f"{currency} has fewer decimals.")]) from None
+
+
+def amount_out(value: Decimal, currency: str) -> str:
+    """The amount with exactly the currency's decimals."""
+    return format_amount(value, currency)

@@ -1,0 +1,238 @@
+"""The commands as a person runs them: real processes, real signals, a database of their own."""
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from config.database import Embedded
+from config.gunicorn import WithoutSecrets
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.server
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@dataclass
+class Machine:
+    """A home, a data directory, and nothing else in the environment."""
+
+    home: Path
+
+    @property
+    def embedded(self) -> Embedded:
+        return Embedded(data_dir=self.home / "var")
+
+    @property
+    def postmaster(self) -> int:
+        return int((self.embedded.path / "postmaster.pid").read_text().split("\n", 1)[0])
+
+    def environment(self, **variables: object) -> dict[str, str]:
+        own = {"PATH": os.environ["PATH"], "HOME": str(self.home), "DATA_DIR": str(self.home / "var")}
+        return own | {name: str(value) for name, value in variables.items()}
+
+    def run(self, *words: str, **variables: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "manage.py", *words], cwd=ROOT, env=self.environment(**variables),
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    @contextlib.contextmanager
+    def up(self, port: int, *words: str) -> Iterator[subprocess.Popen]:
+        """``up`` on ``port``, ready; killed at the end if it still runs."""
+        with self.starting(port, *words) as process:
+            waited = self.run("wait_ready", PORT=port)
+            assert waited.returncode == 0, (waited.stderr, process.poll())
+            yield process
+
+    @contextlib.contextmanager
+    def starting(self, port: int, *words: str) -> Iterator[subprocess.Popen]:
+        with subprocess.Popen(
+            [sys.executable, "manage.py", "up", "--no-demo", *words], cwd=ROOT, env=self.environment(PORT=port),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        ) as process:  # fmt: skip
+            try:
+                yield process
+            finally:
+                process.kill()
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    home = Path(tempfile.mkdtemp(dir="/tmp", prefix="up-"))
+    home.chmod(0o755)
+    found = Machine(home=home)
+    yield found
+    found.embedded.stop()
+    shutil.rmtree(home)
+
+
+def status(port: int, path: str) -> int:
+    """The answer's status; 0 where nobody answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 0
+
+
+def eventually(condition, *, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def stop(process: subprocess.Popen, number: int = signal.SIGINT) -> str:
+    """Stop with Ctrl-C, which must leave exit code 0; what was printed."""
+    process.send_signal(number)
+    printed = process.stdout.read()
+    assert process.wait(40) == 0, printed
+    return printed
+
+
+def test_up_serves_until_ctrl_c_and_then_stops_its_database(machine):
+    port = free_port()
+    with machine.up(port) as process:
+        assert status(port, "/healthz") == 200
+        printed = stop(process)
+    assert f"Ready on http://127.0.0.1:{port}\n" in printed
+    assert printed.count("Ready on") == 1
+    assert not machine.embedded.running()
+    assert [path.name for path in machine.home.iterdir()] == ["var"]  # no control socket of gunicorn
+
+
+def test_the_port_given_to_up_is_the_one_in_its_addresses(machine):
+    port = free_port()
+    with machine.starting(1, "--port", str(port)) as process:
+        assert process.stdout.readline() == f"Ready on http://127.0.0.1:{port}\n"
+        stop(process, signal.SIGTERM)
+
+
+def test_a_second_up_shares_the_database_and_the_last_one_stops_it(machine):
+    ports = free_port(), free_port()
+    with machine.starting(ports[0]) as first, machine.starting(ports[1]) as second:
+        assert [machine.run("wait_ready", PORT=port).returncode for port in ports] == [0, 0]
+        stop(first)
+        assert status(ports[1], "/readyz") == 200
+        stop(second, signal.SIGTERM)
+    assert not machine.embedded.running()
+
+
+def test_a_killed_database_is_started_again_and_the_workers_find_it(machine):
+    port = free_port()
+    with machine.up(port) as process:
+        os.kill(machine.postmaster, signal.SIGKILL)
+        assert eventually(lambda: status(port, "/readyz") != 200, seconds=5)
+        assert eventually(lambda: status(port, "/readyz") == 200, seconds=60)
+        assert {status(port, "/readyz") for _ in range(20)} == {200}
+        stop(process)
+
+
+def test_a_killed_up_leaves_no_one_on_its_port_and_its_database_to_the_next_command(machine):
+    port = free_port()
+    with machine.up(port) as process:
+        process.kill()
+        process.wait()
+        assert eventually(lambda: status(port, "/healthz") == 0, seconds=15)
+    assert machine.run("migrate", "--check").returncode == 0
+    assert not machine.embedded.running()
+
+
+def test_a_taken_port_is_one_line(machine):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        found = machine.run("up", PORT=taken.getsockname()[1])
+    assert found.returncode == 1
+    assert found.stderr.count("\n") == 1
+    assert "Address already in use" in found.stderr
+
+
+def test_a_command_on_its_own_starts_the_database_and_stops_it(machine):
+    assert machine.run("migrate", "--plan").returncode == 0
+    assert (machine.embedded.path / "PG_VERSION").exists()
+    assert not machine.embedded.running()
+
+
+@pytest.mark.parametrize("words", [["help"], ["--version"], ["check"], ["wait_ready", "--timeout", "0.1"]])
+def test_a_command_that_needs_no_database_starts_none(machine, words):
+    machine.run(*words, PORT=free_port())
+    assert not machine.embedded.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("variables", "named"),
+    [
+        ({"PORT": "many"}, "PORT"),
+        ({"DATABASE_URL": "mysql://u:hunter2@h/b", "DEBUG": "1"}, "DATABASE_URL"),
+        ({"DATABASE_URL": "postgresql://u:hunter2@127.0.0.1:1/b", "DEBUG": "1"}, "DATABASE_URL"),
+        ({"DATA_DIR": "/proc/nowhere"}, "/proc/nowhere"),
+        ({"DATA_DIR": "/tmp/" + "up-long" * 20}, "DATA_DIR"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_that_names_it(machine, variables, named):
+    for command in ("up", "migrate"):
+        found = machine.run(command, **({"PORT": free_port()} | variables))
+        assert found.returncode == 1
+        assert found.stderr.count("\n") == 1, found.stderr
+        assert named in found.stderr
+        assert "hunter2" not in found.stderr
+    if "up-long" in variables.get("DATA_DIR", ""):
+        shutil.rmtree(variables["DATA_DIR"])
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ("Error handling request GET /x?token=hunter2", "Error handling request GET /x?…"),
+        (
+            "Invalid request from ip=::1: Invalid HTTP Header: 'Authorization hunter2'",
+            "Invalid request from ip=::1: Inv",
+        ),
+    ],
+)
+def test_the_web_server_logs_no_secrets(message, kept):
+    record = logging.makeLogRecord({"msg": "%s", "args": (message,)})
+    WithoutSecrets().filter(record)
+    assert record.getMessage().startswith(kept)
+    assert "hunter2" not in record.getMessage()
+
+
+def test_the_first_up_makes_a_demo_company_and_says_how_to_sign_in(machine):
+    port = free_port()
+    environment = machine.environment(PORT=port)
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            lines = [process.stdout.readline() for _ in range(8)]
+            key = next(line.split()[-1] for line in lines if "API key" in line)
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{port}/companies", headers={"Authorization": f"Bearer {key}"}
+            )
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                assert json.load(answer)
+            stop(process)
+        finally:
+            process.kill()

@@ -1,0 +1,178 @@
+"""Importing transactions over HTTP."""
+
+import pytest
+
+from ledger.models import DayMovement, ImportBatch, Transaction
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def bank(api):
+    return api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+
+
+def coffee(bank, **values):
+    return {
+        "accountId": bank,
+        "date": "2024-03-01",
+        "fromTo": "Café",
+        "description": "Coffee",
+        "amountValue": "-3.50",
+        "amountCurrency": "EUR",
+    } | values
+
+
+def send(api, *items, **options):
+    return api.post("transactions/import", {"transactions": list(items), **options})
+
+
+def test_an_import_stores_its_rows_and_says_how_many(api, bank):
+    answer = send(api, coffee(bank), coffee(bank, amountValue="1000", description="tab\there\\ \n new line"))
+    assert answer.status_code == 200, answer.content
+    body = answer.json()
+    assert body["importId"] == str(ImportBatch.objects.get().id)
+    assert body | {"importId": None} == {
+        "success": True,
+        "count": 2,
+        "skippedBeforeDataStart": 0,
+        "dataStartDate": None,
+        "importId": None,
+        "duplicates": 0,
+        "errors": [],
+        "dryRun": False,
+    }
+    texts = set(Transaction.objects.values_list("description", flat=True))
+    assert texts == {"Coffee", "tab\there\\ \n new line"}
+
+
+def test_rows_before_the_data_start_are_skipped(api, bank):
+    api.put("", {"dataStartDate": "2024-03-02"})
+    body = send(api, coffee(bank), coffee(bank, date="2024-03-02")).json()
+    assert (body["count"], body["skippedBeforeDataStart"], body["dataStartDate"]) == (1, 1, "2024-03-02")
+
+
+def test_the_same_file_twice_adds_nothing_and_two_equal_coffees_stay_two(api, bank):
+    file = [coffee(bank), coffee(bank), coffee(bank, amountValue="-4.00")]
+    assert send(api, *file, duplicates="skip").json()["count"] == 3
+    again = send(api, *file, duplicates="skip").json()
+    assert (again["count"], again["duplicates"], again["importId"]) == (0, 3, None)
+    third = send(api, *file, coffee(bank), duplicates="skip").json()
+    assert (third["count"], third["duplicates"]) == (1, 3)
+
+
+def test_a_known_external_id_is_always_a_duplicate_within_and_between_imports(api, bank):
+    body = send(api, coffee(bank, externalId="a"), coffee(bank, externalId="a"), coffee(bank, externalId="b")).json()
+    assert (body["count"], body["duplicates"]) == (2, 1)
+    assert send(api, coffee(bank, externalId="b")).json()["duplicates"] == 1
+    other = api.post("accounts", {"type": "cash", "name": "Till"}).json()["id"]
+    assert send(api, coffee(other, externalId="b")).json()["count"] == 1
+
+
+def test_a_dry_run_says_what_would_happen_and_stores_nothing(api, bank):
+    body = send(api, coffee(bank), dryRun=True).json()
+    assert (body["count"], body["dryRun"], body["importId"]) == (1, True, None)
+    assert not Transaction.objects.exists()
+    assert not ImportBatch.objects.exists()
+
+
+def test_an_empty_list_stores_nothing(api):
+    assert send(api).json()["count"] == 0
+
+
+WRONG = [
+    ({"date": "2024-02-30"}, "date", "invalid_date"),
+    ({"date": "01.02.2024"}, "date", "invalid_date"),
+    ({"date": 20240201}, "date", "invalid_value"),
+    ({"amountValue": "1,50"}, "amountValue", "invalid_decimal"),
+    ({"amountValue": "+1.50"}, "amountValue", "invalid_decimal"),
+    ({"amountValue": "1e3"}, "amountValue", "invalid_decimal"),
+    ({"amountValue": "1."}, "amountValue", "invalid_decimal"),
+    ({"amountValue": ".5"}, "amountValue", "invalid_decimal"),
+    ({"amountValue": ""}, "amountValue", "invalid_decimal"),
+    ({"amountValue": "١"}, "amountValue", "invalid_decimal"),
+    ({"amountValue": "1234567890123456"}, "amountValue", "invalid_decimal"),
+    ({"amountValue": "0.00001"}, "amountValue", "invalid_decimal"),
+    ({"amountValue": 12.5}, "amountValue", "invalid_decimal"),
+    ({"amountValue": None}, "amountValue", "invalid_decimal"),
+    ({"amountValue": "1.001"}, "amountValue", "too_many_decimals"),
+    ({"amountCurrency": "JPY", "amountValue": "1.0"}, "amountValue", "too_many_decimals"),
+    ({"amountCurrency": "XXX"}, "amountCurrency", "invalid_choice"),
+    ({"accountId": "nope"}, "accountId", "unknown_id"),
+    ({"accountId": 7}, "accountId", "unknown_id"),
+    ({"accountId": "00000000-0000-7000-8000-000000000000"}, "accountId", "unknown_id"),
+    ({"description": "nul \0"}, "description", "invalid_characters"),
+    ({"description": "x" * 10_001}, "description", "too_long"),
+    ({"fromTo": 1}, "fromTo", "invalid_value"),
+    ({"pending": "yes"}, "pending", "invalid_value"),
+]
+
+
+@pytest.mark.parametrize(("values", "field", "code"), WRONG)
+def test_a_wrong_row_is_pointed_at_and_nothing_is_stored(api, bank, values, field, code):
+    answer = send(api, coffee(bank), coffee(bank, **values))
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "validation_failed"
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(f"#/transactions/1/{field}", code)]
+    assert not Transaction.objects.exists()
+    assert not DayMovement.objects.exists()
+
+
+@pytest.mark.parametrize(("values", "field", "code"), WRONG)
+def test_with_on_error_skip_the_good_rows_are_stored_and_the_bad_ones_named(api, bank, values, field, code):
+    body = send(api, coffee(bank, **values), coffee(bank), onError="skip").json()
+    assert body["count"] == 1
+    assert [(e["pointer"], e["code"]) for e in body["errors"]] == [(f"#/transactions/0/{field}", code)]
+
+
+def test_another_companys_account_is_an_unknown_id(api, bank, globex_api):
+    theirs = globex_api.post("accounts", {"type": "bank", "name": "Theirs"}).json()["id"]
+    answer = send(api, coffee(theirs))
+    assert answer.json()["errors"][0]["code"] == "unknown_id"
+    assert not Transaction.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "code"),
+    [
+        ({}, "#/transactions", "required"),
+        ([], "#", "invalid_value"),
+        ({"transactions": {}}, "#/transactions", "invalid_value"),
+        ({"transactions": [], "dryRun": "yes"}, "#/dryRun", "invalid_value"),
+        ({"transactions": [], "onError": "stop"}, "#/onError", "invalid_value"),
+        ({"transactions": [1]}, "#/transactions/0", "invalid_value"),
+        ({"transactions": [{}] * 100_001}, "#/transactions", "too_many_items"),
+    ],
+)
+def test_a_wrong_body_is_refused(api, body, pointer, code):
+    answer = api.post("transactions/import", body)
+    assert answer.status_code == 400
+    assert (answer.json()["errors"][0]["pointer"], answer.json()["errors"][0]["code"]) == (pointer, code)
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b'{"transactions": [NaN]}', b"\xff", b"\x00", b'{"transactions": ["\xed\xa0\x80"]}']
+)
+def test_what_is_not_json_is_400(api, body):
+    answer = api.client.generic(
+        "POST", api.path("transactions/import"), body, content_type="application/json", headers=api.headers
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_json")
+
+
+def test_another_media_type_is_415_and_a_body_past_the_limit_413(api, settings):
+    path = api.path("transactions/import")
+    assert api.client.post(path, b"a,b", content_type="text/csv", headers=api.headers).status_code == 415
+    settings.MAX_UPLOAD_MB = 0
+    assert api.post("transactions/import", {"transactions": []}).status_code == 413
+
+
+def test_unknown_fields_are_ignored_and_named(api, bank):
+    answer = send(api, coffee(bank, colour="red"), shape="round")
+    assert answer.json()["count"] == 1
+    assert answer["Ignored-Fields"] == "shape, transactions[].colour"
+
+
+def test_up_to_a_thousand_errors_are_told(api, bank):
+    answer = send(api, *[coffee(bank, amountValue="x")] * 1500)
+    assert len(answer.json()["errors"]) == 1000
