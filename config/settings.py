@@ -153,13 +153,14 @@ AXES_VERBOSE = False
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
 AXES_DISABLE_ACCESS_LOG = True
 
-# What other apps do when something happens to a company (companies.follow_ups).
+# What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
     "company_founded": [],
     "company_rules_changed": [],
     "member_joined": [],
     "api_key_created": [],
     "api_key_creator_left": [],
+    "subscription_events_changed": ["analytics.recurring.events_changed"],
 }
 
 # ---------------------------------------------------------------------------------------------- transport

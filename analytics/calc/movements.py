@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
-from analytics.calc.mrr import MOVEMENTS, NOISE, Contracts, Factors, Kind, cut, value
+from analytics.calc.mrr import MOVEMENTS, Contracts, Factors, Kind, value
 from ledger.calc.money import WIDE, smallest_unit
 from ledger.calc.months import MONTHS_A_YEAR
+from ledger.calc.subscriptions import NOISE, cut
 
 ZERO = Decimal(0)
 _NO_CONTRACTS: Contracts = {}
+_LAST_NUMBER = 9999 * MONTHS_A_YEAR + 11  # the calendar's last month
 _CLEAR = Decimal("1e-4")  # native differences below this may be noise at some rates: those take the slow way
 
 History = Sequence[tuple[int, Contracts]]
@@ -134,10 +136,11 @@ class Movements:
         ``until`` is the last month whose rates differ from the month before; empty where nobody ever subscribed. Raises
         MissingRate.
         """
-        changes = [key[0] for table in (self._counts, self._mixed, self._carried) for key in table]
+        changes = {key[0] for table in (self._counts, self._mixed, self._carried) for key in table}
         if not changes:
             return {}
-        found = {number: Totals() for number in range(min(changes), max(*changes, until) + 1)}
+        last = min(max(*changes, until), _LAST_NUMBER)
+        found = {number: Totals() for number in range(min(changes), last + 1)}
         for (number, kind, currency), amount in self._native.items():
             # A cancellation takes away what was reported: last month's value at last month's rates.
             factors = factors_of(number - 1 if kind == "cancel" else number)

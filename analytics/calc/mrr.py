@@ -1,19 +1,19 @@
 """Monthly recurring revenue: what contracts are worth at each month's end, what each customer did, and rows that close.
 
-Values are decimals of 50 digits, not fractions: a hundred thousand customers over years stay fast, and the error of a
-sum is far below the twelfth decimal. Before anything is compared with zero or rounded to a currency it is cut there, so
-a twelfth of a price that adds up to half a cent rounds like the half cent it is.
+Values are decimals of 50 digits, not fractions: a hundred thousand customers over years stay fast. Before anything is
+compared with zero or rounded to a currency its noise is cut off.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from typing import Any, Literal
 
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import WIDE, round_half_up, smallest_unit
 from ledger.calc.months import MONTHS_A_YEAR, last_of_month
+from ledger.calc.subscriptions import cut
 
 Kind = Literal["new", "reactivate", "upgrade", "downgrade", "cancel"]
 
@@ -27,7 +27,6 @@ MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
 """The movements of a row, in the order in which ties for the rounding remainder are settled."""
 
 ZERO = Decimal(0)
-NOISE = Decimal("1e-12")
 _NO_CONTRACTS: Contracts = {}
 
 
@@ -287,8 +286,3 @@ def _follow(history: Sequence[Contracts], *, tallies: Sequence[Tally], factors: 
 def annual(row: MonthlyRow) -> MonthlyRow:
     """The row of annual recurring revenue: twelve times each rounded amount, the same customers."""
     return replace(row, **{name: getattr(row, name) * MONTHS_A_YEAR for name in _AMOUNTS})
-
-
-def cut(amount: Decimal) -> Decimal:
-    """The amount without what is below the twelfth decimal: noise of the fifty digits, never money."""
-    return amount.quantize(NOISE, rounding=ROUND_HALF_EVEN, context=WIDE)

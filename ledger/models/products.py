@@ -2,7 +2,9 @@
 
 from typing import Self
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
+from django.db.models import OuterRef
 
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
 
@@ -26,12 +28,18 @@ class ProductQuerySet(CompanyOwnedQuerySet["Product"]):
     def in_order(self) -> Self:
         return self.order_by("order", "name", "id")
 
+    def with_external_ids(self) -> Self:
+        """Adds ``external_ids``, in the order in which they were given: their keys are time-ordered."""
+        own = ProductExternalId.objects.filter(company=OuterRef("company"), product=OuterRef("id"))
+        return self.annotate(external_ids=ArraySubquery(own.order_by("id").values("external_id")))
+
 
 class Product(CompanyOwned, Audited):
     name = models.CharField(max_length=200)
     name_manually_edited = models.BooleanField(default=False)  # then no other system's name may replace it
     product_group = CompanyForeignKey(ProductGroup, null=True)
     order = models.IntegerField(default=0)
+    external_ids: list[str]  # where it was read with them
 
     objects = ProductQuerySet.as_manager()
 
@@ -42,19 +50,13 @@ class Product(CompanyOwned, Audited):
         return self.name
 
 
-class ProductExternalIdQuerySet(CompanyOwnedQuerySet["ProductExternalId"]):
-    def in_order(self) -> Self:
-        """By product, in the order in which they were given: their keys are time-ordered."""
-        return self.order_by("product_id", "id")
-
-
 class ProductExternalId(CompanyOwned):
     """A product's id in another system; one id names one product."""
 
     product = CompanyForeignKey(Product, when_deleted="cascade")
     external_id = models.CharField(max_length=200)
 
-    objects = ProductExternalIdQuerySet.as_manager()
+    objects = CompanyOwnedQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.calc.movements import Movements, history_of, month_of, number_of
-from analytics.calc.mrr import MOVEMENTS, Event, cut, month_end_factors, monthly_rows, snapshots
+from analytics.calc.mrr import MOVEMENTS, Event, month_end_factors, monthly_rows, snapshots
 from ledger.calc.fx import RateTable
 from ledger.calc.months import last_of_month, months_from
-from ledger.calc.subscriptions import monthly_value
+from ledger.calc.subscriptions import cut, monthly_value
 
 MONTHS = months_from(date(2023, 12, 1), date(2024, 6, 1))
 PRICES = st.sampled_from([Decimal(0), Decimal(10), Decimal("0.07"), Decimal(25), Decimal("100")])
