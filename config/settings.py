@@ -163,6 +163,9 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "subscription_events_changed": ["analytics.recurring.events_changed"],
 }
 
+# Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
+DERIVED = ["ledger.movements"]
+
 # ---------------------------------------------------------------------------------------------- transport
 
 SECURE_SSL_REDIRECT = False  # the proxy in front ends TLS and redirects

@@ -1,6 +1,5 @@
 """The commands as a person runs them: real processes, real signals, a database of their own."""
 
-import contextlib
 import json
 import logging
 import os
@@ -9,108 +8,22 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-from config.database import Embedded
 from config.gunicorn import WithoutSecrets
+from tests.machine import ROOT, Machine, eventually, free_port, new_machine, status, stop
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.server
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
-@dataclass
-class Machine:
-    """A home, a data directory, and nothing else in the environment."""
-
-    home: Path
-
-    @property
-    def embedded(self) -> Embedded:
-        return Embedded(data_dir=self.home / "var")
-
-    @property
-    def postmaster(self) -> int:
-        return int((self.embedded.path / "postmaster.pid").read_text().split("\n", 1)[0])
-
-    def environment(self, **variables: object) -> dict[str, str]:
-        own = {"PATH": os.environ["PATH"], "HOME": str(self.home), "DATA_DIR": str(self.home / "var")}
-        return own | {name: str(value) for name, value in variables.items()}
-
-    def run(self, *words: str, **variables: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "manage.py", *words], cwd=ROOT, env=self.environment(**variables),
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-
-    @contextlib.contextmanager
-    def up(self, port: int, *words: str) -> Iterator[subprocess.Popen]:
-        """``up`` on ``port``, ready; killed at the end if it still runs."""
-        with self.starting(port, *words) as process:
-            waited = self.run("wait_ready", PORT=port)
-            assert waited.returncode == 0, (waited.stderr, process.poll())
-            yield process
-
-    @contextlib.contextmanager
-    def starting(self, port: int, *words: str) -> Iterator[subprocess.Popen]:
-        with subprocess.Popen(
-            [sys.executable, "manage.py", "up", "--no-demo", *words], cwd=ROOT, env=self.environment(PORT=port),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        ) as process:  # fmt: skip
-            try:
-                yield process
-            finally:
-                process.kill()
 
 
 @pytest.fixture
 def machine() -> Iterator[Machine]:
-    home = Path(tempfile.mkdtemp(dir="/tmp", prefix="up-"))
-    home.chmod(0o755)
-    found = Machine(home=home)
-    yield found
-    found.embedded.stop()
-    shutil.rmtree(home)
-
-
-def status(port: int, path: str) -> int:
-    """The answer's status; 0 where nobody answers."""
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
-            return answer.status
-    except urllib.error.HTTPError as error:
-        return error.code
-    except OSError:
-        return 0
-
-
-def eventually(condition, *, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
-
-
-def stop(process: subprocess.Popen, number: int = signal.SIGINT) -> str:
-    """Stop with Ctrl-C, which must leave exit code 0; what was printed."""
-    process.send_signal(number)
-    printed = process.stdout.read()
-    assert process.wait(40) == 0, printed
-    return printed
+    with new_machine() as found:
+        yield found
 
 
 def test_up_serves_until_ctrl_c_and_then_stops_its_database(machine):

@@ -1,0 +1,45 @@
+"""Starts a company from the command line."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils import timezone
+
+from companies.founding import found_company
+from companies.models import Currency, Stamp, User
+
+
+class Command(BaseCommand):
+    help = "Create a company with its owner, and print its id."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--name", required=True)
+        parser.add_argument("--currency", required=True, choices=Currency.values, metavar="CODE")
+        parser.add_argument("--owner", required=True, metavar="EMAIL", help="made where there is no such user yet")
+        parser.add_argument("--password", help="for the owner; a known owner's is left alone unless it is given")
+
+    @transaction.atomic
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["name"].strip() or len(options["name"]) > 200:
+            raise CommandError("--name must have 1 to 200 characters.")
+        owner = self.owner(options["owner"], options["password"])
+        company, _ = found_company(
+            name=options["name"], base_currency=options["currency"], owner=owner, stamp=Stamp(time=timezone.now())
+        )
+        self.stdout.write(str(company.id))
+
+    def owner(self, email: str, password: str | None) -> User:
+        try:
+            validate_email(email)
+        except ValidationError:
+            raise CommandError("--owner must be an e-mail address.") from None
+        user = User.objects.with_email(email)
+        if user is None:
+            return User.objects.create_user(email, password)
+        if password:
+            user.set_password(password)
+            user.save(update_fields=["password"])
+        return user

@@ -1,0 +1,46 @@
+"""Rebuilds every derived table from the facts, or proves them."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils.module_loading import import_string
+
+from companies.models import Company
+
+
+class Command(BaseCommand):
+    help = "Rebuild the derived tables of every company; with --check only compare, and fail on a difference."
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--check", action="store_true", help="change nothing; exit non-zero on a difference")
+        parser.add_argument("--company", metavar="ID", help="this one only")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        companies = Company.objects.order_by("id")
+        if options["company"]:
+            companies = companies.filter(id=options["company"])
+        wrong = 0
+        for company in companies:
+            with transaction.atomic():
+                wrong += self.check_one(company) if options["check"] else self.rebuild_one(company)
+        if wrong:
+            raise CommandError(f"{wrong} differences between derived tables and facts.")
+        self.stdout.write("Derived tables are exact." if options["check"] else "Derived tables are rebuilt.")
+
+    def check_one(self, company: Company) -> int:
+        found = [difference for _, differences in derived() for difference in differences(company.id)]
+        for difference in found:
+            self.stderr.write(f"{company.id} {difference}")
+        return len(found)
+
+    def rebuild_one(self, company: Company) -> int:
+        for rebuild, _ in derived():
+            rebuild(company.id)
+        return 0
+
+
+def derived() -> list[tuple[Any, Any]]:
+    """(rebuild, differences) of each module that the settings name under DERIVED."""
+    return [(import_string(f"{module}.rebuild"), import_string(f"{module}.differences")) for module in settings.DERIVED]
