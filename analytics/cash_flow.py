@@ -10,7 +10,6 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from django.db import connection
-from planning.forecasting import planned_sums
 
 from analytics.calc.series import Interval, axis, sum_by_bucket
 from companies.models import Company
@@ -18,6 +17,7 @@ from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month
 from ledger.models import AccountType
+from planning.forecasting import planned_sums
 
 ONE_DAY = timedelta(days=1)
 MONTHS_BEFORE = 11  # a forecast shows the year up to its cutover

@@ -27,7 +27,7 @@ from companies.models import Company, Stamp
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import WIDE
 from ledger.calc.months import last_of_month, months_from
-from ledger.calc.subscriptions import monthly_value
+from ledger.calc.subscriptions import cut, monthly_value
 from ledger.models import Product, RateLoad, RecurringBook, RecurringMonth
 from ledger.rates import rate_table
 from ledger.subscribing import EventsChanged, lock_book
@@ -308,3 +308,41 @@ def write(company: Company, by_basis: ByBasis) -> None:
 
 def pair(totals: Totals, name: str) -> tuple[Decimal, int]:
     return totals.amounts[name], totals.counts[name]
+
+
+def rebuild(company_id: UUID) -> None:
+    """Adds a company's months up anew, whether they hold or not. Raises MissingRate."""
+    refresh(Company.objects.get(id=company_id), always=True)
+
+
+def differences(company_id: UUID) -> list[str]:
+    """What the kept months say otherwise than the events; empty when all is exact, and where the months do not hold.
+
+    Raises MissingRate.
+    """
+    company = Company.objects.get(id=company_id)
+    book = RecurringBook.objects.filter(company_id=company_id).first()
+    if book is None or not fresh(book, company, rates_version()):
+        return []
+    kept = {
+        (row.basis, number_of(row.month)): Totals(
+            {name: getattr(row, name) for name in MOVEMENTS},
+            {name: getattr(row, f"{name}_count") for name in MOVEMENTS},
+        )
+        for row in RecurringMonth.objects.of(company_id)
+    }
+    facts = {
+        (basis, number): totals
+        for basis, months in added_up(company, [Chosen()]).items()
+        for number, totals in months.items()
+    }
+    return [
+        f"ledger_recurringmonth: {basis} {month_of(number):%Y-%m}"
+        for basis, number in sorted({*kept, *facts})
+        if told_apart(kept.get((basis, number), Totals()), facts.get((basis, number), Totals()))
+    ]
+
+
+def told_apart(one: Totals, other: Totals) -> bool:
+    """Whether two months differ by more than the noise below the twelfth decimal."""
+    return one.counts != other.counts or any(cut(one.amounts[name] - other.amounts[name]) for name in MOVEMENTS)

@@ -157,14 +157,16 @@ AXES_DISABLE_ACCESS_LOG = True
 FOLLOW_UPS: dict[str, list[str]] = {
     "company_founded": [],
     "company_rules_changed": [],
-    "member_joined": [],
-    "api_key_created": [],
-    "api_key_creator_left": [],
+    "member_joined": ["notifications.telling.member_joined"],
+    "api_key_created": ["notifications.telling.api_key_created"],
+    "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
+    "app_connected": ["notifications.telling.app_connected"],
+    "app_revoked": ["notifications.telling.app_revoked"],
     "subscription_events_changed": ["analytics.recurring.events_changed"],
 }
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.movements"]
+DERIVED = ["ledger.movements", "analytics.recurring"]
 
 # ---------------------------------------------------------------------------------------------- transport
 
