@@ -345,4 +345,6 @@ def differences(company_id: UUID) -> list[str]:
 
 def told_apart(one: Totals, other: Totals) -> bool:
     """Whether two months differ by more than the noise below the twelfth decimal."""
-    return one.counts != other.counts or any(cut(one.amounts[name] - other.amounts[name]) for name in MOVEMENTS)
+    return one.counts != other.counts or any(
+        cut(WIDE.subtract(one.amounts[name], other.amounts[name])) for name in MOVEMENTS
+    )

@@ -264,8 +264,8 @@ class CompanyViewSet(ApiViewSet):
 
 
 def etag_of(row: Model) -> str:
-    """A weak tag that changes with every change of the row."""
-    version = f"{row.pk}:{row.last_updated_time.timestamp():.6f}"  # type: ignore[attr-defined]
+    """A weak tag that changes with every change of the row, and of whatever else it names as shown with it."""
+    version = f"{row.pk}:{row.last_updated_time.timestamp():.6f}{getattr(row, 'shown_with', '')}"  # type: ignore[attr-defined]
     return f'W/"{hashlib.blake2s(version.encode(), digest_size=12).hexdigest()}"'
 
 

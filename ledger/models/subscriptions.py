@@ -62,6 +62,11 @@ class Subscription(CompanyOwned, Audited):
     def __str__(self) -> str:
         return self.external_id or str(self.id)
 
+    @property
+    def shown_with(self) -> str:
+        """What an answer shows besides the row: it moves with events and with the day, and the tag with it."""
+        return repr(getattr(self, "standing", None))
+
 
 class SubscriptionEventQuerySet(CompanyOwnedQuerySet["SubscriptionEvent"]):
     def live(self) -> Self:

@@ -26,10 +26,10 @@ class SubscriptionShape(RowShape):
     product_id = fields.IdField(allow_null=True, required=False)
     external_id = fields.TextField(allow_null=True, required=False, max_length=LONGEST_ID, min_length=1)
     status = serializers.SerializerMethodField(help_text="scheduled until its first event takes effect")
-    current_amount_value = serializers.SerializerMethodField()
-    current_amount_currency = serializers.SerializerMethodField()
+    current_amount_value = serializers.SerializerMethodField("get_current_amount_value")
+    current_amount_currency = serializers.SerializerMethodField("get_current_amount_currency")
     interval = serializers.SerializerMethodField()
-    interval_count = serializers.SerializerMethodField()
+    interval_count = serializers.SerializerMethodField("get_interval_count")
 
     class Meta:
         model = Subscription
@@ -83,7 +83,9 @@ class EventShape(RowShape):
     subscription_id = fields.IdField()
     effective_date = fields.DayField(help_text="from this day on it is worth the amount; mrr counts by it")
     committed_date = fields.DayField(help_text="when it was agreed; cmrr counts by it")
-    amount_value = serializers.SerializerMethodField(help_text="for one interval; 0 ends the subscription")
+    amount_value = serializers.SerializerMethodField(
+        "get_amount_value", help_text="for one interval; 0 ends the subscription"
+    )
     amount_currency = CurrencyField()
     interval = fields.ChoiceField(choices=BillingPeriod.choices)
     interval_count = fields.WholeField()

@@ -53,8 +53,8 @@ class SubscriptionViewSet(CompanyViewSet):
     @extend_schema(responses=shapes.SubscriptionShape)
     def retrieve(self, request: Request, company_id: str, subscription_id: str) -> Response:
         """One subscription with what it is worth today."""
-        rows = Subscription.objects.with_standing(self.now.date())
-        return self.one(self.found(rows, subscription_id), shapes.SubscriptionShape)
+        row = self.found(Subscription.objects.with_standing(self.now.date()), subscription_id)
+        return self.one(row, shapes.SubscriptionShape)
 
 
 class SubscriptionEventFilter(django_filters.FilterSet):
