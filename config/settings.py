@@ -171,7 +171,7 @@ SIGN_IN_TARGETS: list[str] = ["oauth.authorization.sign_in_targets"]
 # Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
 HOME_FIGURES: list[str] = []
 
-# What other apps do when something happens to a company (companies.follow_ups).
+# What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
     "company_founded": ["ledger.categories.add_defaults"],
     "company_rules_changed": ["ledger.redating.company_rules_changed"],
@@ -182,6 +182,7 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "app_revoked": ["notifications.telling.app_revoked"],
     "category_replaced": [],  # (company, category_id, replacement_id, stamp)
     "transactions_deleted": [],  # (company, transaction_ids, stamp), before they go
+    "subscription_events_changed": ["analytics.recurring.events_changed"],
 }
 
 # ---------------------------------------------------------------------------------------------- apps
@@ -220,7 +221,7 @@ PLANNED_USES_OF_CATEGORY: str | None = None
 PLANNED_INVOICE_DATES: str | None = None
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.movements", "ledger.posting"]
+DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]
 
 # ---------------------------------------------------------------------------------------------- transport
 
