@@ -21,7 +21,7 @@ FIELDS = [
     "crmProviderInvoiceId",     "crmProviderCategorizationResolved",     "accountingProviderAExpenseNumber",
     "accountingProviderAInvoiceNumber",     "expenseProviderAExpenseId",     "createdVendorId",
     "integrationId",     "pending",     "createdTime",     "createdUserId",     "lastUpdatedTime",
-    "lastUpdatedUserId",     "categorizations",     "externalId",     "importId",,
+    "lastUpdatedUserId",     "categorizations",     "externalId",     "importId",
 ]
 # fmt: on
 
