@@ -12,13 +12,13 @@ from decimal import ROUND_HALF_UP, Decimal
 from uuid import UUID
 
 from django.db import connection
-from planning.forecasting import planned_results
 
 from companies.models import Company
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import WIDE, round_half_up
 from ledger.calc.months import first_of_month, last_of_month
 from ledger.models import Category, MonthResult, PlType
+from planning.forecasting import planned_results
 
 ZERO = Decimal(0)
 REVENUES = ("revenueRecurring", "revenueOneOff", "revenueUsage")  # system keys of categories; all others are the rest

@@ -9,7 +9,8 @@ import msgspec
 from django.db import connection
 
 from companies.models import Company, Stamp, new_id
-from ledger.importing import UNKNOWN, Error, nullable, spelled
+from ledger.import_purposes import UNKNOWN
+from ledger.importing import Error, nullable, spelled
 from ledger.models import Counterparty, CounterpartyType, Product, ProductExternalId, Subscription
 
 

@@ -9,7 +9,7 @@ from ledger.models.products import Product, ProductExternalId, ProductGroup
 from ledger.models.rates import Rate, RateLoad
 from ledger.models.recurring import RecurringBook, RecurringMonth
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent
-from ledger.models.transactions import ImportBatch, Source, Transaction
+from ledger.models.transactions import ImportBatch, Source, Transaction, counts_in_results
 
 __all__ = [
     "COUNTS_AS_CASH",
@@ -43,4 +43,5 @@ __all__ = [
     "Subscription",
     "SubscriptionEvent",
     "Transaction",
+    "counts_in_results",
 ]

@@ -63,7 +63,7 @@ class Subscription(CompanyOwned, Audited):
         return self.external_id or str(self.id)
 
     @property
-    def shown_with(self) -> str:
+    def shown_beside(self) -> str:
         """What an answer shows besides the row: it moves with events and with the day, and the tag with it."""
         return repr(getattr(self, "standing", None))
 

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('companies', '0001_initial'),
-        ('ledger', '0002_derived_movements'),
+        ('ledger', '0003_import_undone_by'),
     ]
 
     operations = [
