@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from analytics import balances, cash_flow, recurring, results
 from analytics import serializers as shapes
 from analytics.calc.mrr import MonthlyRow
-from analytics.windows import MOST_YEARS_OF_MONTHS, Window, check_cutover, check_length, check_order, months, window
+from analytics.windows import Window, check_cutover, check_length, check_order, months, window
 from companies.api.fields import number
 from companies.api.schema import MapOf
 from companies.api.viewsets import CompanyViewSet
@@ -127,7 +127,7 @@ class ResultViewSet(CompanyViewSet):
     @extend_schema(operation_id="revenueExpensesBar", request=Window, responses=shapes.BarShape(many=True))
     def bars(self, request: Request, company_id: str) -> Response:
         """Revenue by kind and expenses, one row for every month that the window touches; expenses are positive."""
-        start, end = window(self.parsed(Window), years=MOST_YEARS_OF_MONTHS)
+        start, end = window(self.parsed(Window))
         asked = months_from(start, end)
         found = results.bars(company=self.company, months=asked)
         return Response(
