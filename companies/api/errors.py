@@ -33,7 +33,14 @@ TITLES = {
     500: "Internal error",
     503: "Unavailable",
 }
-STATUS = {errors.Invalid: 400, errors.Denied: 403, errors.Missing: 404, errors.Conflict: 409}
+STATUS = {
+    errors.Invalid: 400,
+    errors.Denied: 403,
+    errors.Missing: 404,
+    errors.Conflict: 409,
+    errors.TooLarge: 413,
+    errors.Unsupported: 415,
+}
 CODES = {  # codes of the framework's fields that say less than ours, or differ from our style
     "required": "required",
     "null": "must_not_be_null",

@@ -20,18 +20,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from companies import api_keys
 from companies.api import idempotency, throttling
 from companies.api.errors import problem
 from companies.api.filters import refuse_repeated, refuse_unknown
 from companies.api.pagination import keyset
 from companies.api.rendering import refuse_unreadable
+from companies.authentication import challenge
 from companies.errors import Denied, Missing
 from companies.models import Company, Stamp, id_from
 from companies.permissions import Access, Credential, Permission
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-ANY_CALLER = None  # an action that every authenticated caller may call
+ANY_MEMBER = None  # an action that needs no permission of everyone: it looks at its caller itself
 
 
 class Stale(Exception):
@@ -48,6 +48,11 @@ class PermissionMissing(Denied):
     def __init__(self, permission: Permission):
         self.permission = permission
         super().__init__(f"This needs the permission {permission.value}.")
+
+    @property
+    def scope(self) -> str:
+        """What an app would have to ask for; administrative permissions are out of its reach altogether."""
+        return "svc:read" if self.permission.reads else "svc:write"
 
 
 class ApiViewSet(ViewSet):
@@ -147,8 +152,8 @@ class ApiViewSet(ViewSet):
             response.headers.setdefault(name, value)
         patch_vary_headers(response, ("Authorization", "Cookie"))
         response.headers.setdefault("Cache-Control", "private, no-cache")
-        if isinstance(getattr(self, "caller", None), api_keys.KeyCredential):
-            api_keys.note_use(self.caller, now=self.now)  # type: ignore[arg-type]
+        if hasattr(self, "caller"):
+            self.caller.note_use(self.now)
         return response
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -156,6 +161,8 @@ class ApiViewSet(ViewSet):
             return self.stale(exc)
         if isinstance(exc, NotAuthenticated) or getattr(exc, "status_code", None) == 401:
             exc.auth_header = self.get_authenticate_header(self.request)  # type: ignore[attr-defined]
+        if isinstance(exc, PermissionMissing) and self.caller.kind == "oauth":
+            self.headers["WWW-Authenticate"] = challenge("insufficient_scope", scope=exc.scope)
         response = self.get_exception_handler()(exc, self.get_exception_handler_context())
         response.exception = True
         return response
@@ -232,7 +239,7 @@ class ApiViewSet(ViewSet):
 class CompanyViewSet(ApiViewSet):
     """Endpoints below /companies/{companyId}: the company is found and the permission checked before the view runs."""
 
-    permission_for: ClassVar[Mapping[str, Permission]] = {}
+    permission_for: ClassVar[Mapping[str, Permission | None]] = {}
     access: Access
     company: Company
 
@@ -251,7 +258,9 @@ class CompanyViewSet(ApiViewSet):
         self.access, self.company = access, access.company
 
     def permit(self) -> None:
-        self.require(self.permission_for[self.action])
+        needed = self.permission_for[self.action]
+        if needed is not ANY_MEMBER:
+            self.require(needed)
 
     def require(self, permission: Permission) -> None:
         """Raises PermissionMissing where the caller lacks it."""
@@ -261,7 +270,8 @@ class CompanyViewSet(ApiViewSet):
     @property
     def writes(self) -> bool:
         """A POST whose permission only reads is a question that needs a body, not a change."""
-        return super().writes and not self.permission_for[self.action].reads
+        needed = self.permission_for[self.action]
+        return super().writes and (needed is ANY_MEMBER or not needed.reads)
 
     def write(self, request: Request, handler: Callable[..., Response]) -> Response:
         response = super().write(request, handler)
