@@ -273,7 +273,7 @@ def fact_of(
     currency: str,
     linked: Decimal,
     pending: bool,
-    source: str,  # noqa: FBT001
+    source: str,
 ) -> Fact:
     return Fact(row_id, day, amount, currency, linked, counts_in_results(pending=pending, source=source))
 

@@ -17,7 +17,7 @@ from tests import factories
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> Iterator[None]:
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
     """The embedded server runs for as long as the tests do; a DATABASE_URL is taken as it is."""
     if not settings.EMBEDDED:
         yield
