@@ -1,13 +1,18 @@
 """The rules of the house, as tests: what every route, table and file keeps to."""
 
+import ast
+import importlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, models, transaction
 from django.urls import URLPattern, URLResolver, get_resolver
+from drf_spectacular.generators import SchemaGenerator
 from psycopg import errors as postgres
 
+from companies.api.codes import FIELD_CODES, documented, field_code
 from companies.api.viewsets import CompanyViewSet
 from companies.models import CompanyForeignKey
 from companies.models.tenancy import company_references
@@ -143,3 +148,41 @@ SOURCES = [
 def test_no_file_grows_past_what_can_be_read():
     long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
     assert {path: lines for path, lines in long.items() if lines > MOST_LINES} == {}
+
+
+def literals(path: Path) -> set[str]:
+    """The error codes that a file writes out: as a class's code, beside a pointer, or as a message's key."""
+    return {code for node in ast.walk(ast.parse(path.read_text())) for code in codes_of(node)}
+
+
+def codes_of(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
+            yield code
+        case ast.Assign(targets=[ast.Name(id="code" | "default_code")], value=ast.Constant(value=str(code))):
+            yield code
+        case ast.Assign(targets=[ast.Name(id="default_error_messages")], value=ast.Dict(keys=keys)):
+            yield from (field_code(key.value) for key in keys if isinstance(key, ast.Constant))
+        case ast.Call(func=ast.Attribute(attr="wrong"), args=[_, ast.Constant(value=str(code)), *_]):
+            yield code
+        case ast.Call(func=ast.Name(id="FieldErrors"), args=[ast.List(elts=[*entries])]):
+            for entry in entries:
+                if isinstance(entry, ast.Tuple) and isinstance(entry.elts[1], ast.Constant):
+                    yield entry.elts[1].value
+
+
+API_SOURCES = [path for path in SOURCES if path.relative_to(ROOT).parts[0] not in {"tests", "oauth", "config"}]
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=str(path.relative_to(ROOT))) for path in API_SOURCES])
+def test_every_error_code_is_documented(path):
+    importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+    kinds = {"refused", "invalid", "conflict"}  # never answered: each refusal has a code of its own
+    missing = literals(path) - set(FIELD_CODES) - set(documented()) - kinds
+    assert not missing, "Say in companies.api.codes what they mean."
+
+
+def test_the_document_lists_every_code():
+    description = SchemaGenerator().get_schema(request=None, public=True)["info"]["description"]
+    for code in (*FIELD_CODES, *documented()):
+        assert f"| `{code}` |" in description
