@@ -128,6 +128,38 @@ def mint(
     return Minted(key=key, text=text)
 
 
+def roll(*, key: ApiKey, stamp: Stamp, creator: Access, overlap: timedelta) -> Minted:
+    """A new key with the old one's name and permissions; the old one ends after the overlap, or at once.
+
+    Raises ExceedsCreator, OwnersOnly.
+    """
+    minted = mint(
+        company=creator.company,
+        stamp=stamp,
+        name=key.name,
+        permissions=known(key.permissions),
+        creator=creator,
+        expires_time=stamp.time + (key.expires_time - key.created_time) if key.expires_time else None,
+    )
+    if not overlap:
+        revoke(key=key, stamp=stamp)
+        return minted
+    before, after = key.expires_time, stamp.time + overlap
+    if before is None or after < before:
+        key.expires_time = after
+        key.save(update_fields=["expires_time"])
+        AuditEntry.objects.record(
+            stamp,
+            company_id=key.company_id,
+            action="apiKey.rolled",
+            entity_type="apiKey",
+            entity_id=key.id,
+            before={"expires_time": before},
+            after={"expires_time": after, "replaced_by": str(minted.key.id)},
+        )
+    return minted
+
+
 def revoke(*, key: ApiKey, stamp: Stamp) -> None:
     """The key's next request is refused; revoking twice keeps the first time."""
     if key.revoked_time is None:
@@ -176,6 +208,12 @@ class KeyCredential:
     def accesses(self) -> list[Access]:
         return [self.granted]
 
+    def note_use(self, now: datetime) -> None:
+        """Writes lastUsedTime, at most once a minute."""
+        if self.stale:
+            key = ApiKey.objects.filter(company_id=self.granted.company.id, id=self.id)
+            key.exclude(last_used_time__gt=now - USED_EVERY).update(last_used_time=now)
+
 
 def authenticate(text: str, *, now: datetime) -> KeyCredential | None:
     """The caller of a live key, or None: unknown, wrong, expired and revoked look the same. One query.
@@ -212,11 +250,3 @@ def known_cached(permissions: tuple[str, ...]) -> Permissions:
             _KNOWN.clear()
         _KNOWN[permissions] = known(permissions)
     return _KNOWN[permissions]
-
-
-def note_use(credential: KeyCredential, *, now: datetime) -> None:
-    """Writes lastUsedTime, at most once a minute."""
-    if credential.stale:
-        ApiKey.objects.filter(company_id=credential.granted.company.id, id=credential.id).exclude(
-            last_used_time__gt=now - USED_EVERY
-        ).update(last_used_time=now)

@@ -1,4 +1,4 @@
-"""The three kinds of refusal; the specific class stands beside the function that raises it. No HTTP here."""
+"""The kinds of refusal; the specific class stands beside the function that raises it. No HTTP here."""
 
 
 class Refusal(Exception):
@@ -34,6 +34,18 @@ class Denied(Refusal):
     """The caller may see this, but not do that."""
 
     code = "permission_denied"
+
+
+class TooLarge(Refusal):
+    """What was sent is larger than the operation takes."""
+
+    code = "body_too_large"
+
+
+class Unsupported(Refusal):
+    """What was sent is of a kind that the operation does not take."""
+
+    code = "unsupported_media_type"
 
 
 class FieldErrors(Invalid):

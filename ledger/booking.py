@@ -142,7 +142,27 @@ def check_assignee(company: Company, values: dict[str, Any]) -> None:
         raise unknown_id("#/assignedUserId")
 
 
-def remove(*, company: Company, stamp: Stamp, ids: list[UUID], action: str = "transactions.deleted") -> int:
+def remove_one(*, row: Transaction, company: Company, stamp: Stamp) -> None:
+    """Deletes one transaction. Call with the row locked."""
+    record(stamp, row, "transaction.deleted", before=snapshot(row))
+    remove(company=company, stamp=stamp, ids=[row.id])
+
+
+def remove_many(*, company: Company, stamp: Stamp, ids: list[UUID]) -> int:
+    """Deletes transactions; one row in the audit log. Returns how many there were."""
+    count = remove(company=company, stamp=stamp, ids=ids)
+    AuditEntry.objects.record(
+        stamp,
+        company_id=company.id,
+        action="transactions.deleted",
+        entity_type="transaction",
+        entity_id=None,
+        after={"deleted": count, "ids": [str(each) for each in ids[:100]]},
+    )
+    return count
+
+
+def remove(*, company: Company, stamp: Stamp, ids: list[UUID]) -> int:
     """Deletes transactions with their parts; partners of linked ones are unlinked. Returns how many were there.
 
     A constant number of statements. Raises RateMissing.

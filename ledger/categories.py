@@ -107,7 +107,7 @@ def change(*, category: Category, stamp: Stamp, values: dict[str, Any]) -> Categ
     return category
 
 
-def delete(*, category: Category, stamp: Stamp, replace_with: UUID | None = None) -> None:
+def delete(*, category: Category, company: Company, stamp: Stamp, replace_with: UUID | None = None) -> None:
     """Deletes a category, after putting another in its place where one is named.
 
     Raises CategoryIsSystem, CategoryInUse, FieldErrors (unknown_id) and ReplacementLacksLine.
@@ -115,7 +115,7 @@ def delete(*, category: Category, stamp: Stamp, replace_with: UUID | None = None
     if category.system:
         raise CategoryIsSystem
     if replace_with is not None:
-        replace(category=category, replacement_id=replace_with, stamp=stamp)
+        replace(category=category, company=company, replacement_id=replace_with, stamp=stamp)
     elif Categorization.objects.of(category.company_id).filter(category=category).exists():
         raise CategoryInUse
     record(stamp, category, "category.deleted", before=snapshot(category))
@@ -126,7 +126,7 @@ def delete(*, category: Category, stamp: Stamp, replace_with: UUID | None = None
         raise CategoryInUse from None
 
 
-def replace(*, category: Category, replacement_id: UUID, stamp: Stamp) -> None:
+def replace(*, category: Category, company: Company, replacement_id: UUID, stamp: Stamp) -> None:
     """Puts another category in the place of one, wherever it stands; a constant number of statements."""
     found = Category.objects.of(category.company_id).exclude(id=category.id).filter(id=replacement_id).first()
     if found is None:
@@ -152,7 +152,7 @@ def replace(*, category: Category, replacement_id: UUID, stamp: Stamp) -> None:
     )
     follow_up(
         "category_replaced",
-        company=category.company,
+        company=company,
         category_id=category.id,
         replacement_id=found.id,
         stamp=stamp,

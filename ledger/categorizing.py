@@ -261,21 +261,9 @@ def locked(rows: Any) -> Iterator[list[Fact]]:
     rows = rows.order_by("id").select_for_update()
     columns = ("id", "date", "amount_value", "amount_currency", "transferred_value", "pending", "source")
     found = rows.values_list(*columns)[:ROWS_AT_ONCE]
-    while facts := [fact_of(*row) for row in found]:
+    while facts := [Fact(*row[:5], counts_in_results(pending=row[5], source=row[6])) for row in found]:  # type: ignore[call-arg]
         yield facts
         found = rows.filter(id__gt=facts[-1].id).values_list(*columns)[:ROWS_AT_ONCE]
-
-
-def fact_of(
-    row_id: UUID,
-    day: date,
-    amount: Decimal,
-    currency: str,
-    linked: Decimal,
-    pending: bool,
-    source: str,
-) -> Fact:
-    return Fact(row_id, day, amount, currency, linked, counts_in_results(pending=pending, source=source))
 
 
 def pl_types_of(company: Company, category_id: UUID) -> list[str]:

@@ -152,24 +152,24 @@ def rebuild(company_id: UUID) -> None:
         post(parts, company=company)
 
 
-def check(company_id: UUID) -> list[str]:
+def differences(company_id: UUID) -> list[str]:
     """What differs between the stored postings and months and those that follow from the facts; empty if nothing."""
     company, rates = Company.objects.get(id=company_id), rate_table()
-    differences: list[str] = []
+    found: list[str] = []
     seen = 0
     for parts in in_chunks(company_id):
         expected = {line[:4]: line for line in lines_of(parts, base_currency=company.base_currency, rates=rates)}
         stored = stored_lines(company_id, [part.id for part in parts])
         seen += len(stored)
-        differences += [
+        found += [
             f"posting {key[0]} {key[1]} {key[2]:%Y-%m}: {stored.get(key)} in place of {expected.get(key)}"
             for key in sorted(expected.keys() | stored.keys())
             if expected.get(key) != stored.get(key)
         ]
     stray = Posting.objects.of(company_id).count() - seen
     if stray:
-        differences.append(f"{stray} postings of parts that do not count")
-    return differences + wrong_months(company_id)
+        found.append(f"{stray} postings of parts that do not count")
+    return found + wrong_months(company_id)
 
 
 def in_chunks(company_id: UUID) -> Iterator[list[Part]]:

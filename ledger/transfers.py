@@ -99,7 +99,7 @@ def link(
     if not force and differ(source, source_value, target, target_value):
         raise AmountsDiffer
     write_legs(company=company, source=source, part=part, source_value=source_value, target=target)
-    parts_changed(company=company, transaction_ids=sorted(rows), stamp=stamp)
+    parts_changed(company=company, transaction_ids=sorted((source.id, target.id)), stamp=stamp)
     AuditEntry.objects.record(
         stamp,
         company_id=company.id,
@@ -221,7 +221,7 @@ def link_kind(company: Company, source: Transaction, target: Transaction) -> str
     return LinkKind.TRANSIT if transit.exists() else LinkKind.TRANSFER
 
 
-def unlink(*, company: Company, stamp: Stamp, transaction_id: UUID | None, part_id: UUID | None) -> None:
+def unlink(*, company: Company, stamp: Stamp, transaction_id: UUID, part_id: UUID) -> None:
     """Removes both legs of a transfer, named by either; their parts are open again. Raises Missing, NotLinked."""
     parts = Categorization.objects.of(company.id)
     part = parts.filter(id=part_id, transaction_id=transaction_id).select_related("counter").first()

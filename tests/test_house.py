@@ -22,6 +22,10 @@ from tests.anyrow import any_row, company_models, loosen
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "tests")
 MOST_LINES = 400
+MOST_LINES_OF_TESTS = 500  # tables of cases are long and quickly read
+
+# Views whose own ones every member may ask for, each with its reason.
+OWN_ALWAYS = {"ConnectedAppViewSet": "an app's connection belongs to the person who allowed it"}
 
 # Indexes of company tables that do not start with the company, each with its reason.
 OTHER_INDEXES = {
@@ -54,7 +58,8 @@ def test_every_route_below_a_company_declares_its_permissions(callback):
     view = callback.cls
     assert issubclass(view, CompanyViewSet)
     for action in callback.actions.values():
-        assert isinstance(view.permission_for.get(action), Permission), f"{view.__name__}.{action}"
+        if view.__name__ not in OWN_ALWAYS:
+            assert isinstance(view.permission_for.get(action), Permission), f"{view.__name__}.{action}"
 
 
 def columns(query: str, table: str) -> list[tuple[Any, ...]]:
@@ -146,8 +151,9 @@ SOURCES = [
 
 
 def test_no_file_grows_past_what_can_be_read():
-    long = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
-    assert {path: lines for path, lines in long.items() if lines > MOST_LINES} == {}
+    lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in SOURCES}
+    most = {path: MOST_LINES_OF_TESTS if path.parts[0] == "tests" else MOST_LINES for path in lengths}
+    assert {str(path): lines for path, lines in lengths.items() if lines > most[path]} == {}
 
 
 def literals(path: Path) -> set[str]:
