@@ -12,7 +12,8 @@ FIELDS = {
     "id", "datastoreId", "name", "baseCurrency", "domain", "customLogoPath", "lastOverallUpdatedTime",
     "plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice", "dataStartDate",
     "valuationCategory", "valuationLens", "systemStatus", "systemTrialUntil", "systemExpiredAt",
-    "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider", "systemTierOverageSince",
+    "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider",
+    "systemTierOverageSince",
     "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime", "createdTime", "createdUserId",
     "lastUpdatedTime", "lastUpdatedUserId",
 }  # fmt: skip
