@@ -171,7 +171,7 @@ SIGN_IN_TARGETS: list[str] = ["oauth.authorization.sign_in_targets"]
 # Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
 HOME_FIGURES: list[str] = []
 
-# What other apps do when something happens to a company (companies.follow_ups).
+# What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
     "company_founded": ["ledger.categories.add_defaults"],
     "company_rules_changed": ["ledger.redating.company_rules_changed"],
@@ -183,6 +183,7 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "category_replaced": ["planning.usage.category_replaced"],  # (company, category_id, replacement_id, stamp)
     # (company, transaction_ids, stamp), before they go
     "transactions_deleted": ["planning.settling.transactions_deleted"],
+    "subscription_events_changed": ["analytics.recurring.events_changed"],
 }
 
 # ---------------------------------------------------------------------------------------------- apps
@@ -221,7 +222,7 @@ PLANNED_USES_OF_CATEGORY: str | None = "planning.usage.uses_of_category"
 PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.movements", "ledger.posting"]
+DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]
 
 # ---------------------------------------------------------------------------------------------- transport
 

@@ -7,6 +7,7 @@ from companies.api.errors import CODES, PLAIN, STATUS
 
 FIELD_CODES = {
     "contradicts_end_type": "The end of a recurrence is of another type.",
+    "cutover_in_future": "The cutover is after today.",
     "end_before_start": "A window or a recurrence ends before it starts.",
     "expires_in_past": "The expiry is not in the future.",
     "invalid_characters": "A character that cannot be stored, such as NUL.",
@@ -21,6 +22,8 @@ FIELD_CODES = {
     "last_day_needs_months": "Only a recurrence by months or years has a last day of the month.",
     "must_not_be_empty": "A text or list that must not be empty is.",
     "must_not_be_null": "The field takes no null.",
+    "negative_amount": "The amount must not be negative.",
+    "not_a_customer": "The counterparty is no customer.",
     "not_an_occurrence": "The planned transaction does not occur on this date.",
     "out_of_range": "Below the least or above the most that the field takes.",
     "period_not_in_order": "A period ends before it starts.",

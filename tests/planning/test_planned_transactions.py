@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from companies.models import AuditEntry
 from ledger.models import AccountType
@@ -324,7 +323,7 @@ def test_the_list_is_paged_without_a_repeat_and_in_three_statements(api, body, d
     made = [api.post("planned_transactions", body | {"name": f"n{i}"}).json() for i in range(5)]
     api.put(path(made[0], "/overrides/2026-01-31"), {"skipped": True})
     first = api.get("planned_transactions", {"limit": 3})
-    link = first["Link"].split(";")[0].strip("<>").removeprefix(settings.BASE_URL)
+    link = first["Link"].split(";")[0].strip("<>")
     api.post("planned_transactions", body)
     rest = api.get(link)
     names = [row["name"] for row in first.json() + rest.json()]
