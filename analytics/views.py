@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import serializers
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics import balances, cash_flow, recurring, results
 from analytics import serializers as shapes
 from analytics.calc.mrr import MonthlyRow
-from analytics.windows import MOST_YEARS_OF_MONTHS, Window, check_cutover, check_length, check_order, months, window
+from analytics.windows import Window, check_cutover, check_length, check_order, months, window
 from companies.api.fields import number
+from companies.api.schema import MapOf
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger.calc.months import add_months, first_of_month, format_month, months_from
@@ -26,7 +26,7 @@ class BalanceViewSet(CompanyViewSet):
 
     @extend_schema(
         request=shapes.AccountBalanceQuery,
-        responses=OpenApiResponse(serializers.DictField(child=shapes.AccountBalanceShape())),
+        responses={200: MapOf(shapes.AccountBalanceShape)},
     )
     def by_account(self, request: Request, company_id: str) -> Response:
         """Balances per account, keyed by account id, in the company's base currency."""
@@ -127,7 +127,7 @@ class ResultViewSet(CompanyViewSet):
     @extend_schema(operation_id="revenueExpensesBar", request=Window, responses=shapes.BarShape(many=True))
     def bars(self, request: Request, company_id: str) -> Response:
         """Revenue by kind and expenses, one row for every month that the window touches; expenses are positive."""
-        start, end = window(self.parsed(Window), years=MOST_YEARS_OF_MONTHS)
+        start, end = window(self.parsed(Window))
         asked = months_from(start, end)
         found = results.bars(company=self.company, months=asked)
         return Response(

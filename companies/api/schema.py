@@ -5,6 +5,8 @@ from typing import Any
 
 from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import is_serializer
+from rest_framework import serializers
 
 from companies.api import codes
 from companies.api.naming import camel
@@ -63,6 +65,13 @@ ANSWER_HEADERS = {
 SECURITY: list[dict[str, list[str]]] = [{"apiKey": []}, {"oauth2": ["svc:read", "svc:write"]}, {"session": []}]
 
 
+class MapOf:
+    """The answer is an object whose keys are data and whose values have one shape."""
+
+    def __init__(self, shape: type[serializers.Serializer]):
+        self.shape = shape
+
+
 class OperationSchema(AutoSchema):
     """One operation: its permission, its refusals and the headers that all operations of its kind take."""
 
@@ -103,6 +112,19 @@ class OperationSchema(AutoSchema):
             {"$ref": f"#/components/parameters/{name}"} for name in names if method != "POST" or name != "If-Match"
         )
         return operation
+
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        """A delete answers with a body, which the framework would leave out."""
+        answers = self.get_response_serializers()
+        if self.method == "DELETE" and is_serializer(answers):
+            return {"200": self._get_response_for_code(answers, "200", direction=direction)}
+        return super()._get_response_bodies(direction)
+
+    def _get_response_for_code(self, serializer: Any, status_code: str, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(serializer, MapOf):
+            values = self.resolve_serializer(serializer.shape(), "response").ref
+            serializer = {"type": "object", "additionalProperties": values}
+        return super()._get_response_for_code(serializer, status_code, *args, **kwargs)
 
     def refusals(self, path: str) -> list[int]:
         """The statuses that this operation can refuse with."""
