@@ -28,9 +28,9 @@ class ParseData(Shape):
         """As it is stored and answered: whole, also where only some fields of the file are sent."""
         values = super().to_internal_value(data)
         amount, day = values.get("amount"), values.get("date")
-        for name in ParsedAmount().fields:
+        for name in ("value", "currency"):
             if amount is not None and name not in amount:
-                raise serializers.ValidationError({"amount": {name: "This field is required."}}, code="required")
+                raise serializers.ValidationError({"amount": {name: ["This field is required."]}}, code="required")
         return {
             "amount": {"value": fields.number(amount["value"]), "currency": amount["currency"]} if amount else None,
             "date": day.isoformat() if day else None,
