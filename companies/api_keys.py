@@ -6,10 +6,12 @@ precedes, so that a typo, or a find in someone's repository, is recognised witho
 
 import hashlib
 import hmac
+import json
 import re
 import secrets
 import uuid
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -128,6 +130,38 @@ def mint(
     return Minted(key=key, text=text)
 
 
+def roll(*, key: ApiKey, stamp: Stamp, creator: Access, overlap: timedelta) -> Minted:
+    """A new key with the old one's name and permissions; the old one ends after the overlap, or at once.
+
+    Raises ExceedsCreator, OwnersOnly.
+    """
+    minted = mint(
+        company=creator.company,
+        stamp=stamp,
+        name=key.name,
+        permissions=known(key.permissions),
+        creator=creator,
+        expires_time=stamp.time + (key.expires_time - key.created_time) if key.expires_time else None,
+    )
+    if not overlap:
+        revoke(key=key, stamp=stamp)
+        return minted
+    before, after = key.expires_time, stamp.time + overlap
+    if before is None or after < before:
+        key.expires_time = after
+        key.save(update_fields=["expires_time"])
+        AuditEntry.objects.record(
+            stamp,
+            company_id=key.company_id,
+            action="apiKey.rolled",
+            entity_type="apiKey",
+            entity_id=key.id,
+            before={"expires_time": before},
+            after={"expires_time": after, "replaced_by": str(minted.key.id)},
+        )
+    return minted
+
+
 def revoke(*, key: ApiKey, stamp: Stamp) -> None:
     """The key's next request is refused; revoking twice keeps the first time."""
     if key.revoked_time is None:
@@ -176,6 +210,12 @@ class KeyCredential:
     def accesses(self) -> list[Access]:
         return [self.granted]
 
+    def note_use(self, now: datetime) -> None:
+        """Writes lastUsedTime, at most once a minute."""
+        if self.stale:
+            key = ApiKey.objects.filter(company_id=self.granted.company.id, id=self.id)
+            key.exclude(last_used_time__gt=now - USED_EVERY).update(last_used_time=now)
+
 
 def authenticate(text: str, *, now: datetime) -> KeyCredential | None:
     """The caller of a live key, or None: unknown, wrong, expired and revoked look the same. One query.
@@ -194,12 +234,20 @@ def authenticate(text: str, *, now: datetime) -> KeyCredential | None:
         return None
     if revoked is not None or (expires is not None and expires <= now):
         return None
-    company: Any = Company.from_db("default", COMPANY_FIELDS, row[5:])
+    company = company_of(row[5:])
     return KeyCredential(
         id=key_id,
         granted=Access(company=company, role="apiKey", permissions=known_cached(tuple(permissions))),
         stale=used is None or used < now - USED_EVERY,
     )
+
+
+def company_of(columns: Sequence[Any]) -> Any:
+    """The company of a row that was read without the ORM, its columns in the order of ``COMPANY_FIELDS``."""
+    company = Company.from_db("default", COMPANY_FIELDS, columns)
+    if isinstance(company.system_payment_provider, str):  # JSON comes as its text
+        company.system_payment_provider = json.loads(company.system_payment_provider)
+    return company
 
 
 _KNOWN: dict[tuple[str, ...], Permissions] = {}
@@ -212,11 +260,3 @@ def known_cached(permissions: tuple[str, ...]) -> Permissions:
             _KNOWN.clear()
         _KNOWN[permissions] = known(permissions)
     return _KNOWN[permissions]
-
-
-def note_use(credential: KeyCredential, *, now: datetime) -> None:
-    """Writes lastUsedTime, at most once a minute."""
-    if credential.stale:
-        ApiKey.objects.filter(company_id=credential.granted.company.id, id=credential.id).exclude(
-            last_used_time__gt=now - USED_EVERY
-        ).update(last_used_time=now)

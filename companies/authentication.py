@@ -5,6 +5,7 @@ Apps' tokens are recognised in ``oauth.authentication``, between the two.
 
 import uuid
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -88,6 +89,9 @@ class SessionCredential:
     def accesses(self) -> list[Access]:
         memberships = Membership.objects.filter(user=self.user).select_related("company")
         return [access_of(m) for m in memberships.order_by("company__name", "company_id")]
+
+    def note_use(self, now: datetime) -> None:
+        """A session's own record says when it was last seen (companies.sessions)."""
 
 
 def access_of(membership: Membership) -> Access:

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
@@ -119,3 +120,6 @@ class Credential(Protocol):
 
     def accesses(self) -> list[Access]:
         """Every company the caller can reach, by name."""
+
+    def note_use(self, now: datetime) -> None:
+        """Remembers when the credential was last used; called after every answer."""

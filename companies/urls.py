@@ -1,8 +1,9 @@
 """One line per endpoint."""
 
 from django.urls import path
+from django.views.generic import RedirectView
 
-from companies import views
+from companies import pages, views
 
 urlpatterns = [
     path("companies", views.CompanyListViewSet.as_view({"get": "list", "post": "create"})),
@@ -19,4 +20,17 @@ urlpatterns = [
     path("companies/<str:company_id>/api_keys", views.ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/api_keys/<str:api_key_id>", views.ApiKeyViewSet.as_view({"delete": "destroy"})),
     path("companies/<str:company_id>/audit_log", views.AuditLogViewSet.as_view({"get": "list"})),
+    path("app", RedirectView.as_view(url="/app/")),
+    path("app/", pages.home, name="home"),
+    path("app/sign-in", pages.sign_in, name="sign-in"),
+    path("app/sign-out", pages.sign_out, name="sign-out"),
+    path("app/password", pages.password_change, name="password-change"),
+    path("app/password-reset", pages.password_reset, name="password-reset"),
+    path("app/password-reset/<uidb64>/<token>", pages.SetPassword.as_view(), name="password-set"),
+    path("app/companies/<str:company_id>", pages.company, name="company"),
+    path("app/companies/<str:company_id>/settings/api-keys/new", pages.new_key, name="api-key-new"),
+    path("app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/roll", pages.roll_key, name="api-key-roll"),
+    path(
+        "app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/revoke", pages.revoke_key, name="api-key-revoke"
+    ),
 ]

@@ -6,6 +6,9 @@ import secrets
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
@@ -75,16 +78,47 @@ def kept_secret(name: str, directory: Path, *, required: bool) -> str:
         raise ImproperlyConfigured(f"{name} must be set when DATABASE_URL is set and DEBUG is off")
     path = directory / name.lower().replace("_", "-")
     if not path.exists():
-        draft = path.with_suffix(f".{secrets.token_hex(4)}")
-        draft.touch(mode=0o600)
-        draft.write_text(secrets.token_urlsafe(48))
-        try:
-            path.hardlink_to(draft)  # the first of several processes wins, the others read its value
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
+        _keep(path, secrets.token_urlsafe(48))
     return path.read_text().strip()
+
+
+def signing_keys(name: str, directory: Path) -> list[str]:
+    """The paths of RSA private keys in PEM files; where unset, one key that is made once and kept in the directory."""
+    paths = words(name, [])
+    for path in paths:
+        _check_signing_key(name, Path(path))
+    return paths or [str(_kept_signing_key(directory / "oauth-signing-key.pem"))]
+
+
+def _check_signing_key(name: str, path: Path) -> None:
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except OSError as error:
+        raise ImproperlyConfigured(f"{name}: {path} cannot be read ({error.strerror})") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ImproperlyConfigured(f"{name}: {path} is no PEM file with an unencrypted private key") from None
+    if not isinstance(key, RSAPrivateKey) or key.key_size < 2048:
+        raise ImproperlyConfigured(f"{name}: {path} must be an RSA key of 2048 bits or more")
+
+
+def _kept_signing_key(path: Path) -> Path:
+    if not path.exists():
+        key = generate_private_key(public_exponent=65537, key_size=2048)
+        _keep(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode())
+    return path
+
+
+def _keep(path: Path, content: str) -> None:
+    """Writes a secret file once: the first of several processes wins, the others read what it wrote."""
+    draft = path.with_suffix(f".{secrets.token_hex(4)}")
+    draft.touch(mode=0o600)
+    draft.write_text(content)
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
 
 
 def email(name: str) -> dict[str, object]:

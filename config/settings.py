@@ -45,7 +45,8 @@ INSTALLED_APPS = [
     "ledger",
     "planning",
     "analytics",
-    "django.contrib.admin",
+    "oauth",
+    "config.admin.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -58,6 +59,10 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "csp",
     "axes",
+    "oauth2_provider",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
 ]
 MIDDLEWARE = [
     "companies.api.middleware.request_id",
@@ -68,10 +73,13 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "companies.sessions.bounded",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
+if STAFF_MFA:
+    MIDDLEWARE.insert(-1, "django_otp.middleware.OTPMiddleware")
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
@@ -139,7 +147,9 @@ SESSION_COOKIE_DOMAIN = environment.text("SESSION_COOKIE_DOMAIN") or None
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make a cross-site step to the consent page look signed out
 SESSION_COOKIE_SECURE = SECURE
-SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_AGE = 30 * 24 * 3600  # seconds a session may live, whatever happens
+SESSION_IDLE = 14 * 24 * 3600  # seconds it may lie unused
+RECENT_SIGN_IN = 10 * 60  # seconds for which no password is asked again before a sensitive act
 CSRF_COOKIE_NAME = "svc-csrf"
 CSRF_COOKIE_SECURE = SECURE
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -148,12 +158,22 @@ CSRF_TRUSTED_ORIGINS = sorted({BASE_URL, "{0.scheme}://{0.netloc}".format(urlspl
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that would lock out its owner
+AXES_USERNAME_FORM_FIELD = "username"  # what the forms call it; the user model's own name for it is never sent
+AXES_USERNAME_CALLABLE = "companies.sessions.typed_address"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
 AXES_DISABLE_ACCESS_LOG = True
+AXES_LOCKOUT_CALLABLE = "companies.pages.locked_out"
+CSRF_FAILURE_VIEW = "companies.pages.form_refused"
+PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
+# Which hosts, besides our own, the form of the sign-in page may lead to for a given address to go on to.
+SIGN_IN_TARGETS: list[str] = ["oauth.authorization.sign_in_targets"]
 
-# What other apps do when something happens to a company (companies.follow_ups).
+# Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
+HOME_FIGURES: list[str] = []
+
+# What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
     "company_founded": ["ledger.categories.add_defaults"],
     "company_rules_changed": ["ledger.redating.company_rules_changed"],
@@ -162,18 +182,49 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
     "app_connected": ["notifications.telling.app_connected"],
     "app_revoked": ["notifications.telling.app_revoked"],
-    "category_replaced": [],  # (company, category_id, replacement_id, stamp)
-    "transactions_deleted": [],  # (company, transaction_ids, stamp), before they go
+    "subscription_events_changed": ["analytics.recurring.events_changed"],
+    "category_replaced": ["planning.usage.category_replaced"],  # (company, category_id, replacement_id, stamp)
+    # (company, transaction_ids, stamp), before they go
+    "transactions_deleted": ["planning.settling.transactions_deleted"],
+}
+
+# ---------------------------------------------------------------------------------------------- apps
+
+OAUTH_SIGNING_KEYS = environment.signing_keys("OAUTH_SIGNING_KEYS", DATA_DIR)  # PEM files; the first signs
+OAUTH2_PROVIDER_APPLICATION_MODEL = "oauth.Application"
+OAUTH2_PROVIDER_GRANT_MODEL = "oauth.AuthorizationCode"
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth.AccessToken"  # noqa: S105 - the name of a model
+OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "oauth.RefreshToken"  # noqa: S105
+OAUTH2_PROVIDER_ID_TOKEN_MODEL = "oauth.IDToken"  # noqa: S105
+# None of the toolkit's views is mounted; its switches stand on the safe side all the same.
+OAUTH2_PROVIDER = {
+    "DEFAULT_SCOPES": [],
+    "PKCE_REQUIRED": True,
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+    "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
+    "REFRESH_TOKEN_EXPIRE_SECONDS": 60 * 24 * 3600,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+    "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_SCHEME": True,
+    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
+    "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
 }
 
 # What the ledger asks the apps above it, which it cannot call; None while nobody knows.
 # () -> expression: how many planned transactions name a category
-PLANNED_USES_OF_CATEGORY: str | None = None
+PLANNED_USES_OF_CATEGORY: str | None = "planning.usage.uses_of_category"
 # (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
-PLANNED_INVOICE_DATES: str | None = None
+PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.movements", "ledger.posting"]
+DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]
 
 # ---------------------------------------------------------------------------------------------- transport
 
@@ -221,6 +272,7 @@ LOGGING = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "companies.authentication.ApiKeyAuthentication",
+        "oauth.authentication.JwtAuthentication",
         "companies.authentication.SessionAuthentication",
     ],
     "DEFAULT_RENDERER_CLASSES": ["companies.api.rendering.JsonRenderer"],

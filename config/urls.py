@@ -17,12 +17,13 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
     path("", include("notifications.urls")),
+    path("", include("oauth.urls")),
     path("", include("ledger.urls")),
     path("", include("planning.urls")),
     path("", include("analytics.urls")),
 ]
 
 handler400 = "companies.api.errors.bad_request"
-handler403 = "companies.api.errors.permission_denied"
-handler404 = "companies.api.errors.page_not_found"
+handler403 = "companies.pages.permission_denied"
+handler404 = "companies.pages.page_not_found"
 handler500 = "companies.api.errors.server_error"

@@ -135,7 +135,7 @@ def of_framework(error: exceptions.APIException) -> tuple[int, str, str, None]:
         exceptions.ParseError: "invalid_json",
         exceptions.AuthenticationFailed: "invalid_credentials",
         exceptions.NotAuthenticated: "not_authenticated",
-        exceptions.PermissionDenied: "permission_denied",
+        exceptions.PermissionDenied: "csrf_failed",  # the framework itself refuses nothing else with 403
         exceptions.Throttled: "rate_limited",
     }
     code = codes.get(type(error)) or str(error.get_codes())

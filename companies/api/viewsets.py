@@ -6,10 +6,10 @@ A view names the permission of each of its actions in ``permission_for``; one th
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, ClassVar
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.exceptions import ValidationError as MalformedValue
 from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
@@ -20,17 +20,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from companies import api_keys
 from companies.api import idempotency, throttling
 from companies.api.errors import problem
-from companies.api.filters import refuse_unknown
+from companies.api.filters import refuse_repeated, refuse_unknown
 from companies.api.pagination import keyset
+from companies.api.rendering import refuse_unreadable
+from companies.authentication import challenge
 from companies.errors import Denied, Missing
-from companies.models import Company, Stamp
+from companies.models import Company, Stamp, id_from
 from companies.permissions import Access, Credential, Permission
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-ANY_CALLER = None  # an action that every authenticated caller may call
+ANY_MEMBER = None  # an action that needs no permission of everyone: it looks at its caller itself
 
 
 class Stale(Exception):
@@ -48,6 +49,11 @@ class PermissionMissing(Denied):
         self.permission = permission
         super().__init__(f"This needs the permission {permission.value}.")
 
+    @property
+    def scope(self) -> str:
+        """What an app would have to ask for; administrative permissions are out of its reach altogether."""
+        return "svc:read" if self.permission.reads else "svc:write"
+
 
 class ApiViewSet(ViewSet):
     """The ground of all endpoints: one who calls, one budget, one clock reading, one transaction."""
@@ -64,6 +70,7 @@ class ApiViewSet(ViewSet):
         """The framework's dispatch, with the act in a transaction and our headers on every answer."""
         self.args, self.kwargs = args, kwargs
         self.headers: dict[str, str] = {}
+        self.told: dict[str, str] = {}  # headers about what was done: kept with the answer for a retry
         self.now = timezone.now()
         self.request = drf_request = self.initialize_request(request, *args, **kwargs)
         try:
@@ -85,9 +92,12 @@ class ApiViewSet(ViewSet):
         self.caller = request.user  # type: ignore[assignment]
         self.count(self.caller.key)
         self.reach(**kwargs)
-        if self.action is None or not hasattr(self, (request.method or "").lower()):
+        if (request.method or "").lower() not in self.action_map:
+            self.headers["Allow"] = ", ".join(self.allowed_methods)
             raise MethodNotAllowed(request.method or "")
         self.permit()
+        if request.method not in SAFE:
+            refuse_unreadable(request)
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
     def reach(self, **kwargs: Any) -> None:
@@ -100,7 +110,7 @@ class ApiViewSet(ViewSet):
         """Runs the handler: reads as they are, writes in one transaction, retried ones once."""
         retried = "HTTP_IDEMPOTENCY_KEY" in request.META and request.method not in SAFE
         if not self.writes and not retried:
-            return handler(request, **self.kwargs)
+            return self.handled(request, handler)
         with transaction.atomic():
             if not retried:
                 return self.write(request, handler)
@@ -109,7 +119,13 @@ class ApiViewSet(ViewSet):
             )
 
     def write(self, request: Request, handler: Callable[..., Response]) -> Response:
-        return handler(request, **self.kwargs)
+        return self.handled(request, handler)
+
+    def handled(self, request: Request, handler: Callable[..., Response]) -> Response:
+        response = handler(request, **self.kwargs)
+        for name, value in self.told.items():
+            response.headers[name] = value
+        return response
 
     @property
     def writes(self) -> bool:
@@ -123,6 +139,8 @@ class ApiViewSet(ViewSet):
             raise Throttled(wait=budget.resets_in)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        if request.method in SAFE and response.status_code == 200 and self.is_known(response.headers.get("ETag")):
+            response = Response(None, status=304, headers={"ETag": response.headers["ETag"]})
         if not getattr(request, "accepted_renderer", None):
             renderer = self.get_renderers()[0]
             request.accepted_renderer, request.accepted_media_type = renderer, renderer.media_type
@@ -134,8 +152,8 @@ class ApiViewSet(ViewSet):
             response.headers.setdefault(name, value)
         patch_vary_headers(response, ("Authorization", "Cookie"))
         response.headers.setdefault("Cache-Control", "private, no-cache")
-        if isinstance(getattr(self, "caller", None), api_keys.KeyCredential):
-            api_keys.note_use(self.caller, now=self.now)  # type: ignore[arg-type]
+        if hasattr(self, "caller"):
+            self.caller.note_use(self.now)
         return response
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -143,13 +161,15 @@ class ApiViewSet(ViewSet):
             return self.stale(exc)
         if isinstance(exc, NotAuthenticated) or getattr(exc, "status_code", None) == 401:
             exc.auth_header = self.get_authenticate_header(self.request)  # type: ignore[attr-defined]
+        if isinstance(exc, PermissionMissing) and self.caller.kind == "oauth":
+            self.headers["WWW-Authenticate"] = challenge("insufficient_scope", scope=exc.scope)
         response = self.get_exception_handler()(exc, self.get_exception_handler_context())
         response.exception = True
         return response
 
     # ------------------------------------------------------------------ words for the views
 
-    @property
+    @cached_property
     def stamp(self) -> Stamp:
         """Who changes something and when."""
         return Stamp(
@@ -175,11 +195,12 @@ class ApiViewSet(ViewSet):
         """Names unknown request fields in the answer; one that is no printable token is shown quoted."""
         if names:
             shown = sorted(name if name.isascii() and name.isprintable() else repr(name) for name in names)
-            self.headers["Ignored-Fields"] = ", ".join(shown).encode("ascii", "backslashreplace").decode()[:2000]
+            self.told["Ignored-Fields"] = ", ".join(shown).encode("ascii", "backslashreplace").decode()[:2000]
 
     def only_parameters(self, *known: str) -> None:
         """Refuses query parameters that the operation does not have."""
         refuse_unknown(set(self.request.query_params) - set(known))
+        refuse_repeated(self.request.query_params)
 
     def page(self, rows: Any, serializer_class: Any, *, order: Sequence[str], **context: Any) -> Response:
         """One keyset page of the rows, with a Link to the next."""
@@ -189,21 +210,24 @@ class ApiViewSet(ViewSet):
     def one(
         self, row: Any, serializer_class: Any, *, status: int = 200, location: str | None = None, **context: Any
     ) -> Response:
-        """A single resource with its ETag; 304 where the caller has this version."""
-        etag = etag_of(row)
-        if self.request.method == "GET" and etag in entity_tags(self.request.META.get("HTTP_IF_NONE_MATCH", "")):
-            return Response(None, status=304, headers={"ETag": etag})
-        headers = {"ETag": etag}
+        """A single resource with its ETag."""
+        headers = {"ETag": etag_of(row)}
         if location:
             headers["Location"] = location
         data = serializer_class(row, context={"view": self, **context}).data
         return Response(data, status=status, headers=headers)
 
+    def is_known(self, etag: str | None) -> bool:
+        """Whether If-None-Match names the version that would be answered."""
+        given = self.request.META.get("HTTP_IF_NONE_MATCH", "")
+        return etag is not None and (given.strip() == "*" or etag in entity_tags(given))
+
     def unless_stale(self, row: Any) -> None:
         """Raises Stale where If-Match names another version. Call with the row locked."""
         given = self.request.META.get("HTTP_IF_MATCH", "")
-        if given and given.strip() != "*" and etag_of(row) not in entity_tags(given):
-            raise Stale(etag_of(row))
+        current = etag_of(row)
+        if given and given.strip() != "*" and stored_part(current) not in map(stored_part, entity_tags(given)):
+            raise Stale(current)
 
     def stale(self, error: Stale) -> Response:
         body = problem(
@@ -215,7 +239,7 @@ class ApiViewSet(ViewSet):
 class CompanyViewSet(ApiViewSet):
     """Endpoints below /companies/{companyId}: the company is found and the permission checked before the view runs."""
 
-    permission_for: ClassVar[Mapping[str, Permission]] = {}
+    permission_for: ClassVar[Mapping[str, Permission | None]] = {}
     access: Access
     company: Company
 
@@ -227,13 +251,16 @@ class CompanyViewSet(ApiViewSet):
         return super().as_view(actions, **initkwargs)
 
     def reach(self, **kwargs: Any) -> None:
-        access = self.caller.access(kwargs["company_id"])
+        company_id = kwargs["company_id"]
+        access = self.caller.access(company_id) if id_from(company_id) else None
         if access is None:
             raise Missing
         self.access, self.company = access, access.company
 
     def permit(self) -> None:
-        self.require(self.permission_for[self.action])
+        needed = self.permission_for[self.action]
+        if needed is not ANY_MEMBER:
+            self.require(needed)
 
     def require(self, permission: Permission) -> None:
         """Raises PermissionMissing where the caller lacks it."""
@@ -243,7 +270,8 @@ class CompanyViewSet(ApiViewSet):
     @property
     def writes(self) -> bool:
         """A POST whose permission only reads is a question that needs a body, not a change."""
-        return super().writes and not self.permission_for[self.action].reads
+        needed = self.permission_for[self.action]
+        return super().writes and (needed is ANY_MEMBER or not needed.reads)
 
     def write(self, request: Request, handler: Callable[..., Response]) -> Response:
         response = super().write(request, handler)
@@ -252,21 +280,33 @@ class CompanyViewSet(ApiViewSet):
         return response
 
     def changes_company(self, response: Response) -> bool:
-        return response.status_code < 300
+        """Whether the company's data changed: each change has left its row in the audit log."""
+        return response.status_code < 300 and self.company.id in self.stamp.changed
 
     def found(self, rows: Any, row_id: str, *, locked: bool = False) -> Any:
         """A row of this company by the id in the path. Raises Missing for unknown and malformed ids alike."""
         rows = rows.select_for_update(of=("self",)) if locked else rows
-        try:
-            return rows.get(company_id=self.company.id, id=row_id)
-        except (rows.model.DoesNotExist, MalformedValue, ValueError):
-            raise Missing from None
+        wanted = id_from(row_id)
+        row = rows.filter(company_id=self.company.id, id=wanted).first() if wanted else None
+        if row is None:
+            raise Missing
+        return row
 
 
 def etag_of(row: Model) -> str:
-    """A weak tag that changes with every change of the row."""
+    """A weak tag that changes with every change of the row; behind a dot, with what is shown beside its own data."""
     version = f"{row.pk}:{row.last_updated_time.timestamp():.6f}"  # type: ignore[attr-defined]
-    return f'W/"{hashlib.blake2s(version.encode(), digest_size=12).hexdigest()}"'
+    beside = getattr(row, "shown_beside", None)
+    return f'W/"{short_digest(version)}.{short_digest(beside)}"' if beside else f'W/"{short_digest(version)}"'
+
+
+def short_digest(text: str) -> str:
+    return hashlib.blake2s(text.encode(), digest_size=12).hexdigest()
+
+
+def stored_part(tag: str) -> str:
+    """The part of a tag that If-Match compares: what was computed meanwhile stands in nobody's way."""
+    return tag.rstrip('"').partition(".")[0]
 
 
 def entity_tags(header: str) -> set[str]:

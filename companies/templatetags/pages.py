@@ -1,0 +1,41 @@
+"""Small words of the templates."""
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.conf import settings
+from django.utils import timezone
+
+register = template.Library()
+TONES = 6
+STEPS = ((60, "minute", 60), (24, "hour", 3600), (30, "day", 86400), (12, "month", 30 * 86400))
+
+
+@register.inclusion_tag("companies/tile.html")
+def tile(name: str, path: str | None = None, size: str = "") -> dict[str, Any]:
+    """A logo, or the first letter of the name on a colour that stays the same."""
+    letter = next((sign for sign in name if sign.isalnum()), "·").upper()
+    url = f"{settings.ASSETS_URL}/{path}" if path else None
+    return {"url": url, "letter": letter, "tone": sum(name.encode()) % TONES, "size": size}
+
+
+@register.filter
+def ago(moment: datetime | None) -> str:
+    """3 hours ago"""
+    if moment is None:
+        return "never"
+    seconds = (timezone.now() - moment).total_seconds()
+    if seconds < 60:
+        return "just now"
+    for most, unit, length in STEPS:
+        count = int(seconds // length)
+        if count < most:
+            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+    return f"{moment:%-d %b %Y}"
+
+
+@register.filter
+def day(moment: datetime | None) -> str:
+    """31 Jan 2026"""
+    return f"{moment:%-d %b %Y}" if moment else "never"

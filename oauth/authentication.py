@@ -1,0 +1,108 @@
+"""The way in for apps: a signed access token, and behind it a consent that is asked anew at every request."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+
+from companies import api_keys
+from companies.api_keys import company_of, known_cached
+from companies.authentication import bearer_token, challenge
+from companies.models import Company
+from companies.permissions import Access, Permissions, membership_permissions
+from oauth import consents, tokens
+from oauth.permissions import effective
+
+ROLE = "app"
+_LIVE = (
+    "SELECT g.permissions, g.last_used_time, m.role, m.permissions, "  # noqa: S608 - columns are ours
+    + ", ".join(f'c."{field.column}"' for field in Company._meta.concrete_fields)
+    + " FROM oauth_consentgrant g"
+    " JOIN companies_user u ON u.id = g.user_id AND u.is_active"
+    " JOIN oauth_application a ON a.id = g.application_id AND a.enabled"
+    " JOIN companies_membership m ON m.company_id = g.company_id AND m.user_id = g.user_id"
+    " JOIN companies_company c ON c.id = g.company_id"
+    " WHERE g.id = %s AND g.revoked_time IS NULL AND g.user_id = %s AND g.company_id = %s AND a.client_id = %s"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AppCredential:
+    """The caller behind an access token: one company, and what the app may do there now."""
+
+    grant_id: str
+    user_id: uuid.UUID
+    scopes: tuple[str, ...]
+    granted: Access
+    stale: bool  # its last use was noted more than a minute ago
+    kind: str = "oauth"
+    is_authenticated: bool = True
+
+    @property
+    def key(self) -> str:
+        return f"oauth:{self.grant_id}"
+
+    @property
+    def actor(self) -> str:
+        return str(self.user_id)
+
+    def access(self, company_id: str) -> Access | None:
+        return self.granted if company_id.lower() == str(self.granted.company.id) else None
+
+    def accesses(self) -> list[Access]:
+        return [self.granted]
+
+    def note_use(self, now: datetime) -> None:
+        if self.stale:
+            consents.note_use(self.grant_id, now=now)
+
+
+def authenticate(text: str, *, now: datetime) -> AppCredential | None:
+    """The caller of a live token, or None. The signature is checked here; then one query asks whether the consent, the
+    user, the app and the membership still stand, and brings the company along.
+    """
+    claims = tokens.read_access_token(text, now=now)
+    if claims is None:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(_LIVE, [claims.grant_id, claims.user_id, claims.company_id, claims.client_id])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    snapshot, used, role, own, *columns = row
+    permissions = effective(
+        scopes=claims.scopes, snapshot=known_cached(tuple(snapshot)), current=current_permissions(role, own)
+    )
+    return AppCredential(
+        grant_id=claims.grant_id,
+        user_id=uuid.UUID(claims.user_id),
+        scopes=claims.scopes,
+        granted=Access(company=company_of(columns), role=ROLE, permissions=permissions),
+        stale=used is None or used < now - consents.USED_EVERY,
+    )
+
+
+def current_permissions(role: str, own: list[str] | None) -> Permissions:
+    """What the membership gives now."""
+    return membership_permissions(role=role, explicit=None) if own is None else known_cached(tuple(own))
+
+
+class JwtAuthentication(BaseAuthentication):
+    """Any Bearer that is no API key must be an access token; one that fails never falls through to the cookie."""
+
+    def authenticate(self, request: Any) -> tuple[Any, Any] | None:
+        token = bearer_token(request)
+        if token is None or token.startswith(api_keys.PREFIX):
+            return None
+        credential = authenticate(token, now=timezone.now())
+        if credential is None:
+            raise AuthenticationFailed("The access token is invalid, expired or revoked.")
+        return credential, token
+
+    def authenticate_header(self, request: Any) -> str:
+        return challenge("invalid_token" if "HTTP_AUTHORIZATION" in request.META else None)

@@ -1,0 +1,32 @@
+"""Registers an app from the command line."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from oauth.registration import register
+
+
+class Command(BaseCommand):
+    help = "Register an app; prints its client_id, and its client_secret where it is confidential, as JSON."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--name", required=True)
+        parser.add_argument(
+            "--redirect-uri", required=True, action="append", dest="redirect_uris", help="may be given several times"
+        )
+        parser.add_argument("--scopes", default="", help='such as "svc:read openid"; default: all')
+        parser.add_argument("--confidential", action="store_true", help="for an app on a server that keeps a secret")
+
+    def handle(self, *, name: str, redirect_uris: list[str], scopes: str, confidential: bool, **_: Any) -> None:
+        try:
+            made = register(name=name, redirect_uris=redirect_uris, allowed=scopes.split(), confidential=confidential)
+        except ValidationError as error:
+            raise CommandError("; ".join(error.messages)) from None
+        answer = {"client_id": made.application.client_id}
+        if made.secret:
+            answer["client_secret"] = made.secret
+        self.stdout.write(json.dumps(answer))

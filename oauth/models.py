@@ -1,0 +1,211 @@
+"""Registered apps, what people allowed them, and what hangs on that.
+
+The five models of the toolkit are swapped for ours, so that each carries the consent it rests on. Access tokens and ID
+tokens are signed and leave no rows: what a request asks for is the consent, and that is re-read every time. Their two
+tables exist because the toolkit's models refer to each other, and stay empty.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Self
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from oauth2_provider.models import (
+    AbstractAccessToken,
+    AbstractApplication,
+    AbstractGrant,
+    AbstractIDToken,
+    AbstractRefreshToken,
+)
+
+from companies.models import Company, Membership, User, new_id
+from companies.permissions import Permissions, known
+from oauth import redirects, scopes
+
+CODE_LIVES = timedelta(seconds=60)
+REFRESH_IDLE = timedelta(days=60)
+REFRESH_LIVES = timedelta(days=365)  # counted from the consent
+
+
+def all_scopes() -> list[str]:
+    return list(scopes.ALL)
+
+
+class Application(AbstractApplication):
+    """An app of somebody else, registered by staff."""
+
+    PUBLIC, CONFIDENTIAL = AbstractApplication.CLIENT_PUBLIC, AbstractApplication.CLIENT_CONFIDENTIAL
+
+    # What the toolkit's application can do besides, and ours cannot.
+    user = None
+    hash_client_secret = None
+    post_logout_redirect_uris = None
+    skip_authorization = None
+    algorithm = None
+    allowed_origins = None
+    registration_source = None
+    cimd_expires_at = None
+
+    name = models.CharField(max_length=100)
+    client_type = models.CharField(max_length=32, choices=AbstractApplication.CLIENT_TYPES, default=PUBLIC)
+    authorization_grant_type = models.CharField(
+        max_length=44, default=AbstractApplication.GRANT_AUTHORIZATION_CODE, editable=False
+    )
+    client_secret = models.CharField(max_length=64, blank=True, default="", editable=False)  # its keyed digest
+    redirect_uris = models.TextField(
+        "redirect URIs",
+        help_text="One a line: https, http for 127.0.0.1 and [::1] only, or a private-use scheme such as app.example:/",
+    )
+    allowed_scopes = ArrayField(models.CharField(max_length=40), default=all_scopes)
+    logo_path = models.CharField(max_length=200, blank=True, default="", editable=False)
+    website = models.URLField(blank=True, default="", help_text="Shown on the consent page.")
+    contact = models.EmailField(blank=True, default="", help_text="Whom to write to; not shown to users.")
+    notes = models.TextField(blank=True, default="")
+    enabled = models.BooleanField(
+        default=True, help_text="Switched off, the app's every token is refused at its next request."
+    )
+
+    class Meta:
+        constraints: ClassVar[list[Any]] = [
+            models.CheckConstraint(
+                condition=Q(client_type__in=["public", "confidential"]), name="application_type_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(allowed_scopes__contained_by=list(scopes.ALL)), name="application_scopes_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+    def clean(self) -> None:
+        wrong = [message for uri in self.uris if (message := redirects.fault(uri))]
+        if not self.uris:
+            wrong = ["Name at least one redirect URI."]
+        if wrong:
+            raise ValidationError({"redirect_uris": wrong})
+        self.redirect_uris = "\n".join(self.uris)
+
+    @property
+    def uris(self) -> list[str]:
+        return str(self.redirect_uris).split()
+
+    @property
+    def confidential(self) -> bool:
+        return bool(self.client_type == self.CONFIDENTIAL)
+
+    @property
+    def logo_url(self) -> str | None:
+        return f"{settings.ASSETS_URL}/{self.logo_path}" if self.logo_path else None
+
+    def redirect_uri_allowed(self, uri: str) -> bool:
+        return redirects.allowed(uri, self.uris)
+
+
+class RevokedReason(models.TextChoices):
+    USER = "user", "disconnected in Settings"
+    CLIENT = "client", "revoked by the app"
+    CODE_REPLAY = "codeReplay", "an authorization code was used twice"
+    REFRESH_REPLAY = "refreshReplay", "a refresh token was used twice"
+
+
+class ConsentGrantQuerySet(models.QuerySet["ConsentGrant"]):
+    def of(self, company_id: UUID) -> Self:
+        return self.filter(company_id=company_id)
+
+    def live(self) -> Self:
+        """Not revoked, and everything it rests on still holds."""
+        membership = Membership.objects.filter(company=OuterRef("company"), user=OuterRef("user"))
+        return self.filter(
+            Exists(membership), revoked_time=None, user__is_active=True, application__enabled=True
+        ).select_related("application", "user")
+
+    def connected(self) -> Self:
+        """Live ones whose code the app came to fetch, latest first."""
+        return self.live().filter(redeemed_time__isnull=False).order_by("-created_time", "-id")
+
+
+class ConsentGrant(models.Model):
+    """One act of consent: this user allowed this app these scopes in this company."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    company = models.ForeignKey(Company, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+")
+    user = models.ForeignKey(User, models.CASCADE, related_name="+")
+    application = models.ForeignKey(Application, models.CASCADE, related_name="consents")
+    scopes = ArrayField(models.CharField(max_length=40))
+    permissions = ArrayField(models.CharField(max_length=40))  # the user's at that moment, without administrative ones
+    auth_time = models.DateTimeField()
+    created_time = models.DateTimeField()
+    redeemed_time = models.DateTimeField(null=True)
+    last_used_time = models.DateTimeField(null=True)
+    revoked_time = models.DateTimeField(null=True)
+    revoked_reason = models.CharField(max_length=20, choices=RevokedReason, blank=True, default="")
+
+    objects = ConsentGrantQuerySet.as_manager()
+
+    class Meta:
+        indexes: ClassVar[list[Any]] = [
+            models.Index(fields=["company", "created_time"], name="consent_by_company"),
+            models.Index(fields=["user", "application", "company"], name="consent_by_user"),
+        ]
+        constraints: ClassVar[list[Any]] = [
+            models.CheckConstraint(
+                condition=Q(revoked_time=None, revoked_reason="")
+                | Q(revoked_time__isnull=False, revoked_reason__in=RevokedReason.values),
+                name="consent_revoked_for_a_reason",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.application_id} by {self.user_id}"
+
+    @property
+    def snapshot(self) -> Permissions:
+        return known(self.permissions)
+
+
+class AuthorizationCode(AbstractGrant):
+    """A code of one minute and one use; ``code`` holds its SHA-256. Its row stays, so that a second use is seen."""
+
+    claims = None
+    user = models.ForeignKey(User, models.CASCADE, related_name="+")
+    consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
+    auth_time = models.DateTimeField()
+    exchanged_time = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes: ClassVar[list[Any]] = [models.Index(fields=["expires"], name="code_by_expiry")]
+
+
+class AccessToken(AbstractAccessToken):
+    """Stays empty: access tokens are signed."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="+")
+    consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
+
+
+class RefreshToken(AbstractRefreshToken):
+    """An opaque token; ``token_checksum`` holds its SHA-256, ``token`` is blank. Used once, then ``revoked``."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="+")
+    consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
+    scope = models.TextField()  # what was granted; a narrower refresh does not narrow the next one
+
+    class Meta:
+        unique_together: ClassVar[list[Any]] = [("token_checksum", "revoked")]
+        indexes: ClassVar[list[Any]] = [models.Index(fields=["created"], name="refresh_token_by_age")]
+
+
+class IDToken(AbstractIDToken):
+    """Stays empty: ID tokens are signed."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="+")
+
+
+def refresh_expired(token: RefreshToken, consent: ConsentGrant, now: datetime) -> bool:
+    """Unused for 60 days, or a year after the consent."""
+    return bool(now >= token.created + REFRESH_IDLE or now >= consent.created_time + REFRESH_LIVES)

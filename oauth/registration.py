@@ -1,0 +1,49 @@
+"""Registering an app. Staff do it, by hand."""
+
+from dataclasses import dataclass
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.db import transaction
+
+from companies.logos import clean_png
+from companies.models import new_id
+from oauth import clients, scopes
+from oauth.models import Application
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A new app; its secret, where it has one, is never seen again."""
+
+    application: Application
+    secret: str | None
+
+
+def register(*, name: str, redirect_uris: list[str], allowed: list[str], confidential: bool) -> Registered:
+    """Stores a new app. Raises ValidationError."""
+    application = Application(
+        name=name,
+        redirect_uris="\n".join(redirect_uris),
+        allowed_scopes=allowed or list(scopes.ALL),
+        client_type=Application.CONFIDENTIAL if confidential else Application.PUBLIC,
+    )
+    application.full_clean()
+    secret = give_secret(application) if confidential else None
+    application.save()
+    return Registered(application=application, secret=secret)
+
+
+def give_secret(application: Application) -> str:
+    """A new secret in the place of any other; the caller saves, and shows it this once."""
+    secret = clients.new_secret()
+    application.client_secret = clients.secret_digest(secret)
+    return secret
+
+
+def put_logo(application: Application, raw: bytes) -> None:
+    """A logo made anew from the pixels of a PNG; the caller saves. Raises NotAPng, ImageTooLarge."""
+    storage, old = storages["assets"], application.logo_path
+    application.logo_path = storage.save(f"logos/{new_id()}.png", ContentFile(clean_png(raw)))
+    if old:
+        transaction.on_commit(lambda: storage.delete(old))

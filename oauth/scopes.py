@@ -1,0 +1,28 @@
+"""What an app can ask for, in the words of the protocol and in plain ones."""
+
+from collections.abc import Iterable
+
+READ, WRITE = "svc:read", "svc:write"
+OPENID, PROFILE, EMAIL, OFFLINE = "openid", "profile", "email", "offline_access"
+
+# In the order in which they are listed; the sentence follows "will be able to".
+SENTENCES = {
+    READ: "see the company's accounts, transactions, plans and figures",
+    WRITE: "add and change the company's data, as far as you may yourself",
+    OPENID: "know that it is you, by a number that stands for you",
+    PROFILE: "see your name",
+    EMAIL: "see your e-mail address",
+    OFFLINE: "stay connected while you are away, until you disconnect it",
+}
+ALL = tuple(SENTENCES)
+
+
+def in_order(scopes: Iterable[str]) -> list[str]:
+    """The known scopes among these, each once, in the order of the catalogue."""
+    held = set(scopes)
+    return [scope for scope in ALL if scope in held]
+
+
+def reaches_data(scopes: Iterable[str]) -> bool:
+    """Whether the scopes are about the company's data, and not only about who the user is."""
+    return not {READ, WRITE}.isdisjoint(scopes)

@@ -1,0 +1,32 @@
+"""The shape of a connected app."""
+
+from typing import ClassVar
+
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import RowShape
+from oauth.models import ConsentGrant
+
+
+class ConnectedAppShape(RowShape):
+    company_id = serializers.UUIDField(read_only=True)
+    application_name = fields.TextField(source="application.name", read_only=True)
+    client_id = fields.TextField(source="application.client_id", read_only=True)
+    user_id = serializers.UUIDField(read_only=True)
+    user_email = serializers.EmailField(source="user.email", read_only=True)
+    scopes = serializers.ListField(child=fields.TextField(), read_only=True)
+
+    class Meta:
+        model = ConsentGrant
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "application_name",
+            "client_id",
+            "scopes",
+            "user_id",
+            "user_email",
+            "created_time",
+            "last_used_time",
+        )

@@ -1,0 +1,58 @@
+// What pages can do besides, where there is JavaScript; everything works without.
+"use strict";
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const field = document.getElementById(button.dataset.copy);
+  button.hidden = false;
+  field.addEventListener("focus", () => field.select());
+  button.addEventListener("click", async () => {
+    field.select();
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch {
+      document.execCommand("copy"); // pages on plain http have no clipboard
+    }
+    button.textContent = "Copied";
+    document.querySelector("[data-copied]").textContent = "The key was copied.";
+    setTimeout(() => (button.textContent = "Copy"), 2000);
+  });
+}
+
+// The table of resources is for the third choice; choosing a level in it chooses that.
+for (const form of document.querySelectorAll("[data-key-form]")) {
+  const table = form.querySelector("[data-resources]");
+  const show = () => table.classList.toggle("closed", form.elements.preset.value !== "custom");
+  form.addEventListener("change", (event) => {
+    if (event.target.name === "expiry_date") form.elements.expiry.value = "date";
+    show();
+  });
+  show();
+}
+
+// A second click of a double click elsewhere must not allow anything: the button rests while the page comes to the front.
+for (const form of document.querySelectorAll("[data-consent]")) {
+  const button = form.querySelector("[data-allow]");
+  if (button.disabled) continue;
+  const rest = () => {
+    button.disabled = true;
+    setTimeout(() => (button.disabled = false), 500);
+  };
+  rest();
+  window.addEventListener("focus", rest);
+  for (const radio of form.querySelectorAll("[name=company]")) {
+    const name = () => {
+      if (radio.checked) button.textContent = "Allow access to " + radio.parentElement.querySelector("strong").textContent;
+    };
+    radio.addEventListener("change", name);
+    name();
+  }
+}
+
+// One open confirmation at a time; Escape and a click elsewhere close it.
+const confirmations = document.querySelectorAll("details.confirm");
+document.addEventListener("click", (event) => {
+  for (const each of confirmations) if (!each.contains(event.target)) each.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") for (const each of confirmations) each.open = false;
+});

@@ -1,0 +1,165 @@
+"""An app, a browser that signs in and decides, and the whole flow in one word."""
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from oauth.issuing import s256
+from oauth.models import Application, ConsentGrant
+from oauth.registration import register
+
+REDIRECT = "https://app.example/callback"
+SCOPE = "svc:read svc:write openid profile email offline_access"
+AUTHORIZE, TOKEN, USERINFO, REVOKE = (f"/auth/oauth2/{name}" for name in ("authorize", "token", "userinfo", "revoke"))
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Flow:
+    """One app and one browser."""
+
+    application: Application
+    secret: str | None = None
+    redirect_uri: str = REDIRECT
+    browser: Client = field(default_factory=lambda: Client(enforce_csrf_checks=True))
+    app: Client = field(default_factory=Client)  # the app's own HTTP client
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
+
+    def sign_in(self, user: Any, *, password: str = PASSWORD, then: str = "/app/") -> Any:
+        page = self.browser.get("/app/sign-in", {"next": then, "again": "1"})
+        body = {"username": user.email, "password": password, "next": then, "csrfmiddlewaretoken": csrf(page)}
+        return self.browser.post("/app/sign-in", body)
+
+    def parameters(self, **changes: Any) -> dict[str, str]:
+        known = {
+            "response_type": "code",
+            "client_id": self.application.client_id,
+            "redirect_uri": self.redirect_uri,
+            "scope": SCOPE,
+            "state": "some state",
+            "code_challenge": s256(self.verifier),
+            "code_challenge_method": "S256",
+        } | changes
+        return {name: value for name, value in known.items() if value is not None}
+
+    def url(self, **changes: Any) -> str:
+        return f"{AUTHORIZE}?{urlencode(self.parameters(**changes))}"
+
+    def ask(self, **changes: Any) -> Any:
+        return self.browser.get(self.url(**changes))
+
+    def decide(
+        self, company: Any, *, decision: str = "allow", page: Any = None, body: Any = None, **changes: Any
+    ) -> Any:
+        page = page or self.ask(**changes)
+        assert page.status_code == 200, (page.status_code, page.headers.get("Location"), page.content[:500])
+        form = {"company": str(getattr(company, "id", company)), "decision": decision}
+        form |= {"csrfmiddlewaretoken": csrf(page)} | (body or {})
+        return self.browser.post(self.url(**changes), form)
+
+    def code(self, company: Any, **changes: Any) -> str:
+        answer = self.decide(company, **changes)
+        assert answer.status_code == 302, answer.content
+        values = returned(answer)
+        assert "code" in values, values
+        return values["code"]
+
+    def redeem(self, code: str, /, *, headers: Any = None, **changes: Any) -> Any:
+        body = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.redirect_uri,
+            "client_id": self.application.client_id,
+            "code_verifier": self.verifier,
+            "client_secret": self.secret,
+        } | changes
+        return self.post(TOKEN, body, headers=headers)
+
+    def refresh(self, token: str, *, headers: Any = None, **changes: Any) -> Any:
+        body = {
+            "grant_type": "refresh_token",
+            "refresh_token": token,
+            "client_id": self.application.client_id,
+            "client_secret": self.secret,
+        } | changes
+        return self.post(TOKEN, body, headers=headers)
+
+    def revoke(self, token: str, **changes: Any) -> Any:
+        body = {"token": token, "client_id": self.application.client_id, "client_secret": self.secret} | changes
+        return self.post(REVOKE, body)
+
+    def post(self, path: str, body: dict[str, Any], *, headers: Any = None, client: Client | None = None) -> Any:
+        text = urlencode({name: value for name, value in body.items() if value is not None})
+        return (client or self.app).post(
+            path, text, content_type="application/x-www-form-urlencoded", headers=headers or {}
+        )
+
+    def tokens(self, company: Any, **changes: Any) -> dict[str, Any]:
+        answer = self.redeem(self.code(company, **changes))
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    def call(self, token: str, path: str = "/companies", **more: Any) -> Any:
+        return self.app.get(path, headers={"Authorization": f"Bearer {token}"}, **more)
+
+
+def csrf(page: Any) -> str:
+    return re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.content.decode())[1]
+
+
+def returned(answer: Any) -> dict[str, str]:
+    """The parameters of a redirect to the app."""
+    query = parse_qs(urlsplit(answer["Location"]).query, keep_blank_values=True)
+    assert all(len(values) == 1 for values in query.values()), query
+    return {name: values[0] for name, values in query.items()}
+
+
+def later(monkeypatch: Any, *, seconds: float) -> None:
+    """Every clock of the oauth app and of sessions is ahead by so many seconds."""
+    from datetime import UTC, datetime, timedelta
+
+    from django.utils import timezone
+
+    monkeypatch.setattr(timezone, "now", lambda: datetime.now(tz=UTC) + timedelta(seconds=seconds))
+
+
+@pytest.fixture
+def application(db: None) -> Application:
+    return register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+
+
+@pytest.fixture
+def flow(application: Application) -> Flow:
+    return Flow(application=application)
+
+
+@pytest.fixture
+def signed_in(flow: Flow, alice: Any) -> Flow:
+    """Alice, who owns Acme, has signed in."""
+    assert flow.sign_in(alice).status_code == 302
+    return flow
+
+
+@pytest.fixture
+def granted(signed_in: Flow, acme: Any) -> dict[str, Any]:
+    """The tokens of a consent of Alice's, with every scope."""
+    return signed_in.tokens(acme)
+
+
+@pytest.fixture
+def confidential(db: None) -> Flow:
+    made = register(name="Server app", redirect_uris=[REDIRECT], allowed=[], confidential=True)
+    return Flow(application=made.application, secret=made.secret)
+
+
+def consent() -> ConsentGrant:
+    return ConsentGrant.objects.latest("created_time")
+
+
+ISSUER = settings.AUTH_URL

@@ -1,0 +1,471 @@
+"""The authorization endpoint: who is told what, and when. Numbers such as A4 name the assertion of the checklist."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from companies.models import AuditEntry, Membership
+from companies.permissions import Role
+from oauth import redirects
+from oauth.issuing import s256
+from oauth.models import AuthorizationCode, ConsentGrant
+from oauth.registration import register
+from oauth.tokens import digest
+from tests import factories
+from tests.oauth.conftest import AUTHORIZE, ISSUER, REDIRECT, SCOPE, Flow, consent, csrf, later, returned
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("label", "changes"),
+    [
+        ("A1 unknown client", {"client_id": "nobody"}),
+        ("A1 no client", {"client_id": None}),
+        ("A1 unregistered address", {"redirect_uri": "https://evil.example/callback"}),
+        ("A2 extra query", {"redirect_uri": f"{REDIRECT}?x=1"}),
+        ("A2 path parameter", {"redirect_uri": f"{REDIRECT};x=1"}),
+        ("A2 fragment", {"redirect_uri": f"{REDIRECT}#f"}),
+        ("A2 user name", {"redirect_uri": "https://me@app.example/callback"}),
+        ("A2 other port", {"redirect_uri": "https://app.example:8443/callback"}),
+        ("A2 default port written out", {"redirect_uri": "https://app.example:443/callback"}),
+        ("A2 trailing slash", {"redirect_uri": f"{REDIRECT}/"}),
+        ("A2 case of the path", {"redirect_uri": "https://app.example/Callback"}),
+        ("A2 http for https", {"redirect_uri": "http://app.example/callback"}),
+        ("A2 dot segments", {"redirect_uri": "https://app.example/x/../callback"}),
+        ("A2 backslash", {"redirect_uri": "https://app.example\\@evil.example/callback"}),
+    ],
+)
+@pytest.mark.parametrize("anonymous", [True, False])
+def test_a1_a2_what_names_no_app_or_no_address_of_it_is_a_page_and_no_redirect(label, changes, anonymous, flow, alice):
+    if not anonymous:
+        flow.sign_in(alice)
+    answer = flow.ask(**changes)
+    assert answer.status_code == 400, label
+    assert "Location" not in answer
+    assert answer["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(
+    ("registered", "asked", "allowed"),
+    [
+        ("http://127.0.0.1/cb", "http://127.0.0.1:53211/cb", True),
+        ("http://127.0.0.1:8000/cb", "http://127.0.0.1:9/cb", True),
+        ("http://127.0.0.1:8000/cb", "http://127.0.0.1/cb", True),
+        ("http://[::1]/cb", "http://[::1]:53211/cb", True),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:53211/other", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:99999/cb", False),
+        ("http://127.0.0.1/cb", "http://localhost:53211/cb", False),
+        ("http://127.0.0.1/cb", "http://[::1]:53211/cb", False),
+        ("http://127.0.0.1/cb", "https://127.0.0.1:53211/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1.evil.example/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1@evil.example/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:1@evil.example/cb", False),
+        ("https://127.0.0.1/cb", "https://127.0.0.1:53211/cb", False),
+        ("com.example.app:/cb", "com.example.app:/cb", True),
+        ("com.example.app:/cb", "com.example.app:/cb2", False),
+    ],
+)
+def test_a2_only_the_loopback_has_any_port(registered, asked, allowed):
+    assert redirects.allowed(asked, [registered]) is allowed
+
+
+REFUSALS = [
+    ("A3 no challenge", {"code_challenge": None}, "invalid_request"),
+    ("A4 plain", {"code_challenge_method": "plain"}, "invalid_request"),
+    ("A4 no method", {"code_challenge_method": None}, "invalid_request"),
+    ("A4 lower case", {"code_challenge_method": "s256"}, "invalid_request"),
+    ("A5 short challenge", {"code_challenge": "abcde"}, "invalid_request"),
+    ("A5 long challenge", {"code_challenge": "a" * 44}, "invalid_request"),
+    ("A5 not base64url", {"code_challenge": "+" * 43}, "invalid_request"),
+    ("A6 token", {"response_type": "token"}, "unsupported_response_type"),
+    ("A6 id_token", {"response_type": "id_token"}, "unsupported_response_type"),
+    ("A6 hybrid", {"response_type": "code id_token"}, "unsupported_response_type"),
+    ("A6 none", {"response_type": "none"}, "unsupported_response_type"),
+    ("A6 missing", {"response_type": None}, "invalid_request"),
+    ("A7 unknown scope", {"scope": "svc:read everything"}, "invalid_scope"),
+    ("A7 no scope", {"scope": None}, "invalid_scope"),
+    ("A7 blank scope", {"scope": " "}, "invalid_scope"),
+    ("A12 request object", {"request": "eyJhbGciOiJub25lIn0.e30."}, "request_not_supported"),
+    ("A12 request_uri", {"request_uri": "https://app.example/r"}, "request_uri_not_supported"),
+    ("resource elsewhere", {"resource": "https://other.example"}, "invalid_target"),
+    ("resource that only begins alike", {"resource": "http://127.0.0.1:80001/x"}, "invalid_target"),
+    ("fragment mode", {"response_mode": "fragment"}, "invalid_request"),
+    ("max_age is no number", {"max_age": "soon"}, "invalid_request"),
+    ("unknown prompt", {"prompt": "create"}, "invalid_request"),
+    ("O5 none with others", {"prompt": "none login"}, "invalid_request"),
+    ("id_token_hint that is none of ours", {"id_token_hint": "a.b.c"}, "invalid_request"),
+]
+
+
+@pytest.mark.parametrize(("label", "changes", "error"), REFUSALS, ids=[row[0] for row in REFUSALS])
+def test_a3_to_a12_a_faulty_request_is_told_to_the_app_before_the_user_is_asked(label, changes, error, signed_in):
+    answer = signed_in.ask(**changes)
+    assert answer.status_code == 302
+    assert answer["Location"].startswith(f"{REDIRECT}?")
+    values = returned(answer)
+    assert values["error"] == error
+    assert values["state"] == "some state"
+    assert values["iss"] == ISSUER  # A9
+    assert set(values) == {"error", "error_description", "state", "iss"}
+
+
+@pytest.mark.parametrize(("label", "changes", "error"), REFUSALS, ids=[row[0] for row in REFUSALS])
+def test_a14_nothing_faulty_is_sent_to_the_app_before_someone_signed_in(label, changes, error, flow):
+    answer = flow.ask(**changes)
+    if "none" in changes.get("prompt", ""):
+        assert answer["Location"].startswith(REDIRECT)
+    else:
+        assert answer["Location"].startswith("/app/sign-in?next=%2Fauth%2Foauth2%2Fauthorize")
+
+
+def test_a7_a_scope_that_the_app_was_not_given_is_invalid(signed_in):
+    signed_in.application.allowed_scopes = ["svc:read"]
+    signed_in.application.save()
+    assert returned(signed_in.ask(scope="svc:read svc:write"))["error"] == "invalid_scope"
+    assert signed_in.ask(scope="svc:read").status_code == 200
+
+
+@pytest.mark.parametrize("state", ["a b", "a&b=c", "ünï→", "100%", "+", "x" * 500, '"<script>', "a/b?c#d"])
+def test_a8_state_comes_back_as_it_went(state, signed_in, acme):
+    answer = signed_in.decide(acme, state=state)
+    assert returned(answer)["state"] == state
+
+
+def test_a8_without_state_there_is_none(signed_in, acme):
+    assert "state" not in returned(signed_in.decide(acme, state=None))
+    assert "state" not in returned(signed_in.ask(state=None, scope="nonsense"))
+
+
+def test_a9_the_issuer_is_on_every_answer_and_is_the_one_of_the_metadata(signed_in, acme, client):
+    issuer = client.get("/auth/.well-known/openid-configuration").json()["issuer"]
+    for answer in (
+        signed_in.decide(acme),
+        signed_in.decide(acme, decision="deny"),
+        signed_in.ask(scope="nonsense"),
+        signed_in.ask(prompt="none"),
+    ):
+        assert returned(answer)["iss"] == issuer == "http://127.0.0.1:8000/auth"
+
+
+@pytest.mark.parametrize(
+    "name", ["client_id", "redirect_uri", "scope", "state", "response_type", "code_challenge", "nonce", "prompt", "xyz"]
+)
+def test_a10_a_repeated_parameter_is_a_page(name, signed_in):
+    url = signed_in.url(nonce="n", prompt="consent", xyz="1")
+    answer = signed_in.browser.get(f"{url}&{name}=again")
+    assert answer.status_code == 400
+    assert "Location" not in answer
+
+
+def test_a11_what_is_unknown_is_ignored(signed_in):
+    assert (
+        signed_in.ask(foo="bar", display="touch", ui_locales="de", acr_values="1", claims_locales="fr").status_code
+        == 200
+    )
+
+
+@pytest.mark.parametrize("tail", ["%zz", "%", "x=%f", "x=%00", "x=%ff%fe", "x=%ed%a0%80", "x=ü"])
+def test_a13_what_cannot_be_decoded_is_a_400(tail, signed_in):
+    assert signed_in.browser.get(f"{signed_in.url()}&{tail}").status_code == 400
+
+
+def test_a15_an_app_may_post_its_request_and_is_sent_on_by_303(flow, alice):
+    flow.sign_in(alice)
+    answer = flow.browser.post(
+        AUTHORIZE, urlencode(flow.parameters()), content_type="application/x-www-form-urlencoded"
+    )  # O12: from another site, without our token
+    assert answer.status_code == 303
+    assert answer["Location"].startswith(f"{AUTHORIZE}?")
+    assert flow.browser.get(answer["Location"]).status_code == 200
+    assert not ConsentGrant.objects.exists()
+
+
+def test_a16_the_page_is_never_framed_nor_kept_and_its_form_leads_to_the_app_alone(signed_in):
+    page = signed_in.ask()
+    policy = page["Content-Security-Policy"]
+    assert page["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in policy
+    assert "form-action 'self' https://app.example;" in f"{policy};"
+    assert page["Cache-Control"] == "no-store"
+    assert page["Referrer-Policy"] == "same-origin"
+    assert "Access-Control-Allow-Origin" not in page
+    assert "unsafe-inline" not in policy
+    assert "https://app.example" not in signed_in.browser.get("/app/")["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("uri", "source"),
+    [
+        ("https://app.example/cb", "https://app.example"),
+        ("https://app.example:8443/cb?a=b", "https://app.example:8443"),
+        ("http://127.0.0.1:5321/cb", "http://127.0.0.1:5321"),
+        ("http://[::1]:5321/cb", "http://[::1]:5321"),
+        ("com.example.app:/cb", "com.example.app:"),
+    ],
+)
+def test_a16_the_policy_names_the_origin_of_the_address(uri, source):
+    assert redirects.form_target(uri) == source
+
+
+def test_a16_the_sign_in_page_allows_the_app_too_where_it_leads_to_its_request(flow):
+    page = flow.browser.get(flow.ask()["Location"])
+    assert "form-action 'self' https://app.example" in page["Content-Security-Policy"]
+    forged = flow.browser.get("/app/sign-in", {"next": flow.url(redirect_uri="https://evil.example/")})
+    assert "evil.example" not in forged["Content-Security-Policy"]
+    plain = flow.browser.get("/app/sign-in", {"next": "/app/"})
+    assert "form-action 'self';" in f"{plain['Content-Security-Policy']};"
+
+
+def test_a17_a_decision_without_our_token_is_refused(signed_in, acme):
+    answer = signed_in.browser.post(signed_in.url(), {"company": str(acme.id), "decision": "allow"})
+    assert answer.status_code == 403
+    wrong = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": "x" * 64}
+    assert signed_in.browser.post(signed_in.url(), wrong).status_code == 403
+    assert not ConsentGrant.objects.exists()
+
+
+def test_a17_a_page_that_was_shown_to_somebody_else_is_refused(signed_in, acme, bob):
+    page = signed_in.ask()
+    signed_in.sign_in(bob)
+    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(page)}
+    assert signed_in.browser.post(signed_in.url(), form).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"scope": "svc:read svc:write offline_access"},
+        {"redirect_uri": "https://evil.example/"},
+        {"client_id": "other"},
+        {"code_challenge": "x" * 43, "code_challenge_method": "plain"},
+        {"nonce": "forged", "state": "forged", "resource": "https://evil.example"},
+        {"approval_prompt": "auto", "skip_authorization": "true"},
+    ],
+)
+def test_a18_the_decision_carries_nothing_but_company_and_decision(body, signed_in, acme):
+    answer = signed_in.decide(acme, scope="svc:read", nonce="mine", body=body)
+    assert answer["Location"].startswith(f"{REDIRECT}?code=")
+    assert returned(answer)["state"] == "some state"
+    assert consent().scopes == ["svc:read"]
+    code = AuthorizationCode.objects.get()
+    assert (code.nonce, code.redirect_uri, code.code_challenge) == ("mine", REDIRECT, s256(signed_in.verifier))
+
+
+@pytest.mark.parametrize("chosen", ["foreign", "unknown", "malformed", "none"])
+def test_a18_a_company_that_is_not_the_users_is_400(chosen, signed_in, acme, globex):
+    company = {"foreign": globex, "unknown": "0" * 8, "malformed": "x", "none": ""}[chosen]
+    answer = signed_in.decide(company)
+    assert answer.status_code == 400
+    assert not ConsentGrant.objects.exists()
+
+
+def test_a18_a_company_where_the_user_has_nothing_to_give_is_400(flow, acme):
+    user = factories.member(acme, "auditor@acme.example", permissions=["audit:read", "members:manage"])
+    flow.sign_in(user)
+    page = flow.ask(scope="svc:read")
+    assert "nothing of this to give" in page.content.decode()
+    assert flow.decide(acme, page=page, scope="svc:read").status_code == 400
+    assert flow.decide(acme, scope="openid").status_code == 302
+
+
+def test_a19_a_refusal_is_told(signed_in, acme):
+    values = returned(signed_in.decide(acme, decision="deny"))
+    assert (values["error"], values["state"], values["iss"]) == ("access_denied", "some state", ISSUER)
+    assert not ConsentGrant.objects.exists()
+
+
+def test_a19_a_refusal_needs_no_company(signed_in):
+    assert returned(signed_in.decide("", decision="deny"))["error"] == "access_denied"
+
+
+def test_a20_the_page_is_shown_every_time(signed_in, acme):
+    signed_in.tokens(acme)
+    for changes in ({}, {"approval_prompt": "auto"}, {"skip_authorization": "1"}, {"prompt": "consent"}):
+        assert signed_in.ask(**changes).status_code == 200
+
+
+def test_a22_signing_in_leads_back_to_the_request(flow, alice, acme):
+    answer = flow.ask(state="a b")
+    page = flow.browser.get(answer["Location"])
+    body = {"username": alice.email, "password": "correct horse battery", "csrfmiddlewaretoken": csrf(page)}
+    body["next"] = flow.url(state="a b")
+    back = flow.browser.post("/app/sign-in", body)
+    assert back["Location"] == flow.url(state="a b")
+    assert flow.browser.get(back["Location"]).status_code == 200
+
+
+def test_a23_a_code_is_short_lived_bound_and_stored_as_a_digest(signed_in, acme, alice):
+    code = signed_in.code(acme)
+    row = AuthorizationCode.objects.get()
+    assert len(code) >= 43
+    assert row.code == digest(code) != code
+    assert 0 < (row.expires - row.created).total_seconds() <= 60
+    assert (row.user, row.application, row.consent.company_id) == (alice, signed_in.application, acme.id)
+
+
+def test_the_page_says_who_asks_for_what_and_where_it_leads(signed_in, acme, alice):
+    text = signed_in.ask(scope="svc:read svc:write offline_access").content.decode()
+    for words in ("Forecaster", alice.email, "Not you?", "app.example", "Acme", "changes data", "stay connected"):
+        assert words in text
+    assert "will not be able to" in text
+    assert "checked" in text  # the only company is chosen
+
+
+def test_with_several_companies_none_is_chosen(signed_in, alice, globex):
+    Membership(company=globex, user=alice, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
+    text = signed_in.ask().content.decode()
+    assert "Globex" in text
+    assert "checked" not in text
+
+
+def test_a_consent_is_audited_and_keeps_no_administrative_permission(signed_in, acme, alice):
+    signed_in.code(acme)
+    entry = AuditEntry.objects.of(acme.id).get(action="app.connected")
+    assert entry.actor == str(alice.id)
+    assert entry.after["scopes"] == SCOPE.split()
+    assert not [p for p in consent().permissions if p.endswith(":manage") or p == "audit:read"]
+
+
+def test_an_app_on_a_device_gets_its_own_scheme(alice, acme):
+    made = register(name="Phone", redirect_uris=["com.example.app:/cb"], allowed=[], confidential=False)
+    flow = Flow(application=made.application, redirect_uri="com.example.app:/cb")
+    flow.sign_in(alice)
+    assert "form-action 'self' com.example.app:" in flow.ask()["Content-Security-Policy"]
+    assert flow.decide(acme)["Location"].startswith("com.example.app:/cb?code=")
+
+
+def test_a_redirect_uri_keeps_its_own_query(alice, acme):
+    uri = "https://app.example/cb?tenant=a%20b"
+    made = register(name="Web", redirect_uris=[uri], allowed=[], confidential=False)
+    flow = Flow(application=made.application, redirect_uri=uri)
+    flow.sign_in(alice)
+    assert flow.decide(acme)["Location"].startswith(f"{uri}&code=")
+
+
+def test_a_disabled_app_is_unknown(signed_in):
+    signed_in.application.enabled = False
+    signed_in.application.save()
+    assert signed_in.ask().status_code == 400
+
+
+def test_other_methods_are_405(signed_in):
+    assert signed_in.browser.put(signed_in.url()).status_code == 405
+
+
+# ---------------------------------------------------------------------------------------------- OpenID Connect
+
+
+def test_o5_silent_and_anonymous_is_login_required(flow):
+    assert returned(flow.ask(prompt="none"))["error"] == "login_required"
+
+
+def test_o5_silent_without_a_standing_consent_is_consent_required(signed_in):
+    assert returned(signed_in.ask(prompt="none"))["error"] == "consent_required"
+
+
+def test_o5_silent_with_a_standing_consent_gives_a_code_that_hangs_on_it(signed_in, acme):
+    signed_in.tokens(acme)
+    values = returned(signed_in.ask(prompt="none", scope="svc:read openid"))
+    answer = signed_in.redeem(values["code"])
+    assert answer.json()["scope"] == "svc:read openid"
+    assert ConsentGrant.objects.count() == 1
+    assert "refresh_token" not in answer.json()
+
+
+@pytest.mark.parametrize("ended", ["revoked", "membership", "permissions", "narrower"])
+def test_o5_silent_needs_all_that_the_consent_rests_on(ended, signed_in, acme, alice):
+    signed_in.tokens(acme, scope="svc:read")
+    if ended == "revoked":
+        ConsentGrant.objects.update(revoked_time=factories.stamp().time, revoked_reason="user")
+    elif ended == "membership":
+        Membership.objects.filter(user=alice).delete()
+    elif ended == "permissions":
+        Membership.objects.filter(user=alice).update(permissions=["audit:read"])
+    scope = "svc:read svc:write" if ended == "narrower" else "svc:read"
+    assert returned(signed_in.ask(prompt="none", scope=scope))["error"] == "consent_required"
+
+
+def test_o5_silent_is_refused_where_the_address_proves_no_app(alice, acme):
+    made = register(name="Local", redirect_uris=["http://127.0.0.1/cb"], allowed=[], confidential=False)
+    flow = Flow(application=made.application, redirect_uri="http://127.0.0.1:5123/cb")
+    flow.sign_in(alice)
+    flow.tokens(acme)
+    assert returned(flow.ask(prompt="none"))["error"] == "consent_required"
+
+
+def test_o5_silent_takes_the_latest_company(signed_in, acme, alice, globex):
+    Membership(company=globex, user=alice, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
+    signed_in.tokens(acme)
+    signed_in.tokens(globex)
+    values = returned(signed_in.ask(prompt="none"))
+    token = signed_in.redeem(values["code"]).json()["access_token"]
+    assert [c["name"] for c in signed_in.call(token).json()] == ["Globex"]
+
+
+def test_o6_prompt_login_asks_for_the_password_again_once(signed_in, acme, alice, monkeypatch):
+    later(monkeypatch, seconds=5)
+    first = signed_in.ask(prompt="login")
+    assert "again=1" in first["Location"]
+    page = signed_in.browser.get(first["Location"])
+    assert "Confirm it is you" in page.content.decode()
+    later(monkeypatch, seconds=10)
+    signed_in.sign_in(alice, then=signed_in.url(prompt="login"))
+    assert signed_in.ask(prompt="login").status_code == 200
+    assert signed_in.decide(acme, prompt="login").status_code == 302
+    assert "again=1" in signed_in.ask(prompt="login")["Location"]  # and for the next request anew
+
+
+def test_o6_a_decision_cannot_skip_the_password(signed_in, acme):
+    page = signed_in.ask()
+    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(page)}
+    assert "again=1" in signed_in.browser.post(signed_in.url(prompt="login"), form)["Location"]
+
+
+def test_o7_max_age_asks_again_only_when_the_sign_in_is_older(signed_in, alice, monkeypatch):
+    later(monkeypatch, seconds=100)
+    assert signed_in.ask(max_age="10000").status_code == 200
+    assert "again=1" in signed_in.ask(max_age="1")["Location"]
+    assert returned(signed_in.ask(max_age="1", prompt="none"))["error"] == "login_required"
+    later(monkeypatch, seconds=101)
+    signed_in.sign_in(alice)
+    later(monkeypatch, seconds=110)
+    assert signed_in.ask(max_age="1").status_code == 200  # however long the page took to come back
+
+
+def test_o6_prompt_login_for_somebody_anonymous_asks_once(flow, alice, monkeypatch):
+    assert "again" not in flow.ask(prompt="login")["Location"]
+    flow.sign_in(alice, then=flow.url(prompt="login"))
+    assert flow.ask(prompt="login").status_code == 200
+
+
+def test_o9_the_hint_of_another_users_id_token_is_login_required(signed_in, acme, alice, bob):
+    hint = signed_in.tokens(acme)["id_token"]
+    assert signed_in.ask(id_token_hint=hint).status_code == 200
+    signed_in.sign_in(bob)
+    assert returned(signed_in.ask(id_token_hint=hint))["error"] == "login_required"
+
+
+def test_login_hint_is_filled_in(flow):
+    page = flow.browser.get(flow.ask(login_hint="someone@acme.example")["Location"])
+    assert 'value="someone@acme.example"' in page.content.decode()
+
+
+def test_o11_o16_no_other_address_of_the_toolkit_is_there(client):
+    for path in (
+        "introspect",
+        "applications",
+        "authorized_tokens",
+        "device",
+        "device-authorization",
+        "logout",
+        "register",
+    ):
+        for prefix in ("/auth/oauth2/", "/o/", "/oauth2/", "/auth/"):
+            assert client.get(f"{prefix}{path}").status_code == 404
+            assert client.get(f"{prefix}{path}/").status_code == 404
+
+
+def test_the_hint_cannot_inject(flow):
+    page = flow.browser.get(flow.ask(login_hint='"><script>alert(1)</script>')["Location"])
+    assert "<script>alert" not in page.content.decode()

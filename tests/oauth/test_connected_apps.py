@@ -1,0 +1,106 @@
+"""GET and DELETE /companies/{id}/connected_apps: one's own always, everyone's with apps:manage."""
+
+import pytest
+
+from companies.models import AuditEntry
+from companies.permissions import Role
+from tests import factories
+from tests.oauth.conftest import Flow, consent
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def bobs(application, acme, bob):
+    """A consent of Bob's, who is a viewer."""
+    flow = Flow(application=application)
+    flow.sign_in(bob)
+    tokens = flow.tokens(acme)
+    return flow, tokens, consent()
+
+
+def test_one_sees_ones_own(browser_of, signed_in, granted, bobs, acme, bob, alice):
+    (own,) = browser_of(bob, acme).get("connected_apps").json()
+    assert own["userId"] == str(bob.id)
+    assert own["userEmail"] == bob.email
+    assert own["applicationName"] == "Forecaster"
+    assert own["clientId"] == signed_in.application.client_id
+    assert own["scopes"] == granted["scope"].split()
+    assert own["lastUsedTime"] is None
+    assert {"id", "companyId", "applicationName", "clientId", "scopes"} < set(own)
+    assert set(own) - {"id", "companyId", "applicationName", "clientId", "scopes"} == {
+        "userId",
+        "userEmail",
+        "createdTime",
+        "lastUsedTime",
+    }
+    assert len(browser_of(alice, acme).get("connected_apps").json()) == 2  # apps:manage
+
+
+def test_a_key_has_none_of_its_own(make_api, granted, acme):
+    assert make_api(acme, "accounts:read").get("connected_apps").json() == []
+    assert len(make_api(acme, "apps:manage").get("connected_apps").json()) == 1
+
+
+def test_an_app_sees_its_own_connection_and_may_end_it(signed_in, granted, bobs, acme):
+    flow, tokens, his = bobs
+    (own,) = flow.call(tokens["access_token"], f"/companies/{acme.id}/connected_apps").json()
+    assert own["id"] == str(his.id)
+    headers = {"Authorization": f"Bearer {tokens['access_token']}"}
+    assert flow.app.delete(f"/companies/{acme.id}/connected_apps/{his.id}", headers=headers).status_code == 200
+    assert flow.call(tokens["access_token"]).status_code == 401
+
+
+def test_an_app_cannot_end_another_connection_of_its_user(signed_in, granted, acme):
+    other = consent()
+    token = signed_in.tokens(acme)["access_token"]
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = signed_in.app.delete(f"/companies/{acme.id}/connected_apps/{other.id}", headers=headers)
+    assert answer.status_code == 403
+    assert "apps:manage" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("who", "whose", "status"),
+    [("bob", "bob", 200), ("alice", "bob", 200), ("bob", "alice", 403), ("carol", "bob", 404), ("editor", "bob", 403)],
+)
+def test_who_may_disconnect_whose(who, whose, status, browser_of, signed_in, granted, bobs, acme, bob, alice, carol):
+    hers = signed_in.tokens(acme) and consent()
+    people = {"alice": alice, "bob": bob, "carol": carol, "editor": factories.member(acme, "e@acme.example")}
+    target = {"bob": bobs[2], "alice": hers}[whose]
+    answer = browser_of(people[who], acme).delete(f"connected_apps/{target.id}")
+    assert answer.status_code == status
+    target.refresh_from_db()
+    assert (target.revoked_time is not None) is (status == 200)
+
+
+def test_a_disconnected_app_is_gone_and_audited(browser_of, signed_in, granted, alice, acme):
+    ended = consent()
+    browser = browser_of(alice, acme)
+    assert browser.delete(f"connected_apps/{ended.id}").json() == {"success": True}
+    assert browser.get("connected_apps").json() == []
+    assert browser.delete(f"connected_apps/{ended.id}").status_code == 404
+    assert signed_in.call(granted["access_token"]).status_code == 401
+    entry = AuditEntry.objects.of(acme.id).get(action="app.revoked")
+    assert (entry.actor, entry.after) == (str(alice.id), {"reason": "user"})
+
+
+@pytest.mark.parametrize("unknown", ["x", "00000000-0000-7000-8000-000000000000"])
+def test_an_unknown_connection_is_404(unknown, browser_of, bob, acme):
+    assert browser_of(bob, acme).delete(f"connected_apps/{unknown}").status_code == 404
+
+
+def test_a_consent_whose_code_was_never_fetched_is_not_listed(browser_of, signed_in, alice, acme):
+    signed_in.code(acme)
+    assert browser_of(alice, acme).get("connected_apps").json() == []
+
+
+def test_a_connection_of_somebody_who_left_is_not_listed(browser_of, bobs, alice, acme, bob):
+    assert len(browser_of(alice, acme).get("connected_apps").json()) == 1
+    bob.memberships.all().delete()
+    assert browser_of(alice, acme).get("connected_apps").json() == []
+
+
+def test_admins_manage_apps_too(browser_of, bobs, acme):
+    admin = factories.member(acme, "admin@acme.example", role=Role.ADMIN)
+    assert len(browser_of(admin, acme).get("connected_apps").json()) == 1

@@ -1,0 +1,47 @@
+"""The documents that clients read first."""
+
+import pytest
+
+BASE = "http://127.0.0.1:8000"
+SERVER = [
+    "/auth/.well-known/openid-configuration",
+    "/auth/.well-known/oauth-authorization-server",
+    "/.well-known/oauth-authorization-server/auth",
+    "/.well-known/openid-configuration/auth",
+]
+
+
+@pytest.mark.parametrize("path", SERVER)
+def test_the_server_describes_itself_at_all_four_addresses(path, client):
+    answer = client.get(path, headers={"Host": "localhost"})
+    assert answer["Content-Type"] == "application/json"
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    body = answer.json()
+    assert body["issuer"] == f"{BASE}/auth"  # from the settings, never from the Host header
+    for name in ("authorization", "token", "userinfo", "revocation"):
+        assert body[f"{name}_endpoint"].startswith(f"{BASE}/auth/oauth2/")
+    assert body["jwks_uri"] == f"{BASE}/auth/oauth2/jwks"
+    assert body["response_types_supported"] == ["code"]
+    assert body["grant_types_supported"] == ["authorization_code", "refresh_token"]
+    assert body["code_challenge_methods_supported"] == ["S256"]
+    assert body["id_token_signing_alg_values_supported"] == ["RS256"]
+    assert "none" in body["token_endpoint_auth_methods_supported"]
+    assert body["authorization_response_iss_parameter_supported"] is True
+    assert body["request_uri_parameter_supported"] is False
+    assert body["request_parameter_supported"] is False
+    assert "registration_endpoint" not in body
+    assert "introspection_endpoint" not in body
+    assert "end_session_endpoint" not in body
+
+
+def test_the_resource_names_its_server(client):
+    body = client.get("/.well-known/oauth-protected-resource").json()
+    assert body["resource"] == BASE
+    assert body["authorization_servers"] == [f"{BASE}/auth"]
+    assert body["scopes_supported"] == ["svc:read", "svc:write", "offline_access"]
+
+
+def test_the_keys_are_public_halves_only(client):
+    body = client.get("/auth/oauth2/jwks").json()
+    for key in body["keys"]:
+        assert set(key) == {"kty", "n", "e", "kid", "use", "alg"}

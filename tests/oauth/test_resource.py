@@ -1,0 +1,405 @@
+"""What an access token opens, and what does not pass for one. Numbers such as R6 name the assertion."""
+
+import base64
+import hashlib
+import hmac
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+
+from companies.models import Membership, User
+from companies.permissions import ADMIN_LEVEL, ALL, Permission, Role, known
+from oauth import keys, scopes, tokens
+from oauth.models import ConsentGrant
+from oauth.permissions import effective
+from tests.oauth.conftest import USERINFO, consent, later
+
+pytestmark = pytest.mark.django_db
+BASE = "http://127.0.0.1:8000"
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+# ---------------------------------------------------------------------------------------------- the pure function
+
+
+subsets = st.frozensets(st.sampled_from(sorted(ALL)))
+
+
+@given(asked=st.lists(st.sampled_from([*scopes.ALL, "nonsense"])), snapshot=subsets, current=subsets)
+def test_r9_r10_effective_permissions_are_never_more_than_any_of_the_three(asked, snapshot, current):
+    held = effective(scopes=asked, snapshot=snapshot, current=current)
+    assert held <= snapshot & current
+    assert not held & ADMIN_LEVEL
+    assert not held or {"svc:read", "svc:write"} & set(asked)
+    assert all(p.reads for p in held) or "svc:write" in asked
+    assert all(p.writes for p in held) or "svc:read" in asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [([], 0), (["openid"], 0), (["svc:read"], 12), (["svc:write"], 10), (["svc:read", "svc:write"], 22)],
+)
+def test_a_scope_grants_every_permission_of_its_kind(asked, count):
+    assert len(effective(scopes=asked, snapshot=ALL, current=ALL)) == count
+
+
+# ---------------------------------------------------------------------------------------------- challenges
+
+
+def test_r1_without_a_credential_the_challenge_names_no_error(client, acme):
+    for path in ("/companies", f"/companies/{acme.id}", USERINFO):
+        answer = client.get(path)
+        assert answer.status_code == 401
+        challenge = answer["WWW-Authenticate"]
+        assert challenge.startswith("Bearer realm=")
+        assert f'resource_metadata="{BASE}/.well-known/oauth-protected-resource"' in challenge
+        assert "scope=" in challenge
+        assert "error" not in challenge
+
+
+@pytest.mark.parametrize("token", ["nonsense", "a.b.c", "svc_nonsense", "svcrt_x", "ey", "..", "a" * 5000, "ü"])
+def test_r2_a_bad_token_is_invalid_token(token, client, acme):
+    answer = client.get("/companies", headers=bearer(token.encode().decode("latin-1")))
+    assert answer.status_code == 401
+    assert 'error="invalid_token"' in answer["WWW-Authenticate"]
+
+
+def test_r2_the_scheme_is_read_without_regard_to_case(signed_in, granted):
+    headers = {"Authorization": f"bearer {granted['access_token']}"}
+    assert signed_in.app.get("/companies", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("header", ["Basic abc", "Bearer", "Bearer ", "Token x", ""])
+def test_r13_a_header_that_fails_never_falls_through_to_the_cookie(header, browser_of, alice, acme):
+    browser = browser_of(alice, acme)
+    assert browser.get("/companies").status_code == 200
+    assert browser.get("/companies", authorization=header).status_code == 401
+
+
+def test_r13_a_dead_token_never_falls_through_to_the_cookie(browser_of, alice, acme, signed_in, granted):
+    ConsentGrant.objects.update(revoked_time=datetime.now(tz=UTC), revoked_reason="user")
+    answer = browser_of(alice, acme).get("/companies", authorization=f"Bearer {granted['access_token']}")
+    assert answer.status_code == 401
+
+
+def test_r3_a_missing_scope_is_insufficient_scope(signed_in, acme):
+    token = signed_in.tokens(acme, scope="svc:read")["access_token"]
+    answer = signed_in.app.put(
+        f"/companies/{acme.id}", {"name": "x"}, content_type="application/json", headers=bearer(token)
+    )
+    assert answer.status_code == 403
+    assert answer.json()["code"] == "permission_denied"
+    assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
+    assert 'scope="svc:write"' in answer["WWW-Authenticate"]
+
+
+def test_r3_only_apps_get_that_challenge(make_api, acme):
+    answer = make_api(acme, "accounts:read").put("", {"name": "x"})
+    assert answer.status_code == 403
+    assert "WWW-Authenticate" not in answer
+
+
+def test_r4_a_token_in_the_query_is_no_credential(client, granted):
+    for path in ("/companies", USERINFO):
+        assert client.get(path, {"access_token": granted["access_token"]}).status_code == 401
+
+
+# ---------------------------------------------------------------------------------------------- forgeries
+
+
+def segment(value):
+    raw = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def parts(token):
+    return [json.loads(base64.urlsafe_b64decode(part + "==")) for part in token.split(".")[:2]]
+
+
+def resigned(token, *, header=None, claims=None, key=None, without=()):
+    """The token with something changed, signed anew by our own key or another."""
+    old_header, old_claims = parts(token)
+    changed = {name: value for name, value in (old_claims | (claims or {})).items() if name not in without}
+    head = {name: value for name, value in (old_header | (header or {})).items() if value is not None}
+    return jwt.encode(head, changed, key or keys.signing_key(), algorithms=["RS256"])
+
+
+def unsigned(token):
+    header, claims = parts(token)
+    return f"{segment(header | {'alg': 'none'})}.{segment(claims)}."
+
+
+def by_public_key(token):
+    header, claims = parts(token)
+    pem = keys.signing_key().as_pem(private=False)
+    text = f"{segment(header | {'alg': 'HS256'})}.{segment(claims)}"
+    return f"{text}.{segment(hmac.digest(pem, text.encode(), hashlib.sha256))}"
+
+
+FORGERIES = {
+    "R6 alg none": unsigned,
+    "R6 HS256 under the public key": by_public_key,
+    "R6 other issuer": lambda t: resigned(t, claims={"iss": "https://evil.example/auth"}),
+    "R6 other audience": lambda t: resigned(t, claims={"aud": "https://evil.example"}),
+    "R6 audience as a list": lambda t: resigned(t, claims={"aud": [BASE, "https://evil.example"]}),
+    "R6 typ JWT": lambda t: resigned(t, header={"typ": "JWT"}),
+    "R6 no typ": lambda t: resigned(t, header={"typ": ""}),
+    "R6 unknown kid": lambda t: resigned(t, header={"kid": "unknown"}),
+    "R6 another's key": lambda t: resigned(t, key=RSAKey.generate_key(2048)),
+    "R6 no exp": lambda t: resigned(t, without=["exp"]),
+    "R6 exp as a string": lambda t: resigned(t, claims={"exp": "9999999999"}),
+    "R6 expired": lambda t: resigned(t, claims={"exp": int(datetime.now(tz=UTC).timestamp())}),
+    "R6 tampered claims": lambda t: ".".join([t.split(".")[0], segment({"sub": "x"}), t.split(".")[2]]),
+    "R6 no signature": lambda t: t.rpartition(".")[0] + ".",
+    "other user": lambda t: resigned(t, claims={"sub": "01a1f88d-fc47-7398-abda-7a305e04b27d"}),
+    "other client": lambda t: resigned(t, claims={"client_id": "other"}),
+    "critical header": lambda t: resigned(t, header={"crit": ["b64"], "b64": True}),
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+def test_r6_what_is_no_live_access_token_of_ours_is_401(forge, signed_in, granted):
+    assert signed_in.call(granted["access_token"]).status_code == 200
+    try:
+        forged = forge(granted["access_token"])
+    except Exception as error:  # noqa: BLE001
+        pytest.skip(f"the library will not even make one: {error}")
+    assert signed_in.call(forged).status_code == 401
+
+
+@pytest.mark.parametrize("kind", ["id_token", "refresh_token", "code"])
+def test_r6_no_other_token_is_a_credential(kind, signed_in, granted, acme):
+    text = signed_in.code(acme) if kind == "code" else granted[kind]
+    assert signed_in.call(text).status_code == 401
+    assert signed_in.call(text, USERINFO).status_code == 401
+
+
+def test_r6_there_is_no_leeway(signed_in, granted, monkeypatch):
+    later(monkeypatch, seconds=3598)
+    assert signed_in.call(granted["access_token"]).status_code == 200
+    later(monkeypatch, seconds=3601)
+    assert signed_in.call(granted["access_token"]).status_code == 401
+
+
+def test_a_token_of_an_older_key_is_good_for_as_long_as_the_key_is_published(
+    signed_in, granted, settings, tmp_path, client
+):
+    fresh = tmp_path / "new.pem"
+    fresh.write_bytes(RSAKey.generate_key(2048).as_pem(private=True))
+    settings.OAUTH_SIGNING_KEYS = [str(fresh), *settings.OAUTH_SIGNING_KEYS]
+    assert len(client.get("/auth/oauth2/jwks").json()["keys"]) == 2  # O17
+    assert signed_in.call(granted["access_token"]).status_code == 200
+    new = signed_in.refresh(granted["refresh_token"]).json()["access_token"]
+    assert parts(new)[0]["kid"] != parts(granted["access_token"])[0]["kid"]
+    assert signed_in.call(new).status_code == 200
+    settings.OAUTH_SIGNING_KEYS = [str(fresh)]
+    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert signed_in.call(new).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- what it rests on
+
+
+def revoke_in_settings(flow, acme, alice):
+    flow.browser.get(f"/app/companies/{acme.id}/settings/api-keys")
+    token = flow.browser.cookies["svc-csrf"].value
+    url = f"/app/companies/{acme.id}/settings/apps/{consent().id}/disconnect"
+    assert flow.browser.post(url, {"csrfmiddlewaretoken": token}).status_code == 302
+
+
+def disable(flow):
+    flow.application.enabled = False
+    flow.application.save()
+
+
+ENDINGS = {
+    "R7 revoked in Settings": revoke_in_settings,
+    "R8 user deactivated": lambda flow, acme, alice: User.objects.filter(pk=alice.pk).update(is_active=False),
+    "R8 membership gone": lambda flow, acme, alice: Membership.objects.filter(user=alice).delete(),
+    "R8 app switched off": lambda flow, acme, alice: disable(flow),
+}
+
+
+@pytest.mark.parametrize("end", ENDINGS.values(), ids=ENDINGS)
+def test_r7_r8_the_very_next_request_is_401(end, signed_in, granted, acme, alice):
+    assert signed_in.call(granted["access_token"]).status_code == 200
+    end(signed_in, acme, alice)
+    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert signed_in.call(granted["access_token"], USERINFO).status_code == 401
+
+
+def permissions_of(flow, token):
+    (company,) = flow.call(token).json()
+    return known(company["permissions"])
+
+
+def test_r9_a_permission_lost_is_lost_at_once_and_given_back_works_again(signed_in, granted, alice):
+    token = granted["access_token"]
+    Membership.objects.filter(user=alice).update(permissions=["accounts:read", "company:read"])
+    assert permissions_of(signed_in, token) == {Permission.ACCOUNTS_READ, Permission.COMPANY_READ}
+    Membership.objects.filter(user=alice).update(permissions=None)
+    assert len(permissions_of(signed_in, token)) == 22
+
+
+def test_r9_a_permission_gained_is_not_gained_by_the_token(flow, acme, bob):
+    flow.sign_in(bob)
+    token = flow.tokens(acme)["access_token"]
+    before = permissions_of(flow, token)
+    Membership.objects.filter(user=bob).update(role=Role.OWNER)
+    assert permissions_of(flow, token) == before
+    assert Permission.ACCOUNTS_WRITE not in before
+
+
+def test_r10_nothing_administrative_even_where_the_row_says_so(signed_in, granted):
+    ConsentGrant.objects.update(permissions=[p.value for p in ALL])
+    assert not permissions_of(signed_in, granted["access_token"]) & ADMIN_LEVEL
+
+
+@pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])
+def test_r10_administration_is_closed_to_an_owners_app(path, signed_in, granted, acme):
+    assert signed_in.call(granted["access_token"], f"/companies/{acme.id}/{path}").status_code == 403
+
+
+def test_r11_a_token_reaches_its_one_company(signed_in, granted, alice, acme, globex):
+    Membership(company=globex, user=alice, role=Role.OWNER).stamp_new(_stamp()).save(force_insert=True)
+    assert [c["id"] for c in signed_in.call(granted["access_token"]).json()] == [str(acme.id)]
+    assert signed_in.call(granted["access_token"], f"/companies/{globex.id}").status_code == 404
+    assert signed_in.call(granted["access_token"], f"/companies/{acme.id}").status_code == 200
+    assert signed_in.call(granted["access_token"], f"/companies/{str(acme.id).upper()}").status_code == 200
+
+
+def _stamp():
+    from tests import factories
+
+    return factories.stamp()
+
+
+def test_r12_a_reading_token_changes_nothing(signed_in, acme):
+    token = signed_in.tokens(acme, scope="svc:read")["access_token"]
+    headers = bearer(token)
+    answers = [
+        signed_in.app.put(f"/companies/{acme.id}", "{}", content_type="application/json", headers=headers),
+        signed_in.app.delete(f"/companies/{acme.id}/logo", headers=headers),
+        signed_in.app.post("/companies", '{"name": "x"}', content_type="application/json", headers=headers),
+    ]
+    assert [a.status_code for a in answers] == [403, 403, 403]
+
+
+def test_a_writing_token_reads_nothing(signed_in, acme):
+    token = signed_in.tokens(acme, scope="svc:write")["access_token"]
+    assert signed_in.call(token, f"/companies/{acme.id}").status_code == 403
+
+
+def test_openid_alone_reaches_its_company_with_no_permission(signed_in, acme):
+    token = signed_in.tokens(acme, scope="openid")["access_token"]
+    (company,) = signed_in.call(token).json()
+    assert (company["name"], company["role"], company["permissions"]) == ("Acme", "app", [])
+    assert signed_in.call(token, f"/companies/{acme.id}").status_code == 403
+
+
+def test_r14_answers_are_nobody_elses(signed_in, granted):
+    answer = signed_in.call(granted["access_token"])
+    assert {"Authorization", "Cookie"} <= {v.strip() for v in answer["Vary"].split(",")}
+    assert "private" in answer["Cache-Control"]
+
+
+def test_what_an_app_changes_is_the_users_change(signed_in, granted, acme, alice):
+    answer = signed_in.app.put(
+        f"/companies/{acme.id}",
+        {"name": "By app"},
+        content_type="application/json",
+        headers=bearer(granted["access_token"]),
+    )
+    assert answer.json()["lastUpdatedUserId"] == str(alice.id)
+
+
+@pytest.mark.parametrize("credential", ["key", "token"])
+def test_a_credential_costs_one_query(credential, signed_in, granted, api, acme, django_assert_num_queries):
+    token = api.key if credential == "key" else granted["access_token"]
+    signed_in.call(token)  # notes its use, which it does not again within a minute
+    with django_assert_num_queries(1):
+        assert signed_in.call(token, f"/companies/{acme.id}").status_code == 200
+
+
+def test_the_last_use_is_noted_at_most_once_a_minute(signed_in, granted, acme, django_assert_num_queries, monkeypatch):
+    token = granted["access_token"]
+    signed_in.call(token)
+    first = consent().last_used_time
+    assert first is not None
+    signed_in.call(token)
+    assert consent().last_used_time == first
+    later(monkeypatch, seconds=61)
+    signed_in.call(token)
+    assert consent().last_used_time - first >= timedelta(seconds=60)
+
+
+def test_the_company_of_a_token_is_whole(signed_in, granted, acme, api):
+    assert signed_in.call(granted["access_token"], f"/companies/{acme.id}").json() == api.get().json()
+
+
+# ---------------------------------------------------------------------------------------------- userinfo
+
+
+@pytest.mark.parametrize(
+    ("scope", "claims"),
+    [
+        ("openid", {"sub"}),
+        ("openid email", {"sub", "email"}),
+        ("openid profile", {"sub", "name"}),
+        ("openid profile email", {"sub", "email", "name"}),
+        ("openid svc:read offline_access", {"sub"}),
+    ],
+)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_u1_o13_userinfo_says_what_the_scopes_say(scope, claims, method, signed_in, acme, alice):
+    issued = signed_in.tokens(acme, scope=scope)
+    answer = getattr(signed_in.app, method)(USERINFO, headers=bearer(issued["access_token"]))
+    assert answer.status_code == 200
+    assert set(answer.json()) == claims
+    assert answer.json()["sub"] == parts(issued["id_token"])[1]["sub"] == str(alice.id)
+    assert answer["Cache-Control"] == "no-store"
+    assert answer["Access-Control-Allow-Origin"] == "*"
+
+
+def test_u1_a_user_without_a_name_goes_by_the_address(signed_in, acme, alice):
+    User.objects.filter(pk=alice.pk).update(name="")
+    token = signed_in.tokens(acme, scope="openid profile")["access_token"]
+    assert signed_in.call(token, USERINFO).json()["name"] == alice.email
+
+
+def test_u1_userinfo_needs_openid(signed_in, acme):
+    answer = signed_in.call(signed_in.tokens(acme, scope="svc:read email")["access_token"], USERINFO)
+    assert answer.status_code == 403
+    assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
+    assert 'scope="openid"' in answer["WWW-Authenticate"]
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+def test_u1_userinfo_takes_neither_key_nor_cookie(api, signed_in):
+    assert api.get(USERINFO).status_code == 401
+    assert signed_in.browser.get(USERINFO).status_code == 401
+    assert Client().post(USERINFO, {"access_token": "x"}).status_code == 401
+
+
+def test_u1_userinfo_has_two_methods(client):
+    assert client.put(USERINFO).status_code == 405
+
+
+def test_no_token_opens_the_pages(signed_in, granted):
+    answer = signed_in.app.get("/app/", headers=bearer(granted["access_token"]))
+    assert answer["Location"].startswith("/app/sign-in")
+
+
+def test_an_expired_token_can_still_be_read_where_it_is_to_be_revoked(granted, monkeypatch):
+    now = datetime.now(tz=UTC) + timedelta(hours=2)
+    assert tokens.read_access_token(granted["access_token"], now=now) is None
+    assert tokens.read_access_token(granted["access_token"], now=now, even_expired=True) is not None

@@ -1,0 +1,410 @@
+"""The token endpoint and revocation. Numbers such as T6 name the assertion of the checklist."""
+
+import base64
+import hashlib
+import json
+from urllib.parse import urlencode
+
+import pytest
+from joserfc import jwt
+
+from companies.models import AuditEntry, Membership
+from oauth import keys
+from oauth.models import AccessToken, AuthorizationCode, ConsentGrant, IDToken, RefreshToken
+from oauth.registration import register
+from tests.oauth.conftest import ISSUER, REDIRECT, REVOKE, TOKEN, Flow, consent, later
+
+pytestmark = pytest.mark.django_db
+BASE = "http://127.0.0.1:8000"
+
+
+def refused(answer, error, status=400):
+    assert answer.status_code == status, answer.content
+    assert answer.json()["error"] == error
+    assert answer["Content-Type"] == "application/json"  # T4
+    assert answer["Cache-Control"] == "no-store"
+    return True
+
+
+def other_app() -> Flow:
+    made = register(name="Other", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    return Flow(application=made.application)
+
+
+@pytest.mark.parametrize("method", ["get", "head", "put", "delete", "patch"])
+@pytest.mark.parametrize("path", [TOKEN, REVOKE])
+def test_t1_only_post(method, path, client):
+    answer = getattr(client, method)(path)
+    assert answer.status_code == 405
+    assert answer["Allow"] == "POST"
+    assert answer["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("label", "body", "kind"),
+    [
+        ("json", '{"grant_type": "authorization_code"}', "application/json"),
+        ("multipart", "x", "multipart/form-data; boundary=x"),
+        ("none", "", ""),
+        ("text", "grant_type=refresh_token", "text/plain"),
+    ],
+)
+def test_t2_anything_but_a_form_is_invalid_request(label, body, kind, client):
+    assert refused(client.post(TOKEN, body, content_type=kind), "invalid_request")
+
+
+@pytest.mark.parametrize("body", ["grant_type=refresh_token&grant_type=x", "%zz", "a=%00", "x=%ff", "grant_type="])
+def test_t2_a_broken_form_is_invalid_request(body, client, application):
+    assert refused(client.post(TOKEN, body, content_type="application/x-www-form-urlencoded"), "invalid_request")
+
+
+def test_t3_query_parameters_are_refused(flow, application):
+    body = urlencode({"grant_type": "refresh_token", "refresh_token": "x", "client_id": application.client_id})
+    answer = flow.app.post(f"{TOKEN}?x=1", body, content_type="application/x-www-form-urlencoded")
+    assert refused(answer, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["password", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code", "implicit", "nonsense",
+     "urn:ietf:params:oauth:grant-type:jwt-bearer"],
+)  # fmt: skip
+def test_t5_other_grants_are_unsupported(kind, flow):
+    body = {"grant_type": kind, "client_id": flow.application.client_id, "username": "x", "password": "y"}
+    assert refused(flow.post(TOKEN, body), "unsupported_grant_type")
+
+
+def test_t4_a_good_answer_is_json_and_not_kept(signed_in, acme):
+    answer = signed_in.redeem(signed_in.code(acme))
+    assert answer["Cache-Control"] == "no-store"
+    assert answer["Content-Type"] == "application/json"
+    assert answer["Access-Control-Allow-Origin"] == "*"
+
+
+def test_t6_a_code_that_is_replayed_later_ends_everything_of_its_consent(signed_in, acme, monkeypatch):
+    code = signed_in.code(acme)
+    tokens = signed_in.redeem(code).json()
+    later(monkeypatch, seconds=30)  # O10
+    assert refused(signed_in.redeem(code), "invalid_grant")
+    assert signed_in.call(tokens["access_token"]).status_code == 401
+    assert refused(signed_in.refresh(tokens["refresh_token"]), "invalid_grant")
+    assert consent().revoked_reason == "codeReplay"
+    assert AuditEntry.objects.filter(action="app.revoked").exists()
+
+
+def test_t6_a_code_that_is_used_twice_at_once_is_refused_and_harms_nothing(signed_in, acme):
+    code = signed_in.code(acme)
+    tokens = signed_in.redeem(code).json()
+    assert refused(signed_in.redeem(code), "invalid_grant")
+    assert signed_in.call(tokens["access_token"]).status_code == 200
+
+
+def test_t6_a_stranger_cannot_end_a_consent_with_somebody_elses_code(signed_in, acme, monkeypatch):
+    code = signed_in.code(acme)
+    tokens = signed_in.redeem(code).json()
+    later(monkeypatch, seconds=30)
+    assert refused(other_app().redeem(code), "invalid_grant")
+    assert signed_in.call(tokens["access_token"]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("label", "changes", "error"),
+    [
+        ("T8 wrong verifier", {"code_verifier": "x" * 43}, "invalid_grant"),
+        ("T8 short verifier", {"code_verifier": "short"}, "invalid_grant"),
+        ("T8 T9 no verifier", {"code_verifier": None}, "invalid_request"),
+        ("T10 other address", {"redirect_uri": "https://app.example/other"}, "invalid_grant"),
+        ("T12 unknown code", {"code": "nonsense"}, "invalid_grant"),
+        ("no code", {"code": None}, "invalid_request"),
+        ("no grant type", {"grant_type": None}, "invalid_request"),
+        ("resource elsewhere", {"resource": "https://other.example"}, "invalid_target"),
+    ],
+)
+def test_t8_t9_t10_what_does_not_fit_the_request_is_refused_and_uses_nothing_up(label, changes, error, signed_in, acme):
+    code = signed_in.code(acme)
+    assert refused(signed_in.redeem(code, **changes), error), label
+    assert signed_in.redeem(code).status_code == 200
+
+
+def test_t9_a_challenge_cannot_be_left_out_afterwards(signed_in, acme):
+    code = signed_in.code(acme)
+    AuthorizationCode.objects.update(code_challenge="")
+    assert refused(signed_in.redeem(code), "invalid_grant")
+
+
+def test_t10_the_address_may_be_left_out_where_there_is_only_one(signed_in, acme):
+    assert signed_in.redeem(signed_in.code(acme), redirect_uri=None).status_code == 200
+    signed_in.application.redirect_uris = f"{REDIRECT}\nhttps://app.example/two"
+    signed_in.application.save()
+    assert refused(signed_in.redeem(signed_in.code(acme), redirect_uri=None), "invalid_grant")
+
+
+def test_t10_a_resource_below_the_base_is_taken(signed_in, acme):
+    code = signed_in.code(acme, resource=f"{BASE}/companies")
+    assert signed_in.redeem(code, resource=BASE).status_code == 200
+
+
+def test_t11_another_apps_code_is_refused_and_stays_good(signed_in, acme):
+    code = signed_in.code(acme)
+    assert refused(other_app().redeem(code, code_verifier=signed_in.verifier), "invalid_grant")
+    assert signed_in.redeem(code).status_code == 200
+
+
+@pytest.mark.parametrize("ended", ["expired", "inactive", "disabled", "revoked", "left"])
+@pytest.mark.parametrize("kind", ["code", "refresh"])
+def test_t12_what_a_code_or_token_rests_on_must_stand(ended, kind, signed_in, acme, alice, monkeypatch):
+    code = signed_in.code(acme)
+    token = signed_in.redeem(code).json()["refresh_token"] if kind == "refresh" else ""
+    if ended == "expired":
+        later(monkeypatch, seconds=61 * 24 * 3600 if kind == "refresh" else 61)
+    elif ended == "inactive":
+        type(alice).objects.filter(pk=alice.pk).update(is_active=False)
+    elif ended == "disabled":
+        signed_in.application.enabled = False
+        signed_in.application.save()
+    elif ended == "revoked":
+        ConsentGrant.objects.update(revoked_time=consent().created_time, revoked_reason="user")
+    else:
+        Membership.objects.filter(user=alice).delete()
+    answer = signed_in.refresh(token) if token else signed_in.redeem(code)
+    if ended == "disabled":
+        assert refused(answer, "invalid_client", 401)
+    else:
+        assert refused(answer, "invalid_grant")
+
+
+# ---------------------------------------------------------------------------------------------- who is calling
+
+
+def basic(name, secret):
+    return {"Authorization": "Basic " + base64.b64encode(f"{name}:{secret}".encode()).decode()}
+
+
+def test_t13_o14_a_confidential_app_proves_itself_in_either_way(confidential, alice, acme):
+    confidential.sign_in(alice)
+    assert confidential.redeem(confidential.code(acme)).status_code == 200
+    headers = basic(confidential.application.client_id, confidential.secret)
+    by_header = confidential.redeem(confidential.code(acme), headers=headers, client_secret=None, client_id=None)
+    assert by_header.status_code == 200
+    both_named = confidential.redeem(confidential.code(acme), headers=headers, client_secret=None)
+    assert both_named.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("label", "changes", "header", "error", "status"),
+    [
+        ("no secret", {"client_secret": None}, None, "invalid_client", 401),
+        ("wrong secret", {"client_secret": "x"}, None, "invalid_client", 401),
+        ("wrong secret in the header", {"client_secret": None}, "wrong", "invalid_client", 401),
+        ("two ways", {}, "right", "invalid_request", 400),
+        ("two names", {"client_secret": None, "client_id": "other"}, "right", "invalid_request", 400),
+        ("bearer", {"client_secret": None}, "bearer", "invalid_client", 401),
+        ("broken header", {"client_secret": None}, "broken", "invalid_client", 401),
+        ("nobody", {"client_secret": None, "client_id": None}, None, "invalid_client", 401),
+    ],
+)
+def test_t13_who_does_not_prove_it_is_refused(label, changes, header, error, status, confidential, alice, acme):
+    confidential.sign_in(alice)
+    name = confidential.application.client_id
+    headers = {
+        "right": basic(name, confidential.secret),
+        "wrong": basic(name, "wrong"),
+        "bearer": {"Authorization": "Bearer x"},
+        "broken": {"Authorization": "Basic ###"},
+    }.get(header, {})
+    answer = confidential.redeem(confidential.code(acme), headers=headers, **changes)
+    assert refused(answer, error, status)
+    challenged = answer.headers.get("WWW-Authenticate", "")
+    assert challenged.startswith("Basic ") if status == 401 and headers else challenged == ""
+
+
+def test_t13_a_public_app_has_no_secret(signed_in, acme):
+    code = signed_in.code(acme)
+    assert refused(signed_in.redeem(code, client_secret="guess"), "invalid_client", 401)
+    assert signed_in.redeem(code).status_code == 200
+
+
+def test_t20_a_public_app_names_itself_when_it_refreshes(signed_in, granted):
+    assert refused(signed_in.refresh(granted["refresh_token"], client_id=None), "invalid_client", 401)
+    assert signed_in.refresh(granted["refresh_token"]).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- what is answered
+
+
+@pytest.mark.parametrize(
+    ("scope", "refreshes", "identifies"),
+    [
+        ("svc:read", False, False),
+        ("svc:read offline_access", True, False),
+        ("openid", False, True),
+        ("offline_access openid svc:write", True, True),
+    ],
+)
+def test_t14_a_refresh_token_and_an_id_token_come_only_where_asked_for(scope, refreshes, identifies, signed_in, acme):
+    tokens = signed_in.tokens(acme, scope=scope)
+    assert ("refresh_token" in tokens, "id_token" in tokens) == (refreshes, identifies)
+    assert (tokens["token_type"], tokens["expires_in"]) == ("Bearer", 3600)
+    assert set(tokens["scope"].split()) == set(scope.split())  # O2
+
+
+def test_t15_the_access_token_is_what_rfc_9068_says(granted, acme, alice, signed_in, client):
+    token = granted["access_token"]
+    header = json.loads(base64.urlsafe_b64decode(token.split(".")[0] + "=="))
+    published = client.get("/auth/oauth2/jwks").json()["keys"]
+    assert (header["typ"], header["alg"]) == ("at+jwt", "RS256")
+    assert header["kid"] in [key["kid"] for key in published]
+    claims = jwt.decode(token, keys.key_set(), algorithms=["RS256"]).claims
+    assert claims["iss"] == ISSUER
+    assert claims["aud"] == BASE
+    assert claims["sub"] == str(alice.id)
+    assert claims["client_id"] == signed_in.application.client_id
+    assert claims["exp"] - claims["iat"] == 3600
+    assert claims["company_id"] == str(acme.id)
+    assert claims["grant_id"] == str(consent().id)
+    assert claims["scope"] == granted["scope"]
+    assert set(claims) == {
+        "iss", "aud", "sub", "client_id", "scope", "jti", "iat", "exp", "company_id", "grant_id",
+    }  # fmt: skip
+    again = jwt.decode(signed_in.tokens(acme)["access_token"], keys.key_set(), algorithms=["RS256"]).claims
+    assert again["jti"] != claims["jti"]
+
+
+@pytest.mark.parametrize("nonce", [None, "n-0S6_WzA2Mj"])
+def test_o1_o3_the_id_token_names_the_user_the_app_and_the_sign_in(nonce, signed_in, acme, alice):
+    tokens = signed_in.tokens(acme, nonce=nonce)
+    token = jwt.decode(tokens["id_token"], keys.key_set(), algorithms=["RS256"])
+    claims = token.claims
+    half = hashlib.sha256(tokens["access_token"].encode()).digest()[:16]
+    assert token.header["typ"] == "JWT"
+    assert token.header["kid"]
+    assert (claims["iss"], claims["aud"]) == (ISSUER, signed_in.application.client_id)
+    assert claims["sub"] == str(alice.id)
+    assert claims["at_hash"] == base64.urlsafe_b64encode(half).rstrip(b"=").decode()
+    assert claims["auth_time"] <= claims["iat"] < claims["exp"]
+    assert claims.get("nonce") == nonce
+    assert "email" not in claims
+
+
+def test_t16_a_refresh_token_is_used_once_and_its_replay_ends_the_consent(signed_in, granted, monkeypatch):
+    fresh = signed_in.refresh(granted["refresh_token"]).json()
+    assert fresh["refresh_token"] != granted["refresh_token"]
+    later(monkeypatch, seconds=30)
+    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
+    assert refused(signed_in.refresh(fresh["refresh_token"]), "invalid_grant")
+    assert signed_in.call(fresh["access_token"]).status_code == 401
+    assert consent().revoked_reason == "refreshReplay"
+
+
+def test_t16_within_ten_seconds_a_replay_is_a_race_and_harms_nothing(signed_in, granted):
+    fresh = signed_in.refresh(granted["refresh_token"]).json()
+    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
+    assert signed_in.refresh(fresh["refresh_token"]).status_code == 200
+
+
+def test_t18_a_narrower_scope_narrows_this_access_token_alone(signed_in, granted):
+    narrow = signed_in.refresh(granted["refresh_token"], scope="svc:read").json()
+    assert narrow["scope"] == "svc:read"
+    (company,) = signed_in.call(narrow["access_token"]).json()
+    assert not [p for p in company["permissions"] if p.endswith(":write")]
+    full = signed_in.refresh(narrow["refresh_token"]).json()
+    assert full["scope"] == granted["scope"]
+
+
+@pytest.mark.parametrize("scope", ["svc:read svc:write", "svc:read nonsense", " "])
+def test_t18_a_wider_scope_is_refused_and_uses_nothing_up(scope, signed_in, acme):
+    tokens = signed_in.tokens(acme, scope="svc:read offline_access")
+    assert refused(signed_in.refresh(tokens["refresh_token"], scope=scope), "invalid_scope")
+    assert signed_in.refresh(tokens["refresh_token"]).status_code == 200
+
+
+def test_t19_o15_another_apps_refresh_token_is_refused_and_stays_good(signed_in, granted):
+    assert refused(other_app().refresh(granted["refresh_token"]), "invalid_grant")
+    assert signed_in.refresh(granted["refresh_token"]).status_code == 200
+
+
+def test_t21_a_connection_ends_a_year_after_the_consent(signed_in, granted, monkeypatch):
+    day, token = 24 * 3600, granted["refresh_token"]
+    for days in range(50, 360, 50):
+        later(monkeypatch, seconds=days * day)
+        answer = signed_in.refresh(token)
+        assert answer.status_code == 200, days
+        token = answer.json()["refresh_token"]
+    later(monkeypatch, seconds=366 * day)
+    assert refused(signed_in.refresh(token), "invalid_grant")
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_t22_revoking_either_token_ends_the_consent(kind, signed_in, granted):
+    answer = signed_in.revoke(granted[kind], token_type_hint="nonsense")
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
+    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
+    assert consent().revoked_reason == "client"
+
+
+def test_t22_a_token_that_is_unknown_or_another_apps_is_answered_alike(signed_in, granted):
+    assert signed_in.revoke("nonsense").status_code == 200
+    stranger = other_app()
+    for kind in ("access_token", "refresh_token", "id_token"):
+        assert stranger.revoke(granted[kind]).status_code == 200
+    assert signed_in.call(granted["access_token"]).status_code == 200
+
+
+def test_t22_revoking_needs_the_app_and_a_token(signed_in, granted, confidential):
+    assert refused(signed_in.revoke(granted["access_token"], client_id=None), "invalid_client", 401)
+    assert refused(signed_in.post(REVOKE, {"client_id": signed_in.application.client_id}), "invalid_request")
+    assert refused(confidential.revoke("x", client_secret="wrong"), "invalid_client", 401)
+
+
+def test_t23_nothing_secret_is_stored_in_clear(confidential, alice, acme):
+    confidential.sign_in(alice)
+    code = confidential.code(acme)
+    tokens = confidential.redeem(code).json()
+    stored = [
+        str(value)
+        for model in (AuthorizationCode, RefreshToken, ConsentGrant, type(confidential.application), AuditEntry)
+        for row in model.objects.all().values_list()
+        for value in row
+    ]
+    for secret in (code, tokens["refresh_token"], tokens["access_token"], tokens["id_token"], confidential.secret):
+        assert not [value for value in stored if secret in value]
+    assert not AccessToken.objects.exists()
+    assert not IDToken.objects.exists()
+
+
+def test_t23_nothing_secret_is_logged(signed_in, acme, caplog):
+    caplog.set_level("DEBUG")
+    code = signed_in.code(acme)
+    tokens = signed_in.redeem(code).json()
+    signed_in.redeem(code)
+    signed_in.refresh("nonsense")
+    signed_in.call("nonsense")
+    for secret in (code, signed_in.verifier, tokens["refresh_token"], tokens["access_token"]):
+        assert secret not in caplog.text
+
+
+def test_the_budget_of_the_token_endpoint_ends_in_429(flow, settings, monkeypatch):
+    settings.RATE_LIMIT = 2
+    later(monkeypatch, seconds=10**7)
+    answers = [flow.refresh("x", client_id=flow.application.client_id) for _ in range(4)]
+    assert 429 in [a.status_code for a in answers]
+    last = next(a for a in answers if a.status_code == 429)
+    assert int(last["Retry-After"]) > 0
+    assert last["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize(("act", "most"), [("redeem", 7), ("refresh", 6)])
+def test_issuing_takes_few_statements(act, most, signed_in, acme, django_assert_max_num_queries):
+    code = signed_in.code(acme)
+    token = signed_in.redeem(code).json()["refresh_token"] if act == "refresh" else ""
+    with django_assert_max_num_queries(most):
+        answer = signed_in.refresh(token) if token else signed_in.redeem(code)
+    assert answer.status_code == 200
+
+
+def test_apps_in_browsers_may_ask_first(client):
+    for path in (TOKEN, REVOKE, "/auth/oauth2/userinfo"):
+        answer = client.options(path)
+        assert (answer.status_code, answer["Access-Control-Allow-Origin"]) == (204, "*")
+        assert "Access-Control-Allow-Credentials" not in answer
