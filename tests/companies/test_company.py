@@ -11,10 +11,10 @@ pytestmark = pytest.mark.django_db
 FIELDS = {
     "id", "datastoreId", "name", "baseCurrency", "domain", "customLogoPath", "lastOverallUpdatedTime",
     "plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice", "dataStartDate",
-    "valuationCategory", "valuationLens", "systemStatus", "systemTrialUntil", "systemExpiredAt", 
-    "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider", "systemTierOverageSince",
-    "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime", "createdTime", "createdUserId",
-    "lastUpdatedTime", "lastUpdatedUserId",
+    "valuationCategory", "valuationLens", "systemStatus", "systemTrialUntil", "systemExpiredAt",
+    "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider",
+    "systemTierOverageSince", "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime",
+    "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
 }  # fmt: skip
 CHANGES = {
     "name": "Acme GmbH",
