@@ -13,9 +13,8 @@ FIELDS = {
     "plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice", "dataStartDate",
     "valuationCategory", "valuationLens", "systemStatus", "systemTrialUntil", "systemExpiredAt",
     "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider",
-    "systemTierOverageSince",
-    "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime", "createdTime", "createdUserId",
-    "lastUpdatedTime", "lastUpdatedUserId",
+    "systemTierOverageSince", "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime",
+    "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
 }  # fmt: skip
 CHANGES = {
     "name": "Acme GmbH",
