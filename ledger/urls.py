@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from ledger.views import accounts, categories, categorizations, files, import_history, imports, transactions
+from ledger.views import (
+    accounts,
+    categories,
+    categorizations,
+    files,
+    import_history,
+    imports,
+    products,
+    subscriptions,
+    transactions,
+)
 
 urlpatterns = [
     path("companies/<str:company_id>/accounts", accounts.AccountViewSet.as_view({"get": "list", "post": "create"})),
@@ -83,4 +93,13 @@ urlpatterns = [
         files.FileViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("companies/<str:company_id>/files/<str:file_id>/content", files.FileViewSet.as_view({"get": "content"})),
+    path("companies/<str:company_id>/products", products.ProductViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/products/<str:product_id>", products.ProductViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/product_groups", products.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/product_groups/<str:product_group_id>", products.ProductGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/subscriptions", subscriptions.SubscriptionViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/subscriptions/<str:subscription_id>", subscriptions.SubscriptionViewSet.as_view({"get": "retrieve"})),
+    path("companies/<str:company_id>/subscription_events", subscriptions.SubscriptionEventViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/subscription_events/import", subscriptions.SubscriptionEventViewSet.as_view({"post": "import_events"})),
+    path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscriptions.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
 ]
