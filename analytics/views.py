@@ -1,16 +1,22 @@
 """The data queries: read the question, ask one module, answer."""
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework import serializers
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
+
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import balances
+from analytics import balances, cash_flow, recurring, results
 from analytics import serializers as shapes
-from analytics.windows import Window, window
+from analytics.calc.mrr import MonthlyRow
+from analytics.windows import Window, check_cutover, check_length, check_order, months, window
 from companies.api.fields import number
+from companies.api.schema import MapOf
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
+from ledger.calc.months import add_months, first_of_month, format_month, months_from
 from ledger.rates import rate_table
 
 
@@ -20,7 +26,7 @@ class BalanceViewSet(CompanyViewSet):
 
     @extend_schema(
         request=shapes.AccountBalanceQuery,
-        responses=OpenApiResponse(serializers.DictField(child=shapes.AccountBalanceShape())),
+        responses={200: MapOf(shapes.AccountBalanceShape)},
     )
     def by_account(self, request: Request, company_id: str) -> Response:
         """Balances per account, keyed by account id, in the company's base currency."""
@@ -58,4 +64,157 @@ def answered(row: balances.AccountBalance) -> dict[str, object]:
         "value": number(row.value),
         "valuePreviousPeriod": number(row.previous),
         "valueChange": number(row.change),
+    }
+
+
+class CashFlowViewSet(CompanyViewSet):
+    schema_tags = ["Data"]
+    permission_for = {"cash_flow": Permission.BALANCES_READ, "forecast": Permission.BALANCES_READ}
+
+    @extend_schema(operation_id="cashFlowTimeSeries", request=shapes.CashFlowQuery, responses=shapes.CashFlowSeries)
+    def cash_flow(self, request: Request, company_id: str) -> Response:
+        """What came in and went out, in the base currency; transfers and transit accounts are left out."""
+        values = self.parsed(shapes.CashFlowQuery)
+        start, end = window(values)
+        found = cash_flow.cash_flow(
+            company=self.company, start=start, end=end, interval=values["interval"], rates=rate_table()
+        )
+        return Response({"inflow": points(found.points, found.inflow), "outflow": points(found.points, found.outflow)})
+
+    @extend_schema(
+        operation_id="forecastCashFlowTimeSeries", request=shapes.ForecastQuery, responses=shapes.ForecastSeries
+    )
+    def forecast(self, request: Request, company_id: str) -> Response:
+        """Actual flows up to the cutover and planned ones after it, on one axis.
+
+        Planned are the occurrences of planned transactions that nothing has settled yet, at the latest rates. In a
+        window that ends in the past all planned values are 0.
+        """
+        values, today = self.parsed(shapes.ForecastQuery), self.now.date()
+        end, cutover = values["end_date"], values.get("cutover_date") or today
+        check_cutover(cutover=cutover, today=today)
+        start = values.get("start_date") or cash_flow.forecast_start(end=end, cutover=cutover)
+        check_order(start=start, end=end)
+        check_length(start=start, end=end)
+        found = cash_flow.forecast(
+            company=self.company,
+            start=start,
+            end=end,
+            cutover=cutover,
+            today=today,
+            interval=values["interval"],
+            rates=rate_table(),
+        )
+        axis = found.actual.points
+        return Response(
+            {
+                "inflow": points(axis, found.actual.inflow),
+                "outflow": points(axis, found.actual.outflow),
+                "plannedInflow": points(axis, found.planned.inflow),
+                "plannedOutflow": points(axis, found.planned.outflow),
+            }
+        )
+
+
+def points(days: Iterable[date], values: Iterable[Decimal]) -> list[dict[str, object]]:
+    return [{"date": day, "value": number(value)} for day, value in zip(days, values, strict=True)]
+
+
+class ResultViewSet(CompanyViewSet):
+    schema_tags = ["Data"]
+    permission_for = {"bars": Permission.FINANCIALS_READ, "profit_and_loss": Permission.FINANCIALS_READ}
+
+    @extend_schema(operation_id="revenueExpensesBar", request=Window, responses=shapes.BarShape(many=True))
+    def bars(self, request: Request, company_id: str) -> Response:
+        """Revenue by kind and expenses, one row for every month that the window touches; expenses are positive."""
+        start, end = window(self.parsed(Window))
+        asked = months_from(start, end)
+        found = results.bars(company=self.company, months=asked)
+        return Response(
+            [
+                {"month": format_month(month), **{bar: number(amount) for bar, amount in row.items()}}
+                for month, row in zip(asked, found, strict=True)
+            ]
+        )
+
+    @extend_schema(
+        operation_id="profitAndLoss", request=shapes.ProfitAndLossQuery, responses=shapes.ResultShape(many=True)
+    )
+    def profit_and_loss(self, request: Request, company_id: str) -> Response:
+        """Actual and planned amounts by month, line and category; expenses are positive.
+
+        Pending transactions and initial balances are left out, transit accounts count. `planned` is what the plan items
+        post in the month.
+        """
+        values = self.parsed(shapes.ProfitAndLossQuery)
+        every_category = values.get("show_all_categories")
+        found = results.profit_and_loss(
+            company=self.company,
+            months=months(values["start_month"], values["end_month"]),
+            today=self.now.date(),
+            every_category=self.company.pl_show_all_categories if every_category is None else every_category,
+            rates=rate_table(),
+        )
+        return Response(
+            [
+                {
+                    "month": format_month(row.month),
+                    "plType": row.pl_type,
+                    "categoryId": str(row.category_id),
+                    "categoryName": row.category_name,
+                    "actual": number(row.actual),
+                    "planned": number(row.planned),
+                    "percentage": None if row.percentage is None else number(row.percentage),
+                }
+                for row in found
+            ]
+        )
+
+
+class RecurringViewSet(CompanyViewSet):
+    schema_tags = ["Data"]
+    permission_for = {"monthly_data": Permission.SUBSCRIPTIONS_READ}
+
+    @extend_schema(
+        operation_id="monthlyData",
+        request=shapes.MonthlyDataQuery,
+        responses=shapes.MonthlyRowShape(many=True),
+        examples=[
+            OpenApiExample(
+                "A year of committed recurring revenue",
+                request_only=True,
+                value={"mrrType": "cmrr", "startMonth": "2025-01", "endMonth": "2025-12"},
+            )
+        ],
+    )
+    def monthly_data(self, request: Request, company_id: str) -> Response:
+        """How monthly recurring revenue moved, one row a month; the last twelve months unless told otherwise.
+
+        `mrr` counts events at their effective date, `cmrr` at their committed date. In every row
+        start + new + reactivate + upgrade + downgrade + cancel + currency = end, exactly, and each start is the month
+        before's end.
+        """
+        values = self.parsed(shapes.MonthlyDataQuery)
+        last = values.get("end_month") or first_of_month(self.now.date())
+        first = values.get("start_month") or add_months(last, -11)
+        months(first, last)
+        rows = recurring.monthly_data(
+            company=self.company,
+            mrr_type=values["mrr_type"],
+            first=first,
+            last=last,
+            product_ids=values.get("product_ids") or (),
+        )
+        return Response([told(row) for row in rows])
+
+
+def told(row: MonthlyRow) -> dict[str, object]:
+    """A row with its amounts as numbers; the names are the same on the wire."""
+    return {
+        "month": format_month(row.month),
+        **{
+            name: value
+            for word in shapes.MONTHLY
+            for name, value in ((word, number(getattr(row, word))), (f"{word}Count", getattr(row, f"{word}_count")))
+        },
     }

@@ -7,7 +7,7 @@ from typing import Any
 from companies.api import fields
 from companies.api.serializers import Shape
 from companies.errors import FieldErrors
-from ledger.calc.months import add_months
+from ledger.calc.months import add_months, last_of_month, months_from
 
 MOST_YEARS = 10
 MOST_YEARS_OF_MONTHS = 20  # for queries that answer by the month
@@ -36,3 +36,16 @@ def window(values: Mapping[str, Any], *, years: int = MOST_YEARS) -> tuple[date,
     check_order(start=start, end=end)
     check_length(start=start, end=end, years=years)
     return start, end
+
+
+def months(first: date, last: date) -> list[date]:
+    """The first days of the months from ``first`` to ``last``. Raises FieldErrors."""
+    check_order(start=first, end=last, names=("startMonth", "endMonth"))
+    check_length(start=first, end=last_of_month(last), years=MOST_YEARS_OF_MONTHS, name="endMonth")
+    return months_from(first, last)
+
+
+def check_cutover(*, cutover: date, today: date) -> None:
+    """Raises FieldErrors with cutover_in_future."""
+    if cutover > today:
+        raise FieldErrors([("#/cutoverDate", "cutover_in_future", "The cutover is today at the latest.")])

@@ -1,4 +1,4 @@
-"""The three kinds of refusal; the specific class stands beside the function that raises it. No HTTP here."""
+"""The kinds of refusal; the specific class stands beside the function that raises it. No HTTP here."""
 
 
 class Refusal(Exception):
@@ -36,6 +36,18 @@ class Denied(Refusal):
     code = "permission_denied"
 
 
+class TooLarge(Refusal):
+    """What was sent is larger than the operation takes."""
+
+    code = "body_too_large"
+
+
+class Unsupported(Refusal):
+    """What was sent is of a kind that the operation does not take."""
+
+    code = "unsupported_media_type"
+
+
 class FieldErrors(Invalid):
     """One or more fields are wrong: ``errors`` holds (pointer, code, detail) for each."""
 
@@ -46,6 +58,9 @@ class FieldErrors(Invalid):
         super().__init__("The request has invalid fields.")
 
 
+UNKNOWN_ID = "There is no such record in this company."
+
+
 def unknown_id(pointer: str) -> FieldErrors:
     """An id in a body that is unknown, malformed or another company's: one and the same answer."""
-    return FieldErrors([(pointer, "unknown_id", "There is no such record in this company.")])
+    return FieldErrors([(pointer, "unknown_id", UNKNOWN_ID)])

@@ -173,15 +173,19 @@ SIGN_IN_TARGETS: list[str] = ["oauth.authorization.sign_in_targets"]
 # Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
 HOME_FIGURES: list[str] = []
 
-# What other apps do when something happens to a company (companies.follow_ups).
+# What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
-    "company_founded": [],
-    "company_rules_changed": [],
-    "member_joined": [],
-    "api_key_created": [],
-    "api_key_creator_left": [],
-    "app_connected": [],
-    "app_revoked": [],
+    "company_founded": ["ledger.categories.add_defaults"],
+    "company_rules_changed": ["ledger.redating.company_rules_changed"],
+    "member_joined": ["notifications.telling.member_joined"],
+    "api_key_created": ["notifications.telling.api_key_created"],
+    "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
+    "app_connected": ["notifications.telling.app_connected"],
+    "app_revoked": ["notifications.telling.app_revoked"],
+    "subscription_events_changed": ["analytics.recurring.events_changed"],
+    "category_replaced": ["planning.usage.category_replaced"],  # (company, category_id, replacement_id, stamp)
+    # (company, transaction_ids, stamp), before they go
+    "transactions_deleted": ["planning.settling.transactions_deleted"],
 }
 
 # ---------------------------------------------------------------------------------------------- apps
@@ -213,8 +217,14 @@ OAUTH2_PROVIDER = {
     "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
 }
 
+# What the ledger asks the apps above it, which it cannot call; None while nobody knows.
+# () -> expression: how many planned transactions name a category
+PLANNED_USES_OF_CATEGORY: str | None = "planning.usage.uses_of_category"
+# (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
+PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
+
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.movements"]
+DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]
 
 # ---------------------------------------------------------------------------------------------- transport
 

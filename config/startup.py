@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
+import django
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
@@ -20,6 +21,12 @@ WITHOUT_DATABASE = {
     "up", "wait_ready",
 }  # fmt: skip
 
+# These work on tables; on a new embedded database they make them first.
+WITH_TABLES = {
+    "create_api_key", "create_company", "createsuperuser", "demo", "prune", "rebuild_derived", "refresh_metrics",
+    "register_app",
+}  # fmt: skip
+
 
 def main(argv: list[str]) -> None:
     """Run the command in ``argv``; a wrong setting or a missing database is one line on stderr and exit code 1."""
@@ -30,6 +37,8 @@ def main(argv: list[str]) -> None:
         _read_settings(words)
     try:
         with database_for(words):
+            if words[0] in WITH_TABLES and not _asks_for_help(words):
+                _prepare()
             execute_from_command_line(argv)
     except DatabaseUnavailable as error:
         sys.exit(f"Error: {error}")
@@ -64,6 +73,15 @@ def database() -> Iterator[None]:
     else:
         reach(settings.DATABASES["default"])
         yield
+
+
+def _prepare() -> None:
+    """Makes the tables of a new embedded database. Other databases are prepared by ``up`` or ``migrate`` alone."""
+    if settings.EMBEDDED:
+        django.setup()
+        from config.preparing import prepare_if_new
+
+        prepare_if_new()
 
 
 def _read_settings(words: list[str]) -> None:

@@ -16,8 +16,10 @@ urlpatterns = [
     re_path(r"^assets/(?P<path>.+)$", assets.serve),
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
+    path("", include("notifications.urls")),
     path("", include("oauth.urls")),
     path("", include("ledger.urls")),
+    path("", include("planning.urls")),
     path("", include("analytics.urls")),
 ]
 

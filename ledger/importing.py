@@ -15,11 +15,14 @@ from uuid import UUID
 
 from django.db import connection
 
-from companies.errors import FieldErrors
+from companies.errors import UNKNOWN_ID, FieldErrors
 from companies.models import AuditEntry, Company, Currency, Stamp, new_id
 from ledger.calc.money import minor_units
+from ledger.categorizing import Whole, categorize_new
 from ledger.import_body import Item, Request
+from ledger.import_purposes import Purposes
 from ledger.models import Account, ImportBatch, Source, Transaction
+from ledger.one_writer import one_writer
 
 MOST_ERRORS = 1000
 ROWS_A_WRITE = 2000
@@ -43,25 +46,18 @@ class Outcome:
     dry_run: bool = False
 
 
-@dataclass(slots=True)
-class Row:
-    """An accepted item with what the company adds to it."""
-
-    index: int
-    item: Item
-    account_id: str
-    currency: str
-
-
 def import_transactions(*, company: Company, stamp: Stamp, request: Request, source: str = Source.IMPORT) -> Outcome:
     """Stores the items of an import, all or none of them; with ``onError: skip`` all good ones.
 
     Raises FieldErrors with up to 1,000 pointers where a row is wrong and nothing may be skipped.
     """
     outcome = Outcome(dry_run=request.dry_run, errors=request.errors)
-    rows = accepted(company=company, request=request, outcome=outcome)
+    purposes = Purposes(company=company, items=request.items)
+    rows = accepted(company=company, request=request, purposes=purposes, outcome=outcome)
     if outcome.errors and request.on_error == "abort":
         raise FieldErrors(outcome.errors[:MOST_ERRORS])
+    if rows:
+        one_writer(company.id)  # nor can a duplicate slip in beside this import
     rows = without_duplicates(company=company, rows=rows, request=request, outcome=outcome)
     outcome.count = len(rows)
     if request.dry_run or not rows:
@@ -75,7 +71,9 @@ def import_transactions(*, company: Company, stamp: Stamp, request: Request, sou
         created_time=stamp.time,
         created_user_id=stamp.actor,
     )
-    store(company=company, stamp=stamp, batch=outcome.batch, rows=rows, source=source)
+    wholes = store(company=company, stamp=stamp, batch=outcome.batch, rows=rows, source=source, purposes=purposes)
+    if wholes:
+        categorize_new(company=company, rows=wholes)
     AuditEntry.objects.record(
         stamp,
         company_id=company.id,
@@ -90,39 +88,43 @@ def import_transactions(*, company: Company, stamp: Stamp, request: Request, sou
 # ---------------------------------------------------------------------------------------------- checks
 
 
-def accepted(*, company: Company, request: Request, outcome: Outcome) -> list[Row]:
-    """The rows whose account, currency and amount are right; the others' errors, and a count of those too old."""
+def accepted(*, company: Company, request: Request, purposes: Purposes, outcome: Outcome) -> list[Item]:
+    """The items whose account, currency and amount are right; the others' errors, and a count of those too old.
+
+    Each item gets its account and currency as the company spells them: one text for all, where 100,000 were sent.
+    """
     accounts = {
-        str(account_id): (str(account_id), currency)
-        for account_id, currency in Account.objects.of(company.id).values_list("id", "default_currency")
+        text: (text, currency)
+        for text, currency in (
+            (str(account_id), currency)
+            for account_id, currency in Account.objects.of(company.id).values_list("id", "default_currency")
+        )
     }
     start = company.data_start_date
-    rows: list[Row] = []
+    rows: list[Item] = []
     for index, item in enumerate(request.items):
         if item is None:
             continue
         account = accounts.get(item.account_id) or accounts.get(spelled(item.account_id))
         currency = item.amount_currency or (account[1] if account else company.base_currency)
-        error = fault_of(item, known=account is not None, currency=currency)
+        error = fault_of(item, known=account is not None, currency=currency) or purposes.fault(item)
         if error or account is None:
-            name, code, detail = error or ("accountId", "unknown_id", UNKNOWN)
+            name, code, detail = error or ("accountId", "unknown_id", UNKNOWN_ID)
             outcome.errors.append((f"#/transactions/{index}/{name}", code, detail))
         elif start is not None and item.date < start:
             outcome.skipped_before_data_start += 1
         else:
-            rows.append(Row(index, item, account[0], currency))
+            item.account_id, item.amount_currency = account[0], currency
+            rows.append(item)
     if request.errors:
         outcome.errors.sort(key=lambda error: int(error[0].split("/")[2]))
     return rows
 
 
-UNKNOWN = "There is no such record in this company."
-
-
 def fault_of(item: Item, *, known: bool, currency: str) -> Error | None:
     """(field, code, detail) of the first thing that is wrong with an item, given its account and currency."""
     if not known:
-        return "accountId", "unknown_id", UNKNOWN
+        return "accountId", "unknown_id", UNKNOWN_ID
     decimals = DECIMALS.get(currency)
     if decimals is None:
         return "amountCurrency", "invalid_choice", "Not one of the thirty currencies."
@@ -148,19 +150,17 @@ def spelled(account_id: str) -> str:
 # ---------------------------------------------------------------------------------------------- duplicates
 
 
-def without_duplicates(*, company: Company, rows: list[Row], request: Request, outcome: Outcome) -> list[Row]:
-    """The rows that are new. Imports that look for duplicates wait for each other, so that none is missed."""
-    by_external_id = any(row.item.external_id is not None for row in rows)
+def without_duplicates(*, company: Company, rows: list[Item], request: Request, outcome: Outcome) -> list[Item]:
+    """The rows that are new."""
+    by_external_id = any(row.external_id is not None for row in rows)
     if not rows or not (by_external_id or request.duplicates == "skip"):
         return rows
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"import:{company.id}"])
     known = known_external_ids(company, rows) if by_external_id else set()
     stored = stored_fingerprints(company, rows) if request.duplicates == "skip" else Counter()
     new = []
     for row in rows:
-        if row.item.external_id is not None:
-            name = (row.account_id, row.item.external_id)
+        if row.external_id is not None:
+            name = (row.account_id, row.external_id)
             duplicate = name in known
             known.add(name)
         else:
@@ -173,28 +173,27 @@ def without_duplicates(*, company: Company, rows: list[Row], request: Request, o
     return new
 
 
-def known_external_ids(company: Company, rows: list[Row]) -> set[tuple[str, str]]:
+def known_external_ids(company: Company, rows: list[Item]) -> set[tuple[str, str]]:
     """(account, external id) of those that are stored already."""
-    ids = list({row.item.external_id for row in rows if row.item.external_id is not None})
+    ids = list({row.external_id for row in rows if row.external_id is not None})
     found = Transaction.objects.of(company.id).filter(external_id__in=ids).values_list("account_id", "external_id")
     return {(str(account), external_id) for account, external_id in found if external_id is not None}
 
 
-def fingerprint(row: Row) -> tuple[str, date, Decimal, str, str, str]:
-    item = row.item
+def fingerprint(item: Item) -> tuple[str, date, Decimal, str | None, str, str]:
     return (
-        row.account_id,
+        item.account_id,
         item.date,
         Decimal(item.amount_value),
-        row.currency,
+        item.amount_currency,
         item.from_to or "",
         item.description or "",
     )
 
 
-def stored_fingerprints(company: Company, rows: list[Row]) -> Counter[Any]:
+def stored_fingerprints(company: Company, rows: list[Item]) -> Counter[Any]:
     """How often each fingerprint stands in the ledger, over the days and accounts of the rows."""
-    days = [row.item.date for row in rows]
+    days = [row.date for row in rows]
     found = Transaction.objects.of(company.id).filter(
         date__range=(min(days), max(days)), account_id__in={row.account_id for row in rows}
     )
@@ -211,31 +210,37 @@ def stored_fingerprints(company: Company, rows: list[Row]) -> Counter[Any]:
 COLUMNS = (
     "company_id, id, account_id, date, from_to, description, amount_value, amount_currency, notes, pending, "
     "external_id, import_batch_id, source, created_user_id, last_updated_user_id, created_time, last_updated_time, "
-    "categorizations_auto_assigned, exclude_from_auto_categorization, categorized_value, transferred_value"
+    "categorizations_auto_assigned, exclude_from_auto_categorization, transferred_value, categorized_value"
 )
 
 
-def store(*, company: Company, stamp: Stamp, batch: ImportBatch, rows: list[Row], source: str) -> list[UUID]:
-    """One COPY of all rows; returns their ids in order."""
-    ids: list[UUID] = []
+def store(
+    *, company: Company, stamp: Stamp, batch: ImportBatch, rows: list[Item], source: str, purposes: Purposes
+) -> list[Whole]:
+    """One COPY of all rows; returns the parts of those that say what they were for."""
+    wholes: list[Whole] = []
     actor = "\\N" if stamp.actor is None else stamp.actor
-    tail = f"\t{batch.id}\t{source}\t{actor}\t{actor}\t{stamp.time}\t{stamp.time}\tf\tf\t0\t0\n"
+    tail = f"\t{batch.id}\t{source}\t{actor}\t{actor}\t{stamp.time}\t{stamp.time}\tf\tf\t0\t"
     with connection.cursor() as cursor, cursor.copy(f"COPY ledger_transaction ({COLUMNS}) FROM STDIN") as copy:
-        lines = written(rows, company_id=str(company.id), tail=tail, ids=ids)
+        lines = written(rows, company_id=str(company.id), tail=tail, purposes=purposes, wholes=wholes)
         while chunk := "".join(islice(lines, ROWS_A_WRITE)):
             copy.write(chunk)
-    return ids
+    return wholes
 
 
-def written(rows: Iterable[Row], *, company_id: str, tail: str, ids: list[UUID]) -> Iterator[str]:
-    """Each row as a line of COPY's text format."""
-    for row in rows:
-        item, row_id = row.item, new_id()
-        ids.append(row_id)
+def written(
+    rows: Iterable[Item], *, company_id: str, tail: str, purposes: Purposes, wholes: list[Whole]
+) -> Iterator[str]:
+    """Each row as a line of COPY's text format; its part is left in ``wholes``."""
+    for item in rows:
+        row_id, categorized = new_id(), "0"
+        if item.category_id is not None:
+            wholes.append(purposes.whole(item, row_id))
+            categorized = item.amount_value
         yield (
-            f"{company_id}\t{row_id}\t{row.account_id}\t{item.date}\t{plain(item.from_to)}\t{plain(item.description)}\t"
-            f"{item.amount_value}\t{row.currency}\t{nullable(item.notes)}\t{'t' if item.pending else 'f'}\t"
-            f"{nullable(item.external_id)}{tail}"
+            f"{company_id}\t{row_id}\t{item.account_id}\t{item.date}\t{plain(item.from_to)}\t{plain(item.description)}\t"
+            f"{item.amount_value}\t{item.amount_currency}\t{nullable(item.notes)}\t{'t' if item.pending else 'f'}\t"
+            f"{nullable(item.external_id)}{tail}{categorized}\n"
         )
 
 

@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from ledger.views import accounts, imports
+from ledger.views import (
+    accounts,
+    categories,
+    categorizations,
+    files,
+    import_history,
+    imports,
+    products,
+    subscriptions,
+    transactions,
+)
 
 urlpatterns = [
     path("companies/<str:company_id>/accounts", accounts.AccountViewSet.as_view({"get": "list", "post": "create"})),
@@ -23,4 +33,73 @@ urlpatterns = [
         accounts.AccountGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("companies/<str:company_id>/transactions/import", imports.ImportViewSet.as_view({"post": "create"})),
+    path("companies/<str:company_id>/imports", import_history.ImportHistoryViewSet.as_view({"get": "list"})),
+    path(
+        "companies/<str:company_id>/imports/<str:import_id>",
+        import_history.ImportHistoryViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions",
+        transactions.TransactionViewSet.as_view({"get": "list", "post": "create"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions/batch_delete",
+        transactions.TransactionViewSet.as_view({"post": "batch_delete"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions/categorize",
+        categorizations.CategorizationViewSet.as_view({"post": "categorize"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions/uncategorize",
+        categorizations.CategorizationViewSet.as_view({"post": "uncategorize"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions/categorization_status",
+        categorizations.CategorizationViewSet.as_view({"post": "categorization_status"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions/link_transfer",
+        categorizations.TransferViewSet.as_view({"post": "link"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions/unlink_transfer",
+        categorizations.TransferViewSet.as_view({"post": "unlink"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions/<str:transaction_id>",
+        transactions.TransactionViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path(
+        "companies/<str:company_id>/transactions/<str:transaction_id>/categorizations",
+        categorizations.CategorizationViewSet.as_view({"put": "replace"}),
+    ),
+    path("companies/<str:company_id>/categories", categories.CategoryViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "companies/<str:company_id>/categories/<str:category_id>",
+        categories.CategoryViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path(
+        "companies/<str:company_id>/counterparties",
+        categories.CounterpartyViewSet.as_view({"get": "list", "post": "create"}),
+    ),
+    path(
+        "companies/<str:company_id>/counterparties/<str:counterparty_id>",
+        categories.CounterpartyViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("companies/<str:company_id>/files", files.FileViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "companies/<str:company_id>/files/<str:file_id>",
+        files.FileViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("companies/<str:company_id>/files/<str:file_id>/content", files.FileViewSet.as_view({"get": "content"})),
+    path("companies/<str:company_id>/products", products.ProductViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/products/<str:product_id>", products.ProductViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/product_groups", products.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/product_groups/<str:product_group_id>", products.ProductGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/subscriptions", subscriptions.SubscriptionViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/subscriptions/<str:subscription_id>", subscriptions.SubscriptionViewSet.as_view({"get": "retrieve"})),
+    path("companies/<str:company_id>/subscription_events", subscriptions.SubscriptionEventViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/subscription_events/import", subscriptions.SubscriptionEventViewSet.as_view({"post": "import_events"})),
+    path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscriptions.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
 ]

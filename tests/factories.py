@@ -7,6 +7,7 @@ import factory
 from companies.founding import found_company
 from companies.models import Company, Membership, Stamp, User
 from companies.permissions import Role
+from ledger.models import Counterparty
 
 
 class UserFactory(factory.django.DjangoModelFactory[User]):
@@ -33,3 +34,9 @@ def member(of: Company, email: str, *, role: Role = Role.EDITOR, permissions: li
     user = User.objects.with_email(email) or UserFactory(email=email)
     Membership(company=of, user=user, role=role, permissions=permissions).stamp_new(stamp()).save(force_insert=True)
     return user
+
+
+def customer(of: Company, name: str = "Initech", *, external_id: str | None = None) -> Counterparty:
+    made = Counterparty(company=of, type="customer", name=name, external_id=external_id).stamp_new(stamp())
+    made.save(force_insert=True)
+    return made

@@ -1,22 +1,20 @@
-"""Monthly recurring revenue: what a contract is worth a month, what each customer did, and rows that close.
+"""Monthly recurring revenue: what contracts are worth at each month's end, what each customer did, and rows that close.
 
-Values are decimals of 50 digits, not fractions: a hundred thousand customers over years stay fast, and the error of a
-sum is far below the twelfth decimal. Before anything is compared with zero or rounded to a currency it is cut there, so
-a twelfth of a price that adds up to half a cent rounds like the half cent it is.
+Values are decimals of 50 digits, not fractions: a hundred thousand customers over years stay fast. Before anything is
+compared with zero or rounded to a currency its noise is cut off.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from decimal import ROUND_HALF_EVEN, Decimal
-from functools import lru_cache
+from decimal import Decimal
 from typing import Any, Literal
 
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import WIDE, round_half_up, smallest_unit
 from ledger.calc.months import MONTHS_A_YEAR, last_of_month
+from ledger.calc.subscriptions import cut
 
-BillingInterval = Literal["day", "week", "month", "year"]
 Kind = Literal["new", "reactivate", "upgrade", "downgrade", "cancel"]
 
 Contracts = Mapping[str, Decimal]
@@ -29,25 +27,7 @@ MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
 """The movements of a row, in the order in which ties for the rounding remainder are settled."""
 
 ZERO = Decimal(0)
-_NOISE = Decimal("1e-12")
 _NO_CONTRACTS: Contracts = {}
-_TIMES_A_YEAR = {"day": 365, "week": 52, "month": MONTHS_A_YEAR, "year": 1}
-
-
-@lru_cache(maxsize=1 << 14)
-def monthly_value(amount: Decimal, interval: BillingInterval, interval_count: int = 1) -> Decimal:
-    """What an amount billed every ``interval_count`` intervals is worth a month, to 50 digits.
-
-    month / n; year / 12n; week x 52 / 12n; day x 365 / 12n. Remembered: price lists are short. Raises ValueError for an
-    unknown interval or a count below 1.
-
-    >>> str(monthly_value(Decimal(120), "year")), str(monthly_value(Decimal(3), "week"))
-    ('10', '13')
-    """
-    times = _TIMES_A_YEAR.get(interval)
-    if times is None or interval_count < 1:
-        raise ValueError(f"Nothing is billed every {interval_count} {interval}.")
-    return WIDE.divide(WIDE.multiply(amount, Decimal(times)), Decimal(MONTHS_A_YEAR * interval_count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +138,7 @@ def classify(*, before: Contracts, now: Contracts, reported: Decimal, factors: F
     at_these_rates = worth if now == before else value(before, factors)
     currency = WIDE.subtract(at_these_rates, reported)
     difference = WIDE.subtract(worth, at_these_rates)
-    if not _cut(difference):
+    if not cut(difference):
         return Change(None, ZERO, WIDE.add(currency, difference), worth)
     return Change("upgrade" if difference > 0 else "downgrade", difference, currency, worth)
 
@@ -211,7 +191,7 @@ class Tally:
             self.counts[change.kind] += 1
         if change.currency:
             self.amounts["currency"] = WIDE.add(self.amounts["currency"], change.currency)
-            if abs(_cut(change.currency)) >= self._half_unit:
+            if abs(cut(change.currency)) >= self._half_unit:
                 self.counts["currency"] += 1
 
 
@@ -237,8 +217,8 @@ def close_row(
     >>> str(row.new), str(row.upgrade), str(row.end), row.end_count
     ('0.00', '0.01', '0.01', 1)
     """
-    exact = {name: _cut(amounts.get(name, ZERO)) for name in MOVEMENTS}
-    start, end = _cut(start), _cut(end)
+    exact = {name: cut(amounts.get(name, ZERO)) for name in MOVEMENTS}
+    start, end = cut(start), cut(end)
     if abs(start + sum(exact.values(), ZERO) - end) > smallest_unit(base):
         raise ValueError(f"The movements of {month} do not lead from {start} to {end}.")
     rounded = {name: round_half_up(amount, base) for name, amount in exact.items()}
@@ -306,7 +286,3 @@ def _follow(history: Sequence[Contracts], *, tallies: Sequence[Tally], factors: 
 def annual(row: MonthlyRow) -> MonthlyRow:
     """The row of annual recurring revenue: twelve times each rounded amount, the same customers."""
     return replace(row, **{name: getattr(row, name) * MONTHS_A_YEAR for name in _AMOUNTS})
-
-
-def _cut(amount: Decimal) -> Decimal:
-    return amount.quantize(_NOISE, rounding=ROUND_HALF_EVEN, context=WIDE)

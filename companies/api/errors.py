@@ -33,7 +33,14 @@ TITLES = {
     500: "Internal error",
     503: "Unavailable",
 }
-STATUS = {errors.Invalid: 400, errors.Denied: 403, errors.Missing: 404, errors.Conflict: 409}
+STATUS = {
+    errors.Invalid: 400,
+    errors.Denied: 403,
+    errors.Missing: 404,
+    errors.Conflict: 409,
+    errors.TooLarge: 413,
+    errors.Unsupported: 415,
+}
 CODES = {  # codes of the framework's fields that say less than ours, or differ from our style
     "required": "required",
     "null": "must_not_be_null",
@@ -128,7 +135,7 @@ def of_framework(error: exceptions.APIException) -> tuple[int, str, str, None]:
         exceptions.ParseError: "invalid_json",
         exceptions.AuthenticationFailed: "invalid_credentials",
         exceptions.NotAuthenticated: "not_authenticated",
-        exceptions.PermissionDenied: "permission_denied",
+        exceptions.PermissionDenied: "csrf_failed",  # the framework itself refuses nothing else with 403
         exceptions.Throttled: "rate_limited",
     }
     code = codes.get(type(error)) or str(error.get_codes())

@@ -2,7 +2,8 @@
 
 import re
 import uuid
-from datetime import date, datetime
+from collections.abc import Iterable
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,7 @@ from rest_framework import serializers
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])", re.ASCII)
+MOST_LEVELS = 64  # the renderer can write 254
 ORDER_LEAST, ORDER_MOST = -8388608, 8388607  # service.md, part 8
 
 
@@ -148,11 +150,11 @@ class TimeField(serializers.DateTimeField):
     def to_internal_value(self, data: Any) -> datetime:
         try:
             value = parse_datetime(data) if isinstance(data, str) else None
-        except ValueError:
-            value = None
-        if value is None or timezone.is_naive(value):
+            if value is None or timezone.is_naive(value):
+                self.fail("invalid")
+            return value.astimezone(UTC)
+        except (ValueError, OverflowError):
             self.fail("invalid")
-        return value
 
     def to_representation(self, value: Any) -> str:
         return utc(value)
@@ -173,11 +175,29 @@ class ChoiceField(serializers.ChoiceField):
 
 
 class JsonField(serializers.JSONField):
-    """Any JSON object."""
+    """Any JSON object that can be stored and answered again."""
 
-    default_error_messages = {"invalid": "Must be an object."}
+    default_error_messages = {
+        "invalid": "Must be an object.",
+        "too_deep": f"Must not be nested more than {MOST_LEVELS} levels deep.",
+        "invalid_characters": "Must not have NUL characters.",
+    }
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, dict):
             self.fail("invalid")
+        level: list[Any] = [data]
+        for _ in range(MOST_LEVELS):
+            if any(isinstance(value, str) and "\0" in value for value in level):
+                self.fail("invalid_characters")
+            level = [inner for value in level for inner in inside(value)]
+        if level:
+            self.fail("too_deep")
         return data
+
+
+def inside(value: Any) -> Iterable[Any]:
+    """The values directly in a JSON value, names included."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, list) else ()

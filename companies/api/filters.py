@@ -1,7 +1,9 @@
 """Filters of lists: what is unknown or malformed is refused, never ignored."""
 
+from collections.abc import Collection
 from typing import Any
 
+from django import forms
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 PAGING = {"limit", "cursor"}
@@ -11,6 +13,8 @@ def filtered(view: Any, filterset_class: Any, rows: Any, *, also: frozenset[str]
     """The rows that the query parameters ask for. Raises ValidationError."""
     params = view.request.query_params
     refuse_unknown(set(params) - PAGING - also - set(filterset_class.base_filters))
+    refuse_repeated(params, but=repeatable(filterset_class))
+    refuse_empty(params)
     filterset = filterset_class(data=params, queryset=rows, request=view.request)
     if not filterset.is_valid():
         raise ValidationError(
@@ -27,3 +31,23 @@ def refuse_unknown(names: set[str]) -> None:
         raise ValidationError(
             {name: [ErrorDetail("Unknown query parameter.", code="unknown_parameter")] for name in sorted(names)}
         )
+
+
+def repeatable(filterset_class: Any) -> set[str]:
+    """The filters that take several values."""
+    several = (forms.MultipleHiddenInput, forms.SelectMultiple)
+    return {name for name, each in filterset_class.base_filters.items() if isinstance(each.field.widget, several)}
+
+
+def refuse_repeated(params: Any, *, but: Collection[str] = ()) -> None:
+    """One of two values would be ignored."""
+    refuse([name for name in params if name not in but and len(params.getlist(name)) > 1], "Given more than once.")
+
+
+def refuse_empty(params: Any) -> None:
+    refuse([name for name in params if "" in params.getlist(name)], "Has no value.")
+
+
+def refuse(names: Collection[str], message: str) -> None:
+    if names:
+        raise ValidationError({name: [ErrorDetail(message, code="invalid_filter")] for name in sorted(names)})

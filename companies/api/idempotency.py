@@ -1,11 +1,16 @@
 """Idempotency-Key: a retried request has its effect once and gets the same answer."""
 
+import base64
 import hashlib
+import hmac
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
+from cryptography.fernet import Fernet
+from django.conf import settings
 from django.db import connection
 from rest_framework.response import Response
 
@@ -36,12 +41,12 @@ class InProgress(Conflict):
 
 
 def request_digest(request: Any) -> bytes:
-    """A digest of the body; a multipart body's boundary, which clients choose anew, does not count."""
+    """A digest of query and body; a multipart body's boundary, which clients choose anew, does not count."""
     body = request.body
     boundary = re.search(r'boundary="?([^";,]+)', request.META.get("CONTENT_TYPE", ""))
     if boundary:
         body = body.replace(boundary[1].encode(), b"")
-    return hashlib.sha256(body).digest()
+    return hashlib.sha256(request.META["QUERY_STRING"].encode() + b"\n" + body).digest()
 
 
 def once(request: Any, *, credential: str, now: datetime, act: Callable[[], Response]) -> Response:
@@ -76,11 +81,20 @@ def replay(stored: IdempotencyRecord, digest: bytes) -> Response:
     if bytes(stored.request_digest) != digest:
         raise KeyReused
     headers = {**stored.headers, "Idempotency-Replayed": "true"}
-    return Response(bytes(stored.body), status=stored.status, headers=headers, content_type="application/json")
+    return Response(
+        sealed().decrypt(bytes(stored.body)), status=stored.status, headers=headers, content_type="application/json"
+    )
+
+
+@lru_cache(maxsize=1)
+def sealed() -> Fernet:
+    """Seals kept answers: one of them is a new API key, which is stored nowhere in readable form."""
+    secret = hmac.digest(settings.API_KEY_PEPPER.encode(), b"kept answers", hashlib.sha256)
+    return Fernet(base64.urlsafe_b64encode(secret))
 
 
 def keep(request: Any, response: Response, *, identity: dict[str, str], digest: bytes, now: datetime) -> None:
-    body = request.accepted_renderer.render(response.data)
+    body = sealed().encrypt(request.accepted_renderer.render(response.data))
     headers = {name: response.headers[name] for name in REPLAYED_HEADERS if name in response.headers}
     IdempotencyRecord.objects.create(
         **identity, request_digest=digest, status=response.status_code, headers=headers, body=body, created_time=now

@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db.models import Q, QuerySet
 from rest_framework.exceptions import ErrorDetail, ValidationError
+
+from companies.api.filters import PAGING, refuse_repeated
 
 DEFAULT_LIMIT, MOST = 100, 1000
 
 
 def page_limit(params: Any) -> int:
     """``limit`` of the query, 1..1000, 100 where it is left out."""
+    refuse_repeated(params, but=set(params) - PAGING)
     text = params.get("limit", str(DEFAULT_LIMIT))
     if not re.fullmatch(r"\d{1,4}", text, re.ASCII) or not 1 <= int(text) <= MOST:
         raise ValidationError({"limit": [ErrorDetail(f"Must be from 1 to {MOST}.", code="out_of_range")]})
@@ -45,7 +49,7 @@ def next_link(request: Any, cursor: str) -> str:
     """RFC 8288: the address of the next page, with the same filters."""
     query = request.GET.copy()
     query["cursor"] = cursor
-    return f'<{request.build_absolute_uri(request.path)}?{query.urlencode()}>; rel="next"'
+    return f'<{settings.BASE_URL}{request.path}?{query.urlencode()}>; rel="next"'
 
 
 def after(fields: Sequence[str], values: Sequence[Any]) -> Q:

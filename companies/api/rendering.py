@@ -16,6 +16,27 @@ class BodyTooLarge(APIException):
     default_detail = "The body is larger than this operation takes."
 
 
+class LengthRequired(APIException):
+    status_code = 411
+    default_code = "length_required"
+    default_detail = "Send the body with its Content-Length."
+
+
+class EncodingUnsupported(UnsupportedMediaType):
+    default_detail = "Send the body as it is, without a Content-Encoding."
+
+    def __init__(self) -> None:
+        APIException.__init__(self)
+
+
+def refuse_unreadable(request: Any) -> None:
+    """Raises LengthRequired for a body in chunks, which would look empty, and EncodingUnsupported for a packed one."""
+    if request.META.get("HTTP_TRANSFER_ENCODING"):
+        raise LengthRequired
+    if request.META.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
+        raise EncodingUnsupported
+
+
 class JsonRenderer(BaseRenderer):
     media_type = "application/json"
     format = "json"
@@ -50,7 +71,8 @@ def read(stream: Any, *, limit: int) -> bytes:
         announced = 0
     if announced > limit:
         raise BodyTooLarge
-    body = stream.body if hasattr(stream, "body") else stream.read(limit + 1)
+    # The body is read once and not kept beside what is made of it, unless something before us has read it.
+    body = stream.body if hasattr(stream, "_body") else stream.read(limit + 1)
     if len(body) > limit:
         raise BodyTooLarge
     return body

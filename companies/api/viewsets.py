@@ -6,10 +6,10 @@ A view names the permission of each of its actions in ``permission_for``; one th
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, ClassVar
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.exceptions import ValidationError as MalformedValue
 from django.db import transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
@@ -22,11 +22,12 @@ from rest_framework.viewsets import ViewSet
 
 from companies.api import idempotency, throttling
 from companies.api.errors import problem
-from companies.api.filters import refuse_unknown
+from companies.api.filters import refuse_repeated, refuse_unknown
 from companies.api.pagination import keyset
+from companies.api.rendering import refuse_unreadable
 from companies.authentication import challenge
 from companies.errors import Denied, Missing
-from companies.models import Company, Stamp
+from companies.models import Company, Stamp, id_from
 from companies.permissions import Access, Credential, Permission
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -69,6 +70,7 @@ class ApiViewSet(ViewSet):
         """The framework's dispatch, with the act in a transaction and our headers on every answer."""
         self.args, self.kwargs = args, kwargs
         self.headers: dict[str, str] = {}
+        self.told: dict[str, str] = {}  # headers about what was done: kept with the answer for a retry
         self.now = timezone.now()
         self.request = drf_request = self.initialize_request(request, *args, **kwargs)
         try:
@@ -90,9 +92,12 @@ class ApiViewSet(ViewSet):
         self.caller = request.user  # type: ignore[assignment]
         self.count(self.caller.key)
         self.reach(**kwargs)
-        if self.action is None or not hasattr(self, (request.method or "").lower()):
+        if (request.method or "").lower() not in self.action_map:
+            self.headers["Allow"] = ", ".join(self.allowed_methods)
             raise MethodNotAllowed(request.method or "")
         self.permit()
+        if request.method not in SAFE:
+            refuse_unreadable(request)
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
     def reach(self, **kwargs: Any) -> None:
@@ -105,7 +110,7 @@ class ApiViewSet(ViewSet):
         """Runs the handler: reads as they are, writes in one transaction, retried ones once."""
         retried = "HTTP_IDEMPOTENCY_KEY" in request.META and request.method not in SAFE
         if not self.writes and not retried:
-            return handler(request, **self.kwargs)
+            return self.handled(request, handler)
         with transaction.atomic():
             if not retried:
                 return self.write(request, handler)
@@ -114,7 +119,13 @@ class ApiViewSet(ViewSet):
             )
 
     def write(self, request: Request, handler: Callable[..., Response]) -> Response:
-        return handler(request, **self.kwargs)
+        return self.handled(request, handler)
+
+    def handled(self, request: Request, handler: Callable[..., Response]) -> Response:
+        response = handler(request, **self.kwargs)
+        for name, value in self.told.items():
+            response.headers[name] = value
+        return response
 
     @property
     def writes(self) -> bool:
@@ -128,6 +139,8 @@ class ApiViewSet(ViewSet):
             raise Throttled(wait=budget.resets_in)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        if request.method in SAFE and response.status_code == 200 and self.is_known(response.headers.get("ETag")):
+            response = Response(None, status=304, headers={"ETag": response.headers["ETag"]})
         if not getattr(request, "accepted_renderer", None):
             renderer = self.get_renderers()[0]
             request.accepted_renderer, request.accepted_media_type = renderer, renderer.media_type
@@ -156,7 +169,7 @@ class ApiViewSet(ViewSet):
 
     # ------------------------------------------------------------------ words for the views
 
-    @property
+    @cached_property
     def stamp(self) -> Stamp:
         """Who changes something and when."""
         return Stamp(
@@ -182,11 +195,12 @@ class ApiViewSet(ViewSet):
         """Names unknown request fields in the answer; one that is no printable token is shown quoted."""
         if names:
             shown = sorted(name if name.isascii() and name.isprintable() else repr(name) for name in names)
-            self.headers["Ignored-Fields"] = ", ".join(shown).encode("ascii", "backslashreplace").decode()[:2000]
+            self.told["Ignored-Fields"] = ", ".join(shown).encode("ascii", "backslashreplace").decode()[:2000]
 
     def only_parameters(self, *known: str) -> None:
         """Refuses query parameters that the operation does not have."""
         refuse_unknown(set(self.request.query_params) - set(known))
+        refuse_repeated(self.request.query_params)
 
     def page(self, rows: Any, serializer_class: Any, *, order: Sequence[str], **context: Any) -> Response:
         """One keyset page of the rows, with a Link to the next."""
@@ -196,21 +210,24 @@ class ApiViewSet(ViewSet):
     def one(
         self, row: Any, serializer_class: Any, *, status: int = 200, location: str | None = None, **context: Any
     ) -> Response:
-        """A single resource with its ETag; 304 where the caller has this version."""
-        etag = etag_of(row)
-        if self.request.method == "GET" and etag in entity_tags(self.request.META.get("HTTP_IF_NONE_MATCH", "")):
-            return Response(None, status=304, headers={"ETag": etag})
-        headers = {"ETag": etag}
+        """A single resource with its ETag."""
+        headers = {"ETag": etag_of(row)}
         if location:
             headers["Location"] = location
         data = serializer_class(row, context={"view": self, **context}).data
         return Response(data, status=status, headers=headers)
 
+    def is_known(self, etag: str | None) -> bool:
+        """Whether If-None-Match names the version that would be answered."""
+        given = self.request.META.get("HTTP_IF_NONE_MATCH", "")
+        return etag is not None and (given.strip() == "*" or etag in entity_tags(given))
+
     def unless_stale(self, row: Any) -> None:
         """Raises Stale where If-Match names another version. Call with the row locked."""
         given = self.request.META.get("HTTP_IF_MATCH", "")
-        if given and given.strip() != "*" and etag_of(row) not in entity_tags(given):
-            raise Stale(etag_of(row))
+        current = etag_of(row)
+        if given and given.strip() != "*" and stored_part(current) not in map(stored_part, entity_tags(given)):
+            raise Stale(current)
 
     def stale(self, error: Stale) -> Response:
         body = problem(
@@ -234,7 +251,8 @@ class CompanyViewSet(ApiViewSet):
         return super().as_view(actions, **initkwargs)
 
     def reach(self, **kwargs: Any) -> None:
-        access = self.caller.access(kwargs["company_id"])
+        company_id = kwargs["company_id"]
+        access = self.caller.access(company_id) if id_from(company_id) else None
         if access is None:
             raise Missing
         self.access, self.company = access, access.company
@@ -262,21 +280,33 @@ class CompanyViewSet(ApiViewSet):
         return response
 
     def changes_company(self, response: Response) -> bool:
-        return response.status_code < 300
+        """Whether the company's data changed: each change has left its row in the audit log."""
+        return response.status_code < 300 and self.company.id in self.stamp.changed
 
     def found(self, rows: Any, row_id: str, *, locked: bool = False) -> Any:
         """A row of this company by the id in the path. Raises Missing for unknown and malformed ids alike."""
         rows = rows.select_for_update(of=("self",)) if locked else rows
-        try:
-            return rows.get(company_id=self.company.id, id=row_id)
-        except (rows.model.DoesNotExist, MalformedValue, ValueError):
-            raise Missing from None
+        wanted = id_from(row_id)
+        row = rows.filter(company_id=self.company.id, id=wanted).first() if wanted else None
+        if row is None:
+            raise Missing
+        return row
 
 
 def etag_of(row: Model) -> str:
-    """A weak tag that changes with every change of the row."""
+    """A weak tag that changes with every change of the row; behind a dot, with what is shown beside its own data."""
     version = f"{row.pk}:{row.last_updated_time.timestamp():.6f}"  # type: ignore[attr-defined]
-    return f'W/"{hashlib.blake2s(version.encode(), digest_size=12).hexdigest()}"'
+    beside = getattr(row, "shown_beside", None)
+    return f'W/"{short_digest(version)}.{short_digest(beside)}"' if beside else f'W/"{short_digest(version)}"'
+
+
+def short_digest(text: str) -> str:
+    return hashlib.blake2s(text.encode(), digest_size=12).hexdigest()
+
+
+def stored_part(tag: str) -> str:
+    """The part of a tag that If-Match compares: what was computed meanwhile stands in nobody's way."""
+    return tag.rstrip('"').partition(".")[0]
 
 
 def entity_tags(header: str) -> set[str]:

@@ -13,7 +13,7 @@ from companies.models.companies import (
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import Membership
 from companies.models.stamps import Audited, Stamp
-from companies.models.tenancy import CompanyForeignKey, CompanyKeys, CompanyOwned, CompanyOwnedQuerySet, new_id
+from companies.models.tenancy import CompanyForeignKey, CompanyKeys, CompanyOwned, CompanyOwnedQuerySet, id_from, new_id
 from companies.models.users import User
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "User",
     "ValuationCategory",
     "ValuationLens",
+    "id_from",
     "new_id",
     "snapshot",
 ]

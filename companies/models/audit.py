@@ -23,6 +23,7 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
         after: dict[str, Any] | None = None,
     ) -> "AuditEntry":
         """Writes one change's row, in the change's own transaction."""
+        stamp.changed.add(company_id)
         return self.create(
             company_id=company_id,
             time=stamp.time,

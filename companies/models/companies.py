@@ -133,3 +133,8 @@ class Company(Audited):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shown_beside(self) -> str:
+        """What an answer shows besides the company's own facts; a cached one is stale when it moves."""
+        return f"{self.last_overall_updated_time} {self.computed_metrics_time}"

@@ -1,6 +1,6 @@
 """Who changed something and when; every act takes one, so that no act reads the clock."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Self
 from uuid import UUID
@@ -17,6 +17,7 @@ class Stamp:
     user_id: UUID | None = None  # the person to tell; None for keys and for the service
     credential: str = ""
     request_id: str = ""
+    changed: set[UUID] = field(default_factory=set, compare=False)  # companies in whose audit log it left a row
 
     @property
     def today(self) -> date:

@@ -22,6 +22,15 @@ def new_id() -> uuid.UUID:
     return uuid_utils.compat.uuid7()
 
 
+def id_from(text: str) -> uuid.UUID | None:
+    """The id in an address: 36 characters as they are printed, in any case; None for everything else."""
+    try:
+        found = uuid.UUID(text)
+    except ValueError:
+        return None
+    return found if str(found) == text.lower() else None
+
+
 class CompanyOwnedQuerySet(models.QuerySet[M]):
     def of(self, company_id: uuid.UUID) -> Self:
         """Rows of one company; every query starts here."""

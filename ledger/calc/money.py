@@ -96,6 +96,16 @@ def parse_amount(text: str, currency: str) -> Decimal:
     return amount or amount.copy_abs()
 
 
+def too_fine(amount: Decimal, currency: str) -> bool:
+    """Whether the amount has more decimals than its currency; zeros at the end do not count. Raises UnknownCurrency.
+
+    >>> too_fine(Decimal("1.230"), "EUR"), too_fine(Decimal("0.5"), "JPY")
+    (False, True)
+    """
+    exponent = amount.normalize(WIDE).as_tuple().exponent
+    return -int(exponent) > minor_units(currency)
+
+
 def allocate(amount: Decimal, currency: str, *, weights: Sequence[Decimal | int]) -> list[Decimal]:
     """Divide a whole number of smallest units by the weights so that the parts add up to the amount exactly.
 

@@ -5,14 +5,18 @@ from ledger.models.categories import Category, Counterparty, CounterpartyType, P
 from ledger.models.categorizations import Categorization, LinkKind, Posting
 from ledger.models.derived import DayMovement, MonthMovement, MonthResult
 from ledger.models.files import File, FileTransaction, ParseStatus
+from ledger.models.products import Product, ProductExternalId, ProductGroup
 from ledger.models.rates import Rate, RateLoad
-from ledger.models.transactions import ImportBatch, Source, Transaction
+from ledger.models.recurring import RecurringBook, RecurringMonth
+from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent
+from ledger.models.transactions import ImportBatch, Source, Transaction, counts_in_results
 
 __all__ = [
     "COUNTS_AS_CASH",
     "Account",
     "AccountGroup",
     "AccountType",
+    "BillingPeriod",
     "Categorization",
     "Category",
     "Counterparty",
@@ -28,8 +32,16 @@ __all__ = [
     "ParseStatus",
     "PlType",
     "Posting",
+    "Product",
+    "ProductExternalId",
+    "ProductGroup",
     "Rate",
     "RateLoad",
+    "RecurringBook",
+    "RecurringMonth",
     "Source",
+    "Subscription",
+    "SubscriptionEvent",
     "Transaction",
+    "counts_in_results",
 ]

@@ -1,10 +1,14 @@
 """What a movement is for (categories and the P&L lines they post to) and with whom (counterparties)."""
 
-from typing import Self
+from typing import Any, Self
 
+from django.apps import apps
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, F, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.utils.module_loading import import_string
 
 from companies.models import Audited, CompanyOwned, CompanyOwnedQuerySet
 
@@ -21,7 +25,25 @@ class PlType(models.TextChoices):
     NEUTRAL = "neutral"
 
 
+def uses_by_transactions() -> Any:
+    """How many transactions have a part in an annotated category."""
+    own = {"company": OuterRef("company_id"), "category": OuterRef("id")}
+    rows = apps.get_model("ledger", "Categorization").objects.filter(**own).order_by().values("category")
+    return Coalesce(Subquery(rows.annotate(n=Count("transaction_id", distinct=True)).values("n")), 0)
+
+
+def uses_by_planned() -> Any:
+    """How many planned transactions name an annotated category; the app that plans says how to count them."""
+    path = settings.PLANNED_USES_OF_CATEGORY
+    return import_string(path)() if path else Value(0)
+
+
 class CategoryQuerySet(CompanyOwnedQuerySet["Category"]):
+    def with_uses(self) -> Self:
+        """Each with used_transactions, used_planned_transactions and used, their sum; one query."""
+        counted = self.annotate(used_transactions=uses_by_transactions(), used_planned_transactions=uses_by_planned())
+        return counted.annotate(used=F("used_transactions") + F("used_planned_transactions"))
+
     def in_order(self) -> Self:
         return self.order_by("order", "name", "id")
 

@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from companies.models import CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
 from ledger.calc.recognition import DateRule
 from ledger.models.categories import Category, Counterparty, PlType
-from ledger.models.transactions import Transaction
+from ledger.models.transactions import Source, Transaction
 
 RULES = [(rule.value, rule.value) for rule in DateRule]
 
@@ -26,6 +26,13 @@ class CategorizationQuerySet(CompanyOwnedQuerySet["Categorization"]):
 
     def unlinked(self) -> Self:
         return self.filter(counter__isnull=True)
+
+    def counted(self) -> Self:
+        """Parts that count in the profit and loss: of what is booked, no initial balance, no leg of a transfer.
+
+        The one predicate for it; ``counts_in_results`` is the part of it that is known before there are parts.
+        """
+        return self.unlinked().filter(transaction__pending=False).exclude(transaction__source=Source.INITIAL_BALANCE)
 
 
 class Categorization(CompanyOwned):

@@ -1,9 +1,11 @@
 """Documents kept beside transactions: metadata here, bytes in the configured storage."""
 
 from typing import Self
+from uuid import UUID
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
 from ledger.models.transactions import Transaction
@@ -18,8 +20,15 @@ class ParseStatus(models.TextChoices):
 
 
 class FileQuerySet(CompanyOwnedQuerySet["File"]):
-    def newest_first(self) -> Self:
-        return self.order_by("-created_time", "-id")
+    def with_transactions(self) -> Self:
+        """Each with transaction_ids, the transactions it belongs to, in the order of their ids."""
+        own = FileTransaction.objects.filter(company=OuterRef("company_id"), file=OuterRef("id"))
+        return self.annotate(transaction_ids=ArraySubquery(own.order_by("transaction_id").values("transaction_id")))
+
+    def tied_to(self, transaction_id: UUID) -> Self:
+        """Documents of one transaction."""
+        own = {"company_id": OuterRef("company_id"), "file_id": OuterRef("id")}
+        return self.filter(Exists(FileTransaction.objects.filter(**own, transaction_id=transaction_id)))
 
 
 class File(CompanyOwned, Audited):

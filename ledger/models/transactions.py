@@ -1,5 +1,6 @@
 """Movements of money on accounts, and the imports that brought them."""
 
+from datetime import datetime
 from typing import Self
 
 from django.db import models
@@ -19,6 +20,11 @@ class Source(models.TextChoices):
     TRANSFER = "transfer"
 
 
+def counts_in_results(*, pending: bool, source: str) -> bool:
+    """Whether a transaction's parts count in the profit and loss: what is booked does, but no initial balance."""
+    return not pending and source != Source.INITIAL_BALANCE
+
+
 class ImportBatchQuerySet(CompanyOwnedQuerySet["ImportBatch"]):
     pass
 
@@ -33,6 +39,7 @@ class ImportBatch(CompanyOwned):
     created_time = models.DateTimeField()
     created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     undone_time = models.DateTimeField(null=True)
+    undone_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001
 
     objects = ImportBatchQuerySet.as_manager()
 
@@ -41,6 +48,15 @@ class ImportBatch(CompanyOwned):
 
     def __str__(self) -> str:
         return f"{self.count} from {self.source}"
+
+    @property
+    def last_updated_time(self) -> datetime:
+        """An import changes once, when it is undone."""
+        return self.undone_time or self.created_time
+
+    @property
+    def last_updated_user_id(self) -> str | None:
+        return self.undone_user_id if self.undone_time else self.created_user_id
 
 
 class TransactionQuerySet(CompanyOwnedQuerySet["Transaction"]):

@@ -1,46 +1,69 @@
-"""One transaction as the API shows it."""
+"""One transaction as the API shows it and as it is sent."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.response import Response
 
 from companies.api import fields
-from companies.api.serializers import AUDIT, RowShape, Shape
+from companies.api.serializers import Shape
 from companies.api.viewsets import etag_of
-from ledger.models import PlType, Transaction
-from ledger.serializers.money import AmountField, CurrencyField, amount_out
+from ledger.calc.recognition import DateRule
+from ledger.models import CounterpartyType, PlType, Source, Transaction
+from ledger.reading import PROVIDER_FIELDS, PROVIDER_FLAG, read, rendered
+from ledger.serializers.money import AmountField, CurrencyField
 
-PROVIDER_FIELDS = (  # written by integrations; kept under these names
-    "bankProviderATransactionId",
-    "bankProviderBTransactionId",
-    "paymentProviderBalanceTransactionId",
-    "paymentProviderInvoiceId",
-    "paymentProviderCreditNoteId",
-    "paymentProviderPaymentIntentId",
-    "paymentProviderBillingEmail",
-    "crmProviderPortalId",
-    "crmProviderInvoiceId",
-    "crmProviderCategorizationResolved",
-    "accountingProviderAExpenseNumber",
-    "accountingProviderAInvoiceNumber",
-    "expenseProviderAExpenseId",
-    "createdVendorId",
-    "integrationId",
-)
+EXAMPLE = {
+    "id": "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11",
+    "date": "2026-10-31",
+    "fromTo": "Nimbus Cloud",
+    "description": "October hosting",
+    "amountValue": "-119.00",
+    "amountCurrency": "EUR",
+    "source": "manual",
+    "pending": False,
+    "categorizations": {
+        "0199a0c1-8c7f-7d3a-8a4e-6b7c0de2f901": {
+            "counterparty": {"type": "vendor", "id": "0199a0c0-11aa-7b5c-9f51-0d6e8a2b3c44"},
+            "categoryId": "0199a0bf-2d10-7f00-8000-3c1f5b7a9e02",
+            "usingDateRule": {"type": "month"},
+            "computedStartDate": "2026-10-01",
+            "computedEndDate": "2026-10-31",
+            "plSplit": {"cogs": -100},
+            "passThroughTax": -19,
+            "transferCounterPosition": None,
+            "internalTransitLink": None,
+            "sourceNote": None,
+        }
+    },
+}
 
 
 class CounterpartyRef(Shape):
-    type = fields.TextField()
+    type = fields.ChoiceField(choices=CounterpartyType.choices, required=False)
     id = fields.IdField()
 
 
 class DateRuleShape(Shape):
-    type = fields.TextField()
+    """``startDate`` and ``endDate`` belong to servicePeriod and custom."""
+
+    type = fields.ChoiceField(choices=[(rule.value, rule.value) for rule in DateRule])
     start_date = fields.DayField(required=False, allow_null=True)
     end_date = fields.DayField(required=False, allow_null=True)
     invoice_date = fields.DayField(required=False, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["type"] not in {DateRule.SERVICE_PERIOD, DateRule.CUSTOM}:
+            return attrs | {"start_date": None, "end_date": None}
+        start, end = attrs.get("start_date"), attrs.get("end_date")
+        missing = {"startDate": start, "endDate": end}
+        if start is None or end is None:
+            needed = {name: "This rule needs it." for name, value in missing.items() if value is None}
+            raise serializers.ValidationError(needed, code="required")
+        if end < start:
+            raise serializers.ValidationError({"endDate": "Must not be before startDate."}, code="period_not_in_order")
+        return attrs
 
 
 class LegRef(Shape):
@@ -48,69 +71,70 @@ class LegRef(Shape):
     categorization_id = fields.IdField()
 
 
-PlSplit = type("PlSplit", (Shape,), {line: fields.NumberField(required=False) for line in PlType.values})
+class PlSplit(Shape):
+    """Amounts by P&L line, in the transaction's currency and with its sign; only the lines that the part has."""
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return {line: fields.NumberField(required=False, allow_null=True) for line in PlType.values}
 
 
 class CategorizationShape(Shape):
-    counterparty = CounterpartyRef(allow_null=True)
+    counterparty = CounterpartyRef(allow_null=True, required=False)
     category_id = fields.IdField()
-    using_date_rule = DateRuleShape()
-    computed_start_date = fields.DayField()
-    computed_end_date = fields.DayField()
-    pl_split = PlSplit()
-    pass_through_tax = fields.NumberField(allow_null=True)
-    transfer_counter_position = LegRef(allow_null=True)
-    internal_transit_link = LegRef(allow_null=True)
-    source_note = fields.TextField(allow_null=True)
+    using_date_rule = DateRuleShape(required=False, allow_null=True, help_text="transactionDate where it is left out")
+    computed_start_date = fields.DayField(read_only=True)
+    computed_end_date = fields.DayField(read_only=True)
+    pl_split = PlSplit(required=False, allow_null=True)
+    pass_through_tax = fields.NumberField(allow_null=True, required=False)
+    transfer_counter_position = LegRef(allow_null=True, read_only=True)
+    internal_transit_link = LegRef(allow_null=True, read_only=True)
+    source_note = fields.TextField(allow_null=True, required=False, max_length=10_000)
 
 
-class TransactionShape(RowShape):
+class TransactionShape(Shape):
+    """The rows of ``reading.read`` are answered as they are: ``data`` is JSON text already."""
+
+    id = fields.IdField(read_only=True)
     company_id = fields.IdField(read_only=True)
     account_id = fields.IdField()
-    amount_value = AmountField(help_text="negative is money out; the currency's own decimals")
-    amount_currency = CurrencyField()
-    import_id = fields.IdField(source="import_batch_id", allow_null=True, read_only=True)
-    categorizations = serializers.SerializerMethodField(method_name="by_id", help_text="by categorization id")
-
-    class Meta:
-        model = Transaction
-        fields: ClassVar[tuple[str, ...]] = (
-            "id",
-            "company_id",
-            "account_id",
-            "date",
-            "from_to",
-            "description",
-            "amount_value",
-            "amount_currency",
-            "categorizations_auto_assigned",
-            "exclude_from_auto_categorization",
-            "notes",
-            "source",
-            "assigned_user_id",
-            "pending",
-            "external_id",
-            "import_id",
-            "categorizations",
-            *AUDIT,
-        )
-
-    @extend_schema_field(serializers.DictField(child=CategorizationShape()))
-    def by_id(self, row: Transaction) -> dict[str, Any]:
-        return {}
+    date = fields.DayField()
+    from_to = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
+    description = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
+    amount_value = AmountField(help_text="negative is money out; no more decimals than the currency has")
+    amount_currency = CurrencyField(required=False, help_text="the account's where it is left out")
+    categorizations_auto_assigned = fields.FlagField(read_only=True)
+    exclude_from_auto_categorization = fields.FlagField(required=False)
+    notes = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
+    source = fields.ChoiceField(choices=Source.choices, read_only=True)  # type: ignore[assignment]
+    assigned_user_id = fields.TextField(required=False, allow_null=True, max_length=64)
+    pending = fields.FlagField(required=False)
+    external_id = fields.TextField(
+        required=False, allow_null=True, max_length=200, help_text="unique in its account; free again after a delete"
+    )
+    import_id = fields.IdField(allow_null=True, read_only=True)
+    created_time = fields.TimeField(read_only=True)
+    created_user_id = fields.TextField(allow_null=True, read_only=True)
+    last_updated_time = fields.TimeField(read_only=True)
+    last_updated_user_id = fields.TextField(allow_null=True, read_only=True)
+    categorizations = serializers.SerializerMethodField(help_text="by categorization id")
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        provider = {
-            name: serializers.CharField(read_only=True, allow_null=True, source="provider_data")
-            for name in PROVIDER_FIELDS
-        }
-        return super().get_fields() | provider
+        provider = {name: fields.TextField(read_only=True, allow_null=True) for name in PROVIDER_FIELDS}
+        return super().get_fields() | provider | {PROVIDER_FLAG: fields.FlagField(read_only=True, allow_null=True)}
 
-    def to_representation(self, row: Transaction) -> dict[str, Any]:
-        provided = row.provider_data or {}
-        data = {name: field for name, field in super().to_representation(row).items() if name not in PROVIDER_FIELDS}
-        amount = amount_out(row.amount_value, row.amount_currency)
-        return data | {name: provided.get(name) for name in PROVIDER_FIELDS} | {"amountValue": amount}
+    @extend_schema_field(serializers.DictField(child=CategorizationShape()))
+    def get_categorizations(self, row: Any) -> Any:
+        """Answered by ``reading``; here for the document only."""
+
+    @property
+    def data(self) -> Any:
+        return rendered(shown(self.instance))
+
+
+def shown(row: Any) -> dict[str, Any]:
+    """The stored transaction as an object of the answer; one statement."""
+    (found,) = read(Transaction.objects.of(row.company_id).filter(id=row.id))
+    return found
 
 
 class TransactionBox(Shape):
@@ -121,4 +145,4 @@ def boxed(view: Any, row: Transaction | None) -> Response:
     """``{transaction}`` with its ETag; null where there is none."""
     if row is None:
         return Response({"transaction": None})
-    return Response({"transaction": TransactionShape(row).data}, headers={"ETag": etag_of(row)})
+    return Response(rendered({"transaction": shown(row)}), headers={"ETag": etag_of(row)})

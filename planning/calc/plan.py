@@ -11,6 +11,9 @@ from ledger.calc.months import add_months, first_of_month, months_between
 AmountType = Literal["fixed", "changeByAmount", "relative"]
 AMOUNT_TYPES = ("fixed", "changeByAmount", "relative")
 
+# What grows by a share each month has no end; no posting is larger than the largest amount that can be written.
+LARGEST = Decimal("999999999999999.9999")
+
 
 @dataclass(frozen=True, slots=True)
 class PlanAmount:
@@ -31,7 +34,7 @@ class PlanAmount:
             raise ValueError(f"{self.type!r} is not fixed, changeByAmount or relative.")
 
     def of_posting(self, index: int) -> Decimal:
-        """The amount of the posting with this index, counted from 0; not rounded, to 50 digits.
+        """The amount of the posting with this index, counted from 0; not rounded, to 50 digits, LARGEST at most.
 
         >>> PlanAmount("changeByAmount", Decimal(100)).of_posting(2)
         Decimal('300')
@@ -41,8 +44,17 @@ class PlanAmount:
         if index == 0 or self.type == "fixed":
             return self.amount
         if self.type == "changeByAmount":
-            return WIDE.multiply(self.amount, Decimal(index + 1))
-        return WIDE.multiply(self.amount, WIDE.power(1 + self.relative_change, index))
+            return bounded(WIDE.multiply(self.amount, Decimal(index + 1)))
+        return bounded(WIDE.multiply(self.amount, WIDE.power(1 + self.relative_change, index)))
+
+
+def bounded(amount: Decimal) -> Decimal:
+    """The amount, or the largest one that can be written, with its sign.
+
+    >>> bounded(Decimal("-1E+30"))
+    Decimal('-999999999999999.9999')
+    """
+    return max(min(amount, LARGEST), -LARGEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,13 @@ from analytics.calc.mrr import (
     close_row,
     month_end_factors,
     monthly_rows,
-    monthly_value,
     snapshots,
     value,
 )
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import minor_units, round_half_up, smallest_unit
 from ledger.calc.months import last_of_month, months_from
+from ledger.calc.subscriptions import monthly_value
 
 with (Path(__file__).parents[1] / "data" / "mrr_normalization_killbill.csv").open(newline="") as file:
     PUBLISHED = [row for row in csv.DictReader(file) if row["period"] in {"MONTHLY", "ANNUAL"}]

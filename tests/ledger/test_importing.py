@@ -1,8 +1,10 @@
 """Importing transactions over HTTP."""
 
+from decimal import Decimal
+
 import pytest
 
-from ledger.models import DayMovement, ImportBatch, Transaction
+from ledger.models import Categorization, Category, Counterparty, DayMovement, ImportBatch, MonthResult, Transaction
 
 pytestmark = pytest.mark.django_db
 
@@ -176,3 +178,41 @@ def test_unknown_fields_are_ignored_and_named(api, bank):
 def test_up_to_a_thousand_errors_are_told(api, bank):
     answer = send(api, *[coffee(bank, amountValue="x")] * 1500)
     assert len(answer.json()["errors"]) == 1000
+
+
+@pytest.fixture
+def hosting(api):
+    return str(Category.objects.of(api.company.id).get(system_key="hosting").id)
+
+
+def test_an_item_can_say_what_it_was_for(api, bank, hosting, stamp):
+    vendor = Counterparty(company=api.company, type="vendor", name="Cloud").stamp_new(stamp)
+    vendor.save(force_insert=True)
+    item = coffee(bank, categoryId=hosting, counterparty={"type": "vendor", "id": str(vendor.id)})
+    assert send(api, item, coffee(bank)).json()["count"] == 2
+    (part,) = Categorization.objects.all()
+    assert (str(part.category_id), part.split, part.counterparty_id) == (hosting, {"cogs": Decimal("-3.5")}, vendor.id)
+    assert {t.is_open for t in Transaction.objects.all()} == {True, False}
+    bars = MonthResult.objects.exclude(count=0)
+    assert [(str(b.month), b.pl_type, b.base_amount) for b in bars] == [("2024-03-01", "cogs", Decimal("-3.5"))]
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "code"),
+    [
+        ({"categoryId": "nope"}, "categoryId", "unknown_id"),
+        ({"plType": "cogs"}, "plType", "category_needed"),
+        ({"counterparty": {"id": "x", "type": "vendor"}}, "counterparty", "category_needed"),
+        ({"categoryId": "hosting", "plType": "revenue"}, "plType", "pl_type_not_allowed"),
+        ({"categoryId": "hosting", "counterparty": {"id": "x"}}, "counterparty/id", "unknown_id"),
+        ({"categoryId": "several"}, "plType", "pl_type_needed"),
+    ],
+)
+def test_a_purpose_that_does_not_fit_is_pointed_at(api, bank, hosting, stamp, values, field, code):
+    several = Category(company=api.company, name="Both", pl_types=["cogs", "ga"]).stamp_new(stamp)
+    several.save(force_insert=True)
+    named = {"hosting": hosting, "several": str(several.id)}
+    values = values | {"categoryId": named.get(values.get("categoryId"), values.get("categoryId"))}
+    answer = send(api, coffee(bank, **values))
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(f"#/transactions/0/{field}", code)]
+    assert not Transaction.objects.exists()

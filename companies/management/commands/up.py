@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
@@ -11,14 +10,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection, connections
 
 from companies.models import Company
 from config.database import Embedded
+from config.preparing import alone, prepare
 from config.serving import CannotListen, bind, serve
 from config.startup import database
-
-PREPARING = 7_300_115  # the advisory lock's number; any will do that no one else takes
 
 
 class Command(BaseCommand):
@@ -36,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError("--workers must be 1 or more.")
         try:
             with bind(host=host, port=port) as listener, database(), _watched():
-                made = prepare(demo=demo)
+                made = prepared(demo=demo)
                 address = settings.BASE_URL
                 serve(listener=listener, workers=workers, ready=lambda: self._greet(address=address, made=made))
         except CannotListen as error:
@@ -62,37 +59,16 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def prepare(*, demo: bool) -> dict[str, str] | None:
-    """Bring the database up to date; what ``demo --json`` printed if it made the demo company now.
-
-    Two starts at once take turns: the second finds everything done.
-    """
-    with _alone():
-        call_command("migrate", verbosity=0, interactive=False)
-        call_command("update_rates", verbosity=0, stdout=io.StringIO())
+def prepared(*, demo: bool) -> dict[str, str] | None:
+    """Bring the database up to date; what ``demo --json`` printed if it made the demo company now."""
+    with alone():
+        prepare()
         if not demo or Company.objects.exists():
             return None
         answer = io.StringIO()
         call_command("demo", json=True, stdout=answer)
         made: dict[str, str] = json.loads(answer.getvalue())
         return made
-
-
-@contextlib.contextmanager
-def _alone() -> Iterator[None]:
-    try:
-        # Asked again and again: a statement that waits would itself be waited for by an index built concurrently.
-        while not _locked():
-            time.sleep(0.2)
-        yield
-    finally:
-        connections.close_all()  # which gives up the lock; and the workers must not inherit a connection
-
-
-def _locked() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [PREPARING])
-        return bool(cursor.fetchone()[0])
 
 
 @contextlib.contextmanager

@@ -1,0 +1,125 @@
+"""Money that came in and went out, and what is expected to: series over time in the base currency.
+
+Flows are what the ledger's triggers count as such (no transfer, no initial balance, nothing pending) on all accounts
+but transit ones, each at its own day's rate; a point adds up its bucket and is rounded once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from django.db import connection
+
+from analytics.calc.series import Interval, axis, sum_by_bucket
+from companies.models import Company
+from ledger.calc.fx import RateTable, convert
+from ledger.calc.money import round_half_up
+from ledger.calc.months import add_months, first_of_month
+from ledger.models import AccountType
+from planning.forecasting import planned_sums
+
+ONE_DAY = timedelta(days=1)
+MONTHS_BEFORE = 11  # a forecast shows the year up to its cutover
+
+Flows = list[tuple[date, Decimal, Decimal]]
+"""(day, in, out) in the base currency, both ≥ 0, not rounded; in no order, and a day more than once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """In and out at each point of the axis, both ≥ 0, in the base currency's decimals."""
+
+    points: list[date]
+    inflow: list[Decimal]
+    outflow: list[Decimal]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Actual and planned flows on one axis."""
+
+    actual: Series
+    planned: Series
+
+
+_FLOWS = """
+    SELECT d.date, d.currency, sum(d.inflow), sum(d.outflow)
+      FROM ledger_daymovement AS d
+      JOIN ledger_account AS a ON a.company_id = d.company_id AND a.id = d.account_id
+     WHERE d.company_id = %s AND d.date BETWEEN %s AND %s AND a.type <> %s
+     GROUP BY d.date, d.currency
+"""
+
+
+def actual_flows(*, company: Company, start: date, end: date, rates: RateTable) -> Flows:
+    """What moved on the days from ``start`` to ``end``, each day at its own rate. Raises MissingRate."""
+    if end < start:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(_FLOWS, [company.id, start, end, AccountType.TRANSIT])
+        found = cursor.fetchall()
+    base = company.base_currency
+    return [
+        (
+            day,
+            convert(inflow, source=currency, target=base, day=day, rates=rates),
+            convert(outflow, source=currency, target=base, day=day, rates=rates),
+        )
+        for day, currency, inflow, outflow in found
+    ]
+
+
+def planned_flows(*, company: Company, start: date, end: date, today: date, rates: RateTable) -> Flows:
+    """What is expected on the days from ``start`` to ``end``, at the latest known rates. Raises MissingRate."""
+    if end < start:
+        return []
+    base = company.base_currency
+    return [
+        (
+            day,
+            convert(inflow, source=currency, target=base, day=today, rates=rates),
+            convert(outflow, source=currency, target=base, day=today, rates=rates),
+        )
+        for (day, currency), (inflow, outflow) in planned_sums(company, start, end).items()
+    ]
+
+
+def series(flows: Flows, *, start: date, end: date, interval: Interval, base: str) -> Series:
+    """The flows added up on the axis, zero where there are none."""
+    return Series(
+        points=axis(start, end, interval),
+        inflow=summed(((day, inflow) for day, inflow, _ in flows), start, end, interval, base),
+        outflow=summed(((day, outflow) for day, _, outflow in flows), start, end, interval, base),
+    )
+
+
+def summed(
+    flows: Iterable[tuple[date, Decimal]], start: date, end: date, interval: Interval, base: str
+) -> list[Decimal]:
+    sums = sum_by_bucket(flows, start=start, end=end, interval=interval)
+    return [round_half_up(amount, base) for amount in sums.values()]
+
+
+def cash_flow(*, company: Company, start: date, end: date, interval: Interval, rates: RateTable) -> Series:
+    """What came in and went out in the window. Raises MissingRate."""
+    flows = actual_flows(company=company, start=start, end=end, rates=rates)
+    return series(flows, start=start, end=end, interval=interval, base=company.base_currency)
+
+
+def forecast_start(*, end: date, cutover: date) -> date:
+    """Where a forecast starts unless told: eleven whole months before its cutover, or its end where that is earlier."""
+    return add_months(first_of_month(min(end, cutover)), -MONTHS_BEFORE)
+
+
+def forecast(
+    *, company: Company, start: date, end: date, cutover: date, today: date, interval: Interval, rates: RateTable
+) -> Forecast:
+    """Actual flows up to the cutover and planned ones after it, on one axis. Raises MissingRate."""
+    actual = actual_flows(company=company, start=start, end=min(end, cutover), rates=rates)
+    planned = planned_flows(company=company, start=max(start, cutover + ONE_DAY), end=end, today=today, rates=rates)
+    base = company.base_currency
+    return Forecast(
+        actual=series(actual, start=start, end=end, interval=interval, base=base),
+        planned=series(planned, start=start, end=end, interval=interval, base=base),
+    )

@@ -1,0 +1,68 @@
+"""What is sold: products, the groups they are shown in, and the names that other systems know them by."""
+
+from typing import Self
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import models
+from django.db.models import OuterRef
+
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
+
+
+class ProductGroupQuerySet(CompanyOwnedQuerySet["ProductGroup"]):
+    def in_order(self) -> Self:
+        return self.order_by("order", "name", "id")
+
+
+class ProductGroup(CompanyOwned, Audited):
+    name = models.CharField(max_length=200)
+    order = models.IntegerField(default=0)
+
+    objects = ProductGroupQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ProductQuerySet(CompanyOwnedQuerySet["Product"]):
+    def in_order(self) -> Self:
+        return self.order_by("order", "name", "id")
+
+    def with_external_ids(self) -> Self:
+        """Adds ``external_ids``, in the order in which they were given: their keys are time-ordered."""
+        own = ProductExternalId.objects.filter(company=OuterRef("company"), product=OuterRef("id"))
+        return self.annotate(external_ids=ArraySubquery(own.order_by("id").values("external_id")))
+
+
+class Product(CompanyOwned, Audited):
+    name = models.CharField(max_length=200)
+    name_manually_edited = models.BooleanField(default=False)  # then no other system's name may replace it
+    product_group = CompanyForeignKey(ProductGroup, null=True)
+    order = models.IntegerField(default=0)
+    external_ids: list[str]  # where it was read with them
+
+    objects = ProductQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["company", "product_group"], name="product_by_group")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ProductExternalId(CompanyOwned):
+    """A product's id in another system; one id names one product."""
+
+    product = CompanyForeignKey(Product, when_deleted="cascade")
+    external_id = models.CharField(max_length=200)
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["company", "external_id"], name="product_external_id_once"),
+        ]
+        indexes = [models.Index(fields=["company", "product"], name="product_external_id_by_product")]
+
+    def __str__(self) -> str:
+        return self.external_id

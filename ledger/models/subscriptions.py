@@ -1,0 +1,113 @@
+"""Who subscribes to what, and the append-only events that set what a subscription is worth."""
+
+from datetime import date
+from typing import Self
+
+from django.db import models
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Cast, JSONObject
+
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
+from ledger.models.categories import Counterparty
+from ledger.models.products import Product
+
+
+class BillingPeriod(models.TextChoices):
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+
+class SubscriptionQuerySet(CompanyOwnedQuerySet["Subscription"]):
+    def with_standing(self, today: date) -> Self:
+        """Adds ``standing``: amount, currency, interval and count of the latest event in effect today, or None."""
+        latest = (
+            SubscriptionEvent.objects.filter(company=OuterRef("company"), subscription=OuterRef("id"))
+            .live()
+            .filter(effective_date__lte=today)
+            .order_by("-effective_date", "-id")
+        )
+        said = JSONObject(
+            amount=Cast("amount_value", models.TextField()),
+            currency="amount_currency",
+            interval="interval",
+            interval_count="interval_count",
+        )
+        return self.annotate(standing=Subquery(latest.values(said=said)[:1]))
+
+
+class Subscription(CompanyOwned, Audited):
+    customer = CompanyForeignKey(Counterparty)
+    product = CompanyForeignKey(Product, null=True)
+    external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null on the wire
+
+    objects = SubscriptionQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["company", "customer"], name="subscription_by_customer"),
+            models.Index(
+                fields=["company", "product"], condition=Q(product__isnull=False), name="subscription_by_product"
+            ),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["company", "external_id"],
+                condition=Q(external_id__isnull=False),
+                name="subscription_external_id_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id or str(self.id)
+
+    @property
+    def shown_beside(self) -> str:
+        """What an answer shows besides the row: it moves with events and with the day, and the tag with it."""
+        return repr(getattr(self, "standing", None))
+
+
+class SubscriptionEventQuerySet(CompanyOwnedQuerySet["SubscriptionEvent"]):
+    def live(self) -> Self:
+        """Events that count: not retracted."""
+        return self.filter(retracted_time__isnull=True)
+
+
+class SubscriptionEvent(CompanyOwned, Audited):
+    """From ``effective_date`` on the subscription is worth this amount every so many intervals; 0 ends it.
+
+    Of two events of one subscription on one day the later-created counts; ids are in the order of creation.
+    """
+
+    subscription = CompanyForeignKey(Subscription)
+    effective_date = models.DateField()
+    committed_date = models.DateField()
+    amount_value = models.DecimalField(max_digits=19, decimal_places=4)
+    amount_currency = models.CharField(max_length=3, choices=Currency)
+    interval = models.CharField(max_length=5, choices=BillingPeriod, default=BillingPeriod.MONTH)
+    interval_count = models.SmallIntegerField(default=1)
+    external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null on the wire
+    retracted_time = models.DateTimeField(null=True)
+
+    objects = SubscriptionEventQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["company", "subscription"], name="subscription_event_by_sub")]
+        constraints = [
+            models.UniqueConstraint(
+                # A retracted event's id is free again, so that its correction can carry it.
+                fields=["company", "external_id"],
+                condition=Q(external_id__isnull=False, retracted_time__isnull=True),
+                name="subscription_event_external_id_once",
+            ),
+            models.CheckConstraint(condition=Q(amount_value__gte=0), name="subscription_event_not_negative"),
+            models.CheckConstraint(condition=Q(interval__in=BillingPeriod.values), name="subscription_event_interval"),
+            models.CheckConstraint(condition=Q(interval_count__gte=1), name="subscription_event_interval_count"),
+            models.CheckConstraint(
+                condition=Q(amount_currency__in=Currency.values), name="subscription_event_currency_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.effective_date} {self.amount_value} {self.amount_currency}"

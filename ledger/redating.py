@@ -1,0 +1,71 @@
+"""Computing dates of parts anew, after what they follow from has changed."""
+
+from uuid import UUID
+
+from django.db import connection
+
+from companies.models import Company, Stamp
+from ledger.dating import Rule, invoice_dates, period
+from ledger.models import Categorization, Transaction
+from ledger.posting import rebuild, repost
+
+ROWS_AT_ONCE = 20_000
+
+
+def redate(*, company: Company, transaction_ids: list[UUID]) -> None:
+    """Computes the dates of the transactions' parts anew, and their postings; a constant number of statements.
+
+    For a changed transaction, a file that was attached or read, a planned transaction that was settled.
+    Raises RateMissing, PeriodOutOfRange.
+    """
+    move(company=company, transaction_ids=transaction_ids)
+    repost(company=company, transaction_ids=transaction_ids)
+
+
+def move(*, company: Company, transaction_ids: list[UUID]) -> None:
+    """Stores computed dates that differ."""
+    known = invoice_dates(company_id=company.id, transaction_ids=transaction_ids)
+    moved = []
+    rows = Categorization.objects.of(company.id).filter(transaction_id__in=transaction_ids)
+    for row in rows.values_list(
+        "id",
+        "transaction_id",
+        "transaction__date",
+        "rule",
+        "rule_start_date",
+        "rule_end_date",
+        "invoice_date",
+        "revenue",
+        "computed_start_date",
+        "computed_end_date",
+    ):
+        part_id, transaction_id, day, rule, rule_start, rule_end, invoice_date, revenue, start, end = row
+        dates = period(
+            Rule(rule, rule_start, rule_end, invoice_date),
+            day=day,
+            known_invoice_date=known.get(transaction_id),
+            moves_revenue=company.pl_recognize_revenue_on_invoice,
+            has_revenue=revenue is not None,
+        )
+        if dates != (start, end):
+            moved.append((part_id, *dates))
+    if moved:
+        ids, starts, ends = (list(column) for column in zip(*moved, strict=True))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE ledger_categorization c SET computed_start_date = m.start_date, computed_end_date = m.end_date "
+                "FROM unnest(%s::uuid[], %s::date[], %s::date[]) AS m (id, start_date, end_date) "
+                "WHERE c.company_id = %s AND c.id = m.id",
+                [ids, starts, ends, company.id],
+            )
+
+
+def company_rules_changed(*, company: Company, stamp: Stamp, changed: set[str]) -> None:
+    """Recomputes what depends on the base currency and on when revenue counts. Raises RateMissing."""
+    if "pl_recognize_revenue_on_invoice" in changed:
+        rows = Transaction.objects.of(company.id).exclude(categorized_value=0)
+        ids = list(rows.order_by("id").values_list("id", flat=True)[:ROWS_AT_ONCE])
+        while ids:
+            move(company=company, transaction_ids=ids)
+            ids = list(rows.filter(id__gt=ids[-1]).order_by("id").values_list("id", flat=True)[:ROWS_AT_ONCE])
+    rebuild(company.id)

@@ -1,0 +1,15 @@
+"""What the ledger's endpoints add to the ground that all stand on."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.viewsets import CompanyViewSet
+from ledger.one_writer import one_writer
+
+
+class LedgerViewSet(CompanyViewSet):
+    """Endpoints that change the ledger do so one after the other in each company."""
+
+    def write(self, request: Request, handler: object) -> Response:
+        one_writer(self.company.id)
+        return super().write(request, handler)  # type: ignore[arg-type]

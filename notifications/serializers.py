@@ -1,0 +1,54 @@
+"""The shapes of notifications."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import AUDIT, RowShape, Shape, Success
+from notifications.models import Notification
+
+MAX_IDS = 10_000  # decisions of the API: ids per batch_delete
+
+
+class NotificationShape(RowShape):
+    company_id = serializers.UUIDField(read_only=True)
+    recipient_user_id = serializers.UUIDField(source="recipient_id", read_only=True)
+    payload = fields.JsonField(help_text="title, body, link, entityType, entityId, and more by type")
+
+    class Meta:
+        model = Notification
+        fields = ("id", "company_id", "type", "recipient_user_id", "read_time", "payload", *AUDIT)
+        read_only_fields = fields
+
+
+class IdList(serializers.ListField):
+    """Up to 10,000 strings; the ids among them. What is no id is an unknown one and left out."""
+
+    child = fields.TextField()
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MAX_IDS, **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[UUID]:
+        return [found for text in super().to_internal_value(data) if (found := as_id(text)) is not None]
+
+
+def as_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+class BatchDelete(Shape):
+    notification_ids = IdList()
+
+
+class Deleted(Success):
+    deleted_count = fields.WholeField(help_text="those that were there and that the caller may delete")
+
+
+class ReadAll(Success):
+    read_count = fields.WholeField(help_text="those that had not been read")

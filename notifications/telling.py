@@ -1,0 +1,239 @@
+"""Telling people what happened. Who acted is told; what keys and the service did is told to owners and admins.
+
+The functions named for events are called by the act itself, or through FOLLOW_UPS in the settings, in its transaction.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from companies.models import ApiKey, Membership, Stamp
+from notifications.models import Notification, NotificationType
+
+
+def tell(
+    *,
+    company_id: UUID,
+    stamp: Stamp,
+    type: NotificationType,  # noqa: A002 - the resource's own word
+    title: str,
+    body: str,
+    link: str | None,
+    entity_type: str,
+    entity_id: UUID | str | None,
+    recipients: Iterable[UUID] | None = None,
+    unless_unread: bool = False,
+    **more: Any,
+) -> int:
+    """One notification to each recipient, in one statement; answers how many were told.
+
+    Without ``recipients`` the person who acted is told, and the company's owners and admins where no person did.
+    ``unless_unread`` leaves out those who have not yet read the last one about the same thing. ``more`` are further
+    keys of the payload, in camelCase; values must be JSON, dates or Decimals.
+    """
+    told = set(told_by_default(company_id, stamp) if recipients is None else recipients)
+    about = {"entityType": entity_type, "entityId": None if entity_id is None else str(entity_id)}
+    if unless_unread:
+        waiting = Notification.objects.of(company_id).unread().filter(type=type, payload__contains=about)
+        told -= set(waiting.values_list("recipient_id", flat=True))
+    payload = {"title": title, "body": body, "link": link, **about, **more}
+    rows = [
+        Notification(company_id=company_id, type=type, recipient_id=user_id, payload=payload).stamp_new(stamp)
+        for user_id in sorted(told)
+    ]
+    Notification.objects.bulk_create(rows)
+    return len(rows)
+
+
+def told_by_default(company_id: UUID, stamp: Stamp) -> list[UUID]:
+    """The person who acted; owners and admins for acts of keys and of the service."""
+    if stamp.user_id is not None:
+        return [stamp.user_id]
+    return list(Membership.objects.of(company_id).managers().values_list("user_id", flat=True))
+
+
+def page(company_id: UUID, path: str = "") -> str:
+    """The address of a company's page in the web application."""
+    return f"{settings.APP_URL}/companies/{company_id}{path}"
+
+
+API_KEYS_PAGE = "/settings/api-keys"
+
+# ---------------------------------------------------------------------------------------------- people, keys and apps
+
+
+def member_joined(*, membership: Membership, stamp: Stamp) -> None:
+    """Somebody belongs to the company now."""
+    person = membership.user.name or membership.user.email
+    tell(
+        company_id=membership.company_id,
+        stamp=stamp,
+        type=NotificationType.MEMBER_JOINED,
+        title=f"{person} joined",
+        body=f"{membership.user.email} is a member of the company now, as {membership.role}.",
+        link=page(membership.company_id),
+        entity_type="member",
+        entity_id=membership.id,
+        email=membership.user.email,
+        role=membership.role,
+    )
+
+
+def api_key_created(*, key: ApiKey, stamp: Stamp) -> None:
+    """There is a new way into the company."""
+    tell(
+        company_id=key.company_id,
+        stamp=stamp,
+        type=NotificationType.API_KEY_CREATED,
+        title=f"API key “{key.name}” created",
+        body=f"The key ending in {key.last_four} can be used from now on. Revoke it if you did not expect it.",
+        link=page(key.company_id, API_KEYS_PAGE),
+        entity_type="apiKey",
+        entity_id=key.id,
+        name=key.name,
+        permissions=key.permissions,
+    )
+
+
+def api_key_creator_left(*, membership: Membership, keys: list[ApiKey], stamp: Stamp) -> None:
+    """Keys outlive the membership of their creator: owners decide what becomes of each."""
+    owners = list(Membership.objects.of(membership.company_id).owners().values_list("user_id", flat=True))
+    for key in keys:
+        tell(
+            company_id=membership.company_id,
+            stamp=stamp,
+            type=NotificationType.API_KEY_CREATOR_LEFT,
+            title=f"The creator of API key “{key.name}” left",
+            body=f"{membership.user.email} is no longer a member, but the key ending in {key.last_four} still works.",
+            link=page(membership.company_id, API_KEYS_PAGE),
+            entity_type="apiKey",
+            entity_id=key.id,
+            recipients=owners,
+            name=key.name,
+            email=membership.user.email,
+        )
+
+
+def app_connected(*, consent: Any, stamp: Stamp) -> None:
+    """An app may reach the company's data. ``consent`` has company_id, id, scopes, user and application."""
+    name = consent.application.name
+    tell(
+        company_id=consent.company_id,
+        stamp=stamp,
+        type=NotificationType.APP_CONNECTED,
+        title=f"{name} connected",
+        body=f"{consent.user.email} allowed {name} to reach the company's data.",
+        link=page(consent.company_id, API_KEYS_PAGE),
+        entity_type="connectedApp",
+        entity_id=consent.id,
+        applicationName=name,
+        scopes=list(consent.scopes),
+    )
+
+
+def app_revoked(*, consent: Any, stamp: Stamp) -> None:
+    """An app can no longer reach the company's data."""
+    name = consent.application.name
+    tell(
+        company_id=consent.company_id,
+        stamp=stamp,
+        type=NotificationType.APP_REVOKED,
+        title=f"{name} disconnected",
+        body=f"{name} can no longer reach the company's data on behalf of {consent.user.email}.",
+        link=page(consent.company_id, API_KEYS_PAGE),
+        entity_type="connectedApp",
+        entity_id=consent.id,
+        applicationName=name,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- money
+
+
+def import_finished(
+    *, company_id: UUID, stamp: Stamp, import_id: UUID, count: int, skipped_before_data_start: int, duplicates: int
+) -> None:
+    """An import was stored; ``count`` rows of it are new."""
+    tell(
+        company_id=company_id,
+        stamp=stamp,
+        type=NotificationType.IMPORT_FINISHED,
+        title=f"{count} transactions imported",
+        body=(
+            f"{count} transactions were stored, {duplicates} were there already and "
+            f"{skipped_before_data_start} are dated before the company's data starts."
+        ),
+        link=page(company_id),
+        entity_type="import",
+        entity_id=import_id,
+        count=count,
+        skippedBeforeDataStart=skipped_before_data_start,
+        duplicates=duplicates,
+    )
+
+
+def import_undone(
+    *, company_id: UUID, stamp: Stamp, import_id: UUID, deleted_count: int, changed_count: int = 0
+) -> None:
+    """An import was taken back; ``changed_count`` of its rows had been changed since."""
+    tell(
+        company_id=company_id,
+        stamp=stamp,
+        type=NotificationType.IMPORT_UNDONE,
+        title="Import undone",
+        body=f"{deleted_count} transactions were removed; {changed_count} of them had been changed since.",
+        link=page(company_id),
+        entity_type="import",
+        entity_id=import_id,
+        deletedCount=deleted_count,
+        changedCount=changed_count,
+    )
+
+
+def balance_mismatch(
+    *,
+    company_id: UUID,
+    stamp: Stamp,
+    account_id: UUID,
+    account_name: str,
+    reported: Decimal,
+    calculated: Decimal,
+    currency: str,
+) -> None:
+    """The bank says another balance than the transactions add up to. Said once until it is read."""
+    tell(
+        company_id=company_id,
+        stamp=stamp,
+        type=NotificationType.BALANCE_MISMATCH,
+        title=f"The balance of {account_name} differs",
+        body=f"The bank reports {reported} {currency}, the transactions add up to {calculated} {currency}.",
+        link=page(company_id),
+        entity_type="account",
+        entity_id=account_id,
+        unless_unread=True,
+        reported=reported,
+        calculated=calculated,
+        currency=currency,
+    )
+
+
+def cash_below_zero(*, company_id: UUID, stamp: Stamp, day: date, amount: Decimal, currency: str) -> None:
+    """By the forecast the cash runs out on a day. Said once until it is read."""
+    tell(
+        company_id=company_id,
+        stamp=stamp,
+        type=NotificationType.CASH_BELOW_ZERO,
+        title="Cash is forecast to fall below zero",
+        body=f"By the plan, cash is {amount} {currency} on {day}.",
+        link=page(company_id),
+        entity_type="company",
+        entity_id=company_id,
+        unless_unread=True,
+        date=day,
+        amount=amount,
+        currency=currency,
+    )

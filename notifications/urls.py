@@ -1,0 +1,17 @@
+"""One line per endpoint."""
+
+from django.urls import path
+
+from notifications.views import NotificationViewSet
+
+urlpatterns = [
+    path("companies/<str:company_id>/notifications", NotificationViewSet.as_view({"get": "list"})),
+    path("companies/<str:company_id>/notifications/read_all", NotificationViewSet.as_view({"post": "read_all"})),
+    path(
+        "companies/<str:company_id>/notifications/batch_delete", NotificationViewSet.as_view({"post": "batch_delete"})
+    ),
+    path(
+        "companies/<str:company_id>/notifications/<str:notification_id>/read",
+        NotificationViewSet.as_view({"put": "read"}),
+    ),
+]

@@ -1,0 +1,97 @@
+"""Lines of the financial plan."""
+
+from decimal import Decimal
+from typing import Any
+
+from companies.models import AuditEntry, Company, Stamp, snapshot
+from ledger.calc.money import minor_units
+from ledger.models import Category
+from planning.models import PlanItem
+from planning.references import Checks
+
+CHANGE_DECIMALS = 10  # what the column keeps
+
+
+def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> PlanItem:
+    """A new line; ``values`` as its shape reads them. Raises FieldErrors."""
+    item = PlanItem(company=company, **checked(company, values)).stamp_new(stamp)
+    item.save(force_insert=True)
+    record(item, stamp, "created", after=snapshot(item))
+    return item
+
+
+def change(*, item: PlanItem, stamp: Stamp, values: dict[str, Any]) -> PlanItem:
+    """Stores what differs; ``values`` are complete. Raises FieldErrors."""
+    columns = checked(item.company, values)
+    before = snapshot(item)
+    if item.change(stamp, **columns):
+        after = snapshot(item)
+        names = [name for name, value in after.items() if before[name] != value]
+        record(
+            item,
+            stamp,
+            "updated",
+            before={name: before[name] for name in names},
+            after={name: after[name] for name in names},
+        )
+    return item
+
+
+def remove(*, item: PlanItem, stamp: Stamp) -> None:
+    record(item, stamp, "deleted", before=snapshot(item))
+    item.delete()
+
+
+def checked(company: Company, values: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a complete body. Raises FieldErrors with every mistake."""
+    checks = Checks(company)
+    checks.refers(Category, values["category_id"], "#/categoryId")
+    category = Category.objects.of(company.id).filter(id=values["category_id"]).first()
+    if category is not None and values["pl_type"] not in category.pl_types:
+        checks.wrong(
+            "#/plType", "pl_type_not_allowed", f"{category.name} posts to {', '.join(category.pl_types)} only."
+        )
+    columns = amount_columns(checks, values["amount"])
+    checks.pass_or_raise()
+    return {
+        "month": values["month"],
+        "pl_type": values["pl_type"],
+        "category_id": values["category_id"],
+        "duration": values.get("duration"),
+        "frequency": values.get("frequency", 1),
+        **columns,
+    }
+
+
+def amount_columns(checks: Checks, given: dict[str, Any]) -> dict[str, Any]:
+    value, currency = given["amount"]["value"], given["amount"]["currency"]
+    if decimals(value) > minor_units(currency):
+        checks.wrong("#/amount/amount/value", "too_many_decimals", f"This has more decimals than {currency}.")
+    relative_change = given.get("relative_change")
+    if given["type"] == "relative" and relative_change is None:
+        checks.wrong("#/amount/relativeChange", "required", "An amount of type relative needs a relativeChange.")
+    if relative_change is not None and decimals(relative_change) > CHANGE_DECIMALS:
+        checks.wrong("#/amount/relativeChange", "too_many_decimals", "This has more than 10 decimals.")
+    return {
+        "amount_type": given["type"],
+        "amount_value": value,
+        "amount_currency": currency,
+        "relative_change": relative_change,
+    }
+
+
+def decimals(value: Decimal) -> int:
+    """How many decimals the number needs: 12.50 needs one."""
+    return max(-int(value.normalize().as_tuple().exponent), 0)
+
+
+def record(item: PlanItem, stamp: Stamp, act: str, *, before: Any = None, after: Any = None) -> None:
+    AuditEntry.objects.record(
+        stamp,
+        company_id=item.company_id,
+        action=f"planItem.{act}",
+        entity_type="planItem",
+        entity_id=item.id,
+        before=before,
+        after=after,
+    )

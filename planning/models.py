@@ -1,0 +1,301 @@
+"""What we expect: recurring transactions, what differs about single occurrences, and lines of the financial plan."""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Q
+
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
+from ledger.calc.recognition import DateRule
+from ledger.models import Account, Category, Counterparty, PlType, Transaction
+from planning.calc.plan import AMOUNT_TYPES, PlanAmount
+from planning.calc.plan import PlanItem as PlanLine
+from planning.calc.recurrence import Patch, Rule
+
+MOST_INTERVAL = 1000  # decisions of the API: interval 1..1000
+RULES = [(rule.value, rule.value) for rule in DateRule]
+
+
+class Source(models.TextChoices):
+    MANUAL = "manual"  # somebody who signed in
+    API = "api"  # a key or an app
+
+
+class Frequency(models.TextChoices):
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+
+IN_MONTHS = (Frequency.MONTH, Frequency.YEAR)
+
+
+class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
+    def with_counterparty(self) -> Self:
+        return self.select_related("counterparty")
+
+    def touching(self, start: dt.date, end: dt.date) -> Self:
+        """Those that can have an occurrence in the window, moved ones included."""
+        moved_in = PlannedOverride.objects.filter(
+            company=OuterRef("company"), planned=OuterRef("id"), date__range=(start, end)
+        )
+        named = Q(start_date__lte=end) & (
+            Q(frequency=None, start_date__gte=start)
+            | Q(frequency__isnull=False, end_date=None)
+            | Q(frequency__isnull=False, end_date__gte=start)
+        )
+        # lastDayOfMonth names a day up to 30 days after startDate, never one before it, so the start is a safe bound.
+        return self.filter(named | Exists(moved_in))
+
+
+class PlannedTransaction(CompanyOwned, Audited):
+    """A rule that names days, and what is expected on each of them."""
+
+    account = CompanyForeignKey(Account, null=True, when_deleted="set_null")  # what is expected stays expected
+    name = models.CharField(max_length=300)
+    start_date = models.DateField()
+    amount_value = models.DecimalField(max_digits=19, decimal_places=4)  # negative is money out
+    amount_currency = models.CharField(max_length=3, choices=Currency)
+    pass_through_tax_amount = models.DecimalField(max_digits=19, decimal_places=4, null=True)  # part of the amount
+    category = CompanyForeignKey(Category, null=True)
+    counterparty = CompanyForeignKey(Counterparty, null=True)
+    rule = models.CharField(max_length=20, choices=RULES, default=DateRule.TRANSACTION_DATE.value)
+    rule_start_date = models.DateField(null=True)  # of servicePeriod and custom
+    rule_end_date = models.DateField(null=True)
+    rule_invoice_date = models.DateField(null=True)
+    frequency = models.CharField(max_length=5, choices=Frequency, null=True)  # noqa: DJ001 - null is once
+    interval = models.SmallIntegerField(default=1)
+    last_day_of_month = models.BooleanField(default=False)
+    end_date = models.DateField(null=True)  # included; no end date and no count: no end
+    end_count = models.IntegerField(null=True)
+    source = models.CharField(max_length=10, choices=Source)
+    external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null on the wire
+    external_subscription_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    external_invoice_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    invoice_date = models.DateField(null=True)
+    service_start_date = models.DateField(null=True)
+    service_end_date = models.DateField(null=True)
+    external_data = models.JSONField(null=True)
+
+    overrides: dict[dt.date, "PlannedOverride"]  # by original date; ``with_overrides`` fills it
+
+    objects = PlannedTransactionQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["company", "account"], name="planned_by_account"),
+            models.Index(
+                fields=["company", "category"], condition=Q(category__isnull=False), name="planned_by_category"
+            ),
+            models.Index(
+                fields=["company", "counterparty"],
+                condition=Q(counterparty__isnull=False),
+                name="planned_by_counterparty",
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(source__in=Source.values), name="planned_source_known"),
+            models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="planned_currency_known"),
+            models.CheckConstraint(condition=Q(rule__in=[rule for rule, _ in RULES]), name="planned_rule_known"),
+            models.CheckConstraint(
+                condition=Q(rule_start_date__lte=F("rule_end_date")), name="planned_rule_period_in_order"
+            ),
+            models.CheckConstraint(
+                condition=Q(service_start_date__lte=F("service_end_date")), name="planned_service_period_in_order"
+            ),
+            models.CheckConstraint(condition=Q(frequency__in=Frequency.values), name="planned_frequency_known"),
+            models.CheckConstraint(
+                condition=Q(interval__gte=1, interval__lte=MOST_INTERVAL), name="planned_interval_in_range"
+            ),
+            models.CheckConstraint(condition=Q(end_count__gte=1), name="planned_count_positive"),
+            models.CheckConstraint(
+                condition=Q(end_date__isnull=True) | Q(end_count__isnull=True), name="planned_ends_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(last_day_of_month=False) | Q(frequency__isnull=False, frequency__in=IN_MONTHS),
+                name="planned_last_day_of_months_only",
+            ),
+            models.CheckConstraint(
+                condition=Q(frequency__isnull=False)
+                | Q(interval=1, last_day_of_month=False, end_date__isnull=True, end_count__isnull=True),
+                name="planned_once_has_no_rule",
+            ),
+            models.CheckConstraint(
+                condition=Q(pass_through_tax_amount__isnull=True)
+                | Q(
+                    amount_value__gte=0,
+                    pass_through_tax_amount__gte=0,
+                    pass_through_tax_amount__lte=F("amount_value"),
+                )
+                | Q(
+                    amount_value__lt=0,
+                    pass_through_tax_amount__lte=0,
+                    pass_through_tax_amount__gte=F("amount_value"),
+                ),
+                name="planned_tax_within_amount",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def using_date_rule(self) -> dict[str, Any]:
+        return {
+            "type": self.rule,
+            "start_date": self.rule_start_date,
+            "end_date": self.rule_end_date,
+            "invoice_date": self.rule_invoice_date,
+        }
+
+    @property
+    def recurrence(self) -> dict[str, Any] | None:
+        if self.frequency is None:
+            return None
+        kind = "date" if self.end_date else "count" if self.end_count else "never"
+        return {
+            "frequency": self.frequency,
+            "interval": self.interval,
+            "last_day_of_month": self.last_day_of_month,
+            "end": {"type": kind, "date": self.end_date, "count": self.end_count},
+        }
+
+    def recurrence_rule(self) -> Rule:
+        """The days it names, for the arithmetic."""
+        return Rule(
+            start=self.start_date,
+            frequency=self.frequency,  # type: ignore[arg-type]
+            interval=self.interval,
+            last_day_of_month=self.last_day_of_month,
+            end_date=self.end_date,
+            count=self.end_count,
+        )
+
+
+class PlannedOverrideQuerySet(CompanyOwnedQuerySet["PlannedOverride"]):
+    def by_planned(self, planned_ids: Iterable[Any]) -> dict[Any, dict[dt.date, "PlannedOverride"]]:
+        """Planned transaction's id → original date → override, in order of dates."""
+        found: dict[Any, dict[dt.date, PlannedOverride]] = {}
+        for row in self.filter(planned__in=planned_ids).order_by("planned_id", "original_date"):
+            found.setdefault(row.planned_id, {})[row.original_date] = row
+        return found
+
+
+class PlannedOverride(CompanyOwned):
+    """What differs about one occurrence; null is "as the rule says"."""
+
+    planned = CompanyForeignKey(PlannedTransaction, when_deleted="cascade")
+    original_date = models.DateField()  # the day that the rule names
+    skipped = models.BooleanField(null=True)
+    date = models.DateField(null=True)
+    amount_value = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    account = CompanyForeignKey(Account, null=True, when_deleted="set_null")
+    category = CompanyForeignKey(Category, null=True)
+    name = models.CharField(max_length=300, null=True)  # noqa: DJ001
+    # A deleted transaction settles nothing: the occurrence is expected again, with whatever else differs about it.
+    transaction = CompanyForeignKey(Transaction, null=True, when_deleted="set_null")
+
+    objects = PlannedOverrideQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["company", "account"], condition=Q(account__isnull=False), name="override_by_account"),
+            models.Index(
+                fields=["company", "category"], condition=Q(category__isnull=False), name="override_by_category"
+            ),
+            models.Index(fields=["company", "date"], condition=Q(date__isnull=False), name="override_by_moved_date"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["company", "planned", "original_date"], name="override_once_a_date"),
+            models.UniqueConstraint(
+                fields=["company", "transaction"],
+                condition=Q(transaction__isnull=False),
+                name="override_transaction_settles_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.original_date} of {self.planned_id}"
+
+    def patch(self) -> Patch:
+        """What differs, for the arithmetic; nothing where nothing is left of it."""
+        values = {name: getattr(self, name) for name in PATCHED}
+        return Patch(**{name: value for name, value in values.items() if value is not None})  # type: ignore[typeddict-item]
+
+
+def with_overrides(rows: list[PlannedTransaction]) -> list[PlannedTransaction]:
+    """The rows of one company, each with its overrides; one query for all of them."""
+    found: dict[Any, dict[dt.date, PlannedOverride]] = {}
+    if rows:
+        overrides = PlannedOverride.objects.of(rows[0].company_id)
+        found = overrides.by_planned([row.id for row in rows])
+    for row in rows:
+        row.overrides = found.get(row.id, {})
+    return rows
+
+
+PATCHED = ("skipped", "date", "amount_value", "account_id", "category_id", "name", "transaction_id")
+
+
+class PlanItemQuerySet(CompanyOwnedQuerySet["PlanItem"]):
+    def started_by(self, month: dt.date) -> Self:
+        """Those whose first month is the given one or earlier."""
+        return self.filter(month__lte=month)
+
+
+class PlanItem(CompanyOwned, Audited):
+    """A line of the financial plan: from a month on, so much to a P&L line and a category."""
+
+    month = models.DateField()  # its first day
+    pl_type = models.CharField(max_length=10, choices=PlType)
+    category = CompanyForeignKey(Category)
+    amount_type = models.CharField(max_length=20, choices=[(name, name) for name in AMOUNT_TYPES])
+    amount_value = models.DecimalField(max_digits=19, decimal_places=4)
+    amount_currency = models.CharField(max_length=3, choices=Currency)
+    relative_change = models.DecimalField(max_digits=16, decimal_places=10, null=True)  # 0.1 is 10 % more each time
+    duration = models.IntegerField(null=True)  # months; null has no end
+    frequency = models.IntegerField(default=1)  # months between postings; 0 posts once
+
+    objects = PlanItemQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["company", "category"], name="plan_item_by_category"),
+            models.Index(fields=["company", "month"], name="plan_item_by_month"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(month__day=1), name="plan_item_month_is_first_day"),
+            models.CheckConstraint(condition=Q(pl_type__in=PlType.values), name="plan_item_pl_type_known"),
+            models.CheckConstraint(condition=Q(amount_type__in=AMOUNT_TYPES), name="plan_item_amount_type_known"),
+            models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="plan_item_currency_known"),
+            models.CheckConstraint(
+                condition=~Q(amount_type="relative") | Q(relative_change__isnull=False),
+                name="plan_item_relative_has_change",
+            ),
+            models.CheckConstraint(condition=Q(duration__gte=1), name="plan_item_duration_positive"),
+            models.CheckConstraint(condition=Q(frequency__gte=0), name="plan_item_frequency_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.month:%Y-%m} {self.pl_type}"
+
+    @property
+    def amount(self) -> dict[str, Any]:
+        return {
+            "type": self.amount_type,
+            "amount": {"value": self.amount_value, "currency": self.amount_currency},
+            "relative_change": self.relative_change,
+        }
+
+    def line(self) -> PlanLine:
+        """The item for the arithmetic."""
+        change = self.relative_change
+        amount = (
+            PlanAmount(self.amount_type, self.amount_value)  # type: ignore[arg-type]
+            if change is None
+            else PlanAmount(self.amount_type, self.amount_value, change)  # type: ignore[arg-type]
+        )
+        return PlanLine(month=self.month, amount=amount, frequency=self.frequency, duration=self.duration)

@@ -1,0 +1,229 @@
+"""Planned transactions: what is expected, how often, and until when."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from companies.models import AuditEntry, Company, Stamp, snapshot
+from ledger.calc.recognition import DateRule
+from ledger.models import Account, Category, Counterparty
+from planning.calc.recurrence import Rule, is_occurrence
+from planning.models import IN_MONTHS, PlannedTransaction, Source
+from planning.overriding import patch_columns, store
+from planning.references import Checks
+from planning.settling import redate_settled
+
+PLAIN = (
+    "name",
+    "start_date",
+    "external_id",
+    "external_subscription_id",
+    "external_invoice_id",
+    "invoice_date",
+    "service_start_date",
+    "service_end_date",
+)
+
+
+def plan(*, company: Company, stamp: Stamp, source: Source, values: dict[str, Any]) -> PlannedTransaction:
+    """A new planned transaction; ``values`` as its shape reads them. Raises FieldErrors, SettlesAnother."""
+    planned = PlannedTransaction(company=company, source=source).stamp_new(stamp)
+    planned.overrides = {}
+    columns, patches = checked(planned, values)
+    for name, value in columns.items():
+        setattr(planned, name, value)
+    planned.save(force_insert=True)
+    store(planned, patches, removed=set())
+    record(planned, stamp, "created", after=snapshot(planned))
+    return planned
+
+
+def change(*, planned: PlannedTransaction, stamp: Stamp, values: dict[str, Any]) -> PlannedTransaction:
+    """Stores what differs; ``values`` are complete. ``planned`` is locked and has its overrides.
+
+    An override that the changed rule no longer names stays, without effect. Raises FieldErrors, SettlesAnother.
+    """
+    columns, patches = checked(planned, values)
+    before = state(planned)
+    settled = settling(planned) if columns["invoice_date"] != planned.invoice_date else None
+    changed = planned.change(stamp, **columns)
+    removed = set(planned.overrides) - set(patches)
+    if store(planned, patches, removed=removed) and not changed:
+        planned.last_updated_time, planned.last_updated_user_id = stamp.time, stamp.actor
+        planned.save(update_fields=["last_updated_time", "last_updated_user_id"])
+    if settled is not None:
+        redate_settled(planned, settled + settling(planned))
+    after = state(planned)
+    names = [name for name, value in after.items() if before[name] != value]
+    if names:
+        record(
+            planned,
+            stamp,
+            "updated",
+            before={name: before[name] for name in names},
+            after={name: after[name] for name in names},
+        )
+    return planned
+
+
+def remove(*, planned: PlannedTransaction, stamp: Stamp) -> None:
+    """It is expected no longer; its overrides go with it."""
+    record(planned, stamp, "deleted", before=state(planned))
+    planned.delete()
+    if planned.invoice_date is not None:
+        redate_settled(planned, settling(planned))
+
+
+def settling(planned: PlannedTransaction) -> list[UUID | None]:
+    """The transactions that settled its occurrences."""
+    return [row.transaction_id for row in planned.overrides.values()]
+
+
+def state(planned: PlannedTransaction) -> dict[str, Any]:
+    """Its columns and overrides as the log keeps them."""
+    overrides = {day.isoformat(): dict(row.patch()) for day, row in planned.overrides.items()}
+    return {**snapshot(planned), "overrides": overrides}
+
+
+def record(planned: PlannedTransaction, stamp: Stamp, act: str, *, before: Any = None, after: Any = None) -> None:
+    AuditEntry.objects.record(
+        stamp,
+        company_id=planned.company_id,
+        action=f"plannedTransaction.{act}",
+        entity_type="plannedTransaction",
+        entity_id=planned.id,
+        before=before,
+        after=after,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- from body to columns
+
+
+def checked(planned: PlannedTransaction, values: dict[str, Any]) -> tuple[dict[str, Any], dict[dt.date, Any]]:
+    """(columns, overrides' columns by original date) of a complete body. Raises FieldErrors with every mistake."""
+    checks = Checks(planned.company)
+    currency = values.get("amount_currency") or default_currency(planned.company, values["account_id"])
+    amount = checks.amount(values["amount_value"], currency, "#/amountValue")
+    checks.refers(Account, values["account_id"], "#/accountId")
+    checks.refers(Category, values.get("category_id"), "#/categoryId")
+    start, end = values.get("service_start_date"), values.get("service_end_date")
+    if start and end and end < start:
+        checks.wrong("#/serviceEndDate", "period_not_in_order", "Must not be before serviceStartDate.")
+    recurrence = recurrence_columns(checks, values.get("recurrence"), values["start_date"])
+    columns = {
+        **{name: values.get(name) for name in PLAIN},
+        "account_id": values["account_id"],
+        "amount_currency": currency,
+        "amount_value": amount,
+        "pass_through_tax_amount": tax_of(checks, values.get("pass_through_tax_amount"), amount, currency),
+        "category_id": values.get("category_id"),
+        "counterparty_id": counterparty_of(checks, values.get("counterparty")),
+        "external_data": external_data(values.get("external_data")),
+        **rule_columns(values.get("using_date_rule") or {"type": DateRule.TRANSACTION_DATE}),
+        **recurrence,
+    }
+    patches = {
+        day: patch_columns(checks, patch, currency=currency, pointer=f"#/overrides/{day}")
+        for day, patch in values.get("overrides", {}).items()
+    }
+    checks.pass_or_raise()
+    refuse_new_strays(checks, planned, rule_of(columns), patches)
+    return columns, patches
+
+
+def default_currency(company: Company, account_id: UUID | None) -> str:
+    """The account's currency, or the company's without one; an unknown account is told elsewhere."""
+    if account_id is None:
+        return company.base_currency
+    accounts = Account.objects.of(company.id).filter(id=account_id)
+    return accounts.values_list("default_currency", flat=True).first() or company.base_currency
+
+
+def tax_of(checks: Checks, text: str | None, amount: Decimal, currency: str) -> Decimal | None:
+    """The tax that is part of the amount: of its sign, and not above it."""
+    if text is None:
+        return None
+    tax = checks.amount(text, currency, "#/passThroughTaxAmount")
+    if abs(tax) > abs(amount) or tax * amount < 0:
+        checks.wrong(
+            "#/passThroughTaxAmount", "tax_exceeds_amount", "Must have the amount's sign and not be larger than it."
+        )
+    return tax
+
+
+def counterparty_of(checks: Checks, given: dict[str, Any] | None) -> UUID | None:
+    if given is None:
+        return None
+    checks.refers(Counterparty, given["id"], "#/counterparty/id")
+    of_type = Counterparty.objects.of(checks.company.id).filter(id=given["id"]).values_list("type", flat=True).first()
+    if of_type is not None and given.get("type") not in (None, of_type):
+        checks.wrong("#/counterparty/type", "wrong_type", f"It is a {of_type}.")
+    return given["id"]
+
+
+def rule_columns(rule: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "rule": rule["type"],
+        "rule_start_date": rule.get("start_date"),
+        "rule_end_date": rule.get("end_date"),
+        "rule_invoice_date": rule.get("invoice_date"),
+    }
+
+
+def recurrence_columns(checks: Checks, given: dict[str, Any] | None, start: dt.date) -> dict[str, Any]:
+    """The recurrence; none is once."""
+    if given is None:
+        once = {"frequency": None, "interval": 1, "last_day_of_month": False}
+        return {**once, "end_date": None, "end_count": None}
+    if given["last_day_of_month"] and given["frequency"] not in IN_MONTHS:
+        checks.wrong(
+            "#/recurrence/lastDayOfMonth",
+            "last_day_needs_months",
+            "Only months and years have a last day of the month.",
+        )
+    end = given.get("end") or {"type": "never"}
+    for name in ("date", "count"):
+        if end["type"] == name and end.get(name) is None:
+            checks.wrong(f"#/recurrence/end/{name}", "required", f"An end of type {name} needs a {name}.")
+        if end["type"] != name and end.get(name) is not None:
+            checks.wrong(f"#/recurrence/end/{name}", "contradicts_end_type", f"The end is of type {end['type']}.")
+    if end.get("date") is not None and end["date"] < start:
+        checks.wrong("#/recurrence/end/date", "end_before_start", "The recurrence ends before it starts.")
+    return {
+        "frequency": given["frequency"],
+        "interval": given["interval"],
+        "last_day_of_month": given["last_day_of_month"],
+        "end_date": end.get("date"),
+        "end_count": end.get("count"),
+    }
+
+
+def rule_of(columns: dict[str, Any]) -> Rule:
+    """The days that checked columns name."""
+    return Rule(
+        start=columns["start_date"],
+        frequency=columns["frequency"],
+        interval=columns["interval"],
+        last_day_of_month=columns["last_day_of_month"],
+        end_date=columns["end_date"],
+        count=columns["end_count"],
+    )
+
+
+def refuse_new_strays(checks: Checks, planned: PlannedTransaction, rule: Rule, patches: dict[dt.date, Any]) -> None:
+    """Overrides of days that do not occur are refused, but for those that are sent back as they are stored."""
+    for day, patch in patches.items():
+        stored = planned.overrides.get(day)
+        kept = stored is not None and stored.patch() == patch
+        if not kept and not is_occurrence(rule, day):
+            checks.wrong(f"#/overrides/{day}", "not_an_occurrence", "The planned transaction does not occur on it.")
+    checks.pass_or_raise()
+
+
+def external_data(given: dict[str, Any] | None) -> dict[str, Any] | None:
+    """As it is stored: days as text."""
+    if given is None:
+        return None
+    return {name: value.isoformat() if isinstance(value, dt.date) else value for name, value in given.items()}

@@ -1,0 +1,201 @@
+"""The shapes of planned transactions, their occurrences and overrides, and plan items."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+
+from companies.api import fields
+from companies.api.serializers import AUDIT, RowShape, Shape
+from ledger.calc.money import format_amount
+from ledger.serializers.money import AmountField, CurrencyField
+from ledger.serializers.transaction_shape import CounterpartyRef, DateRuleShape
+from planning.calc.plan import AMOUNT_TYPES, LARGEST
+from planning.models import MOST_INTERVAL, Frequency, PlanItem, PlannedOverride, PlannedTransaction
+
+INT32 = 2_147_483_647  # service.md, part 8
+AMOUNT_HELP = "a decimal such as -12.50, with no more decimals than the currency has; negative is money out"
+
+
+class RecurrenceEnd(Shape):
+    type = fields.ChoiceField(choices=["never", "date", "count"])
+    date = fields.DayField(allow_null=True, default=None, help_text="the last day that can occur; for type date")
+    count = fields.WholeField(
+        allow_null=True, default=None, min_value=1, max_value=INT32, help_text="skipped ones count; for type count"
+    )
+
+
+class Recurrence(Shape):
+    frequency = fields.ChoiceField(choices=Frequency.choices)
+    interval = fields.WholeField(default=1, min_value=1, max_value=MOST_INTERVAL)
+    last_day_of_month = fields.FlagField(default=False, help_text="only with month and year")
+    end = RecurrenceEnd(required=False)
+
+
+class OccurrenceOverride(Shape):
+    """What differs about one occurrence. A key that is absent or null changes nothing."""
+
+    skipped = fields.FlagField(allow_null=True, required=False)
+    date = fields.DayField(allow_null=True, required=False, help_text="the day that it is moved to")
+    amount_value = AmountField(allow_null=True, required=False, help_text=AMOUNT_HELP)
+    account_id = fields.IdField(allow_null=True, required=False)
+    category_id = fields.IdField(allow_null=True, required=False)
+    name = fields.TextField(allow_null=True, required=False, max_length=300)
+    transaction_id = fields.IdField(
+        allow_null=True, required=False, help_text="the transaction that settled it; it is no longer forecast"
+    )
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        return {key: value for key, value in super().to_internal_value(data).items() if value is not None}
+
+    def to_representation(self, override: PlannedOverride) -> dict[str, Any]:
+        return {key: value for key, value in super().to_representation(override).items() if value is not None}
+
+
+class OverrideMap(serializers.DictField):
+    """Original date → patch; a patch that is null is none."""
+
+    child = OccurrenceOverride(allow_null=True)
+
+    def to_internal_value(self, data: Any) -> dict[dt.date, dict[str, Any]]:
+        if not isinstance(data, dict):
+            self.fail("not_a_dict", input_type=type(data).__name__)
+        wrong = {key: NO_DATE for key in data if as_date(key) is None}
+        if wrong:
+            raise ValidationError(wrong)
+        found = super().to_internal_value(data)
+        return {dt.date.fromisoformat(key): patch for key, patch in found.items() if patch}
+
+    def to_representation(self, value: dict[dt.date, PlannedOverride]) -> dict[str, Any]:
+        shown = {day.isoformat(): self.child.to_representation(override) for day, override in value.items()}
+        return {day: patch for day, patch in shown.items() if patch}
+
+
+NO_DATE = [ErrorDetail("The key must be a date, YYYY-MM-DD.", code="invalid_date")]
+
+
+def as_date(text: str) -> dt.date | None:
+    """The day, or None for what is no YYYY-MM-DD."""
+    try:
+        return dt.date.fromisoformat(text) if fields.DATE.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+class ExternalData(Shape):
+    """What the payment provider says about the invoice."""
+
+    invoice_number = fields.TextField(allow_null=True, default=None, max_length=200)
+    invoice_url = fields.TextField(allow_null=True, default=None, max_length=2000)
+    collection_method = fields.TextField(allow_null=True, default=None, max_length=100)
+    attempted = fields.FlagField(allow_null=True, default=None)
+    attempt_count = fields.WholeField(allow_null=True, default=None, min_value=0, max_value=INT32)
+    next_payment_attempt_date = fields.DayField(allow_null=True, default=None)
+    due_date = fields.DayField(allow_null=True, default=None)
+
+
+class PlannedTransactionShape(RowShape):
+    company_id = serializers.UUIDField(read_only=True)
+    account_id = fields.IdField(allow_null=True, help_text="null: no account yet, or one that was deleted")
+    name = fields.TextField(max_length=300)
+    amount_value = AmountField(help_text=AMOUNT_HELP)
+    amount_currency = CurrencyField(required=False, help_text="the account's currency where it is left out")
+    pass_through_tax_amount = AmountField(
+        allow_null=True, required=False, help_text="the tax in the amount: of its sign, and not above it"
+    )
+    category_id = fields.IdField(allow_null=True, required=False)
+    counterparty = CounterpartyRef(allow_null=True, required=False)
+    using_date_rule = DateRuleShape(required=False)
+    recurrence = Recurrence(allow_null=True, required=False, help_text="null: it occurs once, on startDate")
+    overrides = OverrideMap(required=False, help_text="from the original date, YYYY-MM-DD, to what differs on it")
+    external_data = ExternalData(allow_null=True, required=False)
+
+    class Meta:
+        model = PlannedTransaction
+        read_only_fields = ("id", "company_id", "source", *AUDIT)
+        fields = (
+            "id",
+            "company_id",
+            "account_id",
+            "name",
+            "start_date",
+            "amount_value",
+            "amount_currency",
+            "pass_through_tax_amount",
+            "category_id",
+            "counterparty",
+            "using_date_rule",
+            "recurrence",
+            "overrides",
+            "source",
+            "external_id",
+            "external_subscription_id",
+            "external_invoice_id",
+            "invoice_date",
+            "service_start_date",
+            "service_end_date",
+            "external_data",
+            *AUDIT,
+        )
+
+    def to_representation(self, planned: PlannedTransaction) -> dict[str, Any]:
+        """Amounts are printed with exactly their currency's decimals."""
+        data = super().to_representation(planned)
+        currency = planned.amount_currency
+        data["amountValue"] = format_amount(planned.amount_value, currency)
+        if planned.pass_through_tax_amount is not None:
+            data["passThroughTaxAmount"] = format_amount(planned.pass_through_tax_amount, currency)
+        for day, override in planned.overrides.items():
+            if override.amount_value is not None:
+                data["overrides"][day.isoformat()]["amountValue"] = format_amount(override.amount_value, currency)
+        return data
+
+
+class OccurrenceShape(Shape):
+    """One dated occurrence, its override applied."""
+
+    date = fields.DayField()
+    original_date = fields.DayField()
+    name = fields.TextField()
+    account_id = fields.IdField(allow_null=True)
+    category_id = fields.IdField(allow_null=True)
+    amount_value = AmountField()
+    amount_currency = CurrencyField()
+    overridden = fields.FlagField()
+    transaction_id = fields.IdField(allow_null=True, help_text="the transaction that settled it")
+
+
+class PlanMoney(Shape):
+    value = fields.NumberField(least=-LARGEST, most=LARGEST)
+    currency = CurrencyField()
+
+
+class PlanAmountShape(Shape):
+    """fixed: `amount` each time. changeByAmount: `amount`, then twice, three times it. relative: `amount`, and each
+    next one times (1 + `relativeChange`). No posting is larger than 999999999999999.9999."""
+
+    type = fields.ChoiceField(choices=AMOUNT_TYPES)
+    amount = PlanMoney()
+    relative_change = fields.NumberField(
+        least=Decimal(-1), most=Decimal(10), allow_null=True, default=None, help_text="0.1 is 10 % more each time"
+    )
+
+
+class PlanItemShape(RowShape):
+    company_id = serializers.UUIDField(read_only=True)
+    month = fields.MonthField(help_text="first month it applies, YYYY-MM")
+    category_id = fields.IdField()
+    amount = PlanAmountShape()
+    duration = fields.WholeField(
+        allow_null=True, required=False, min_value=1, max_value=INT32, help_text="months it lives; null: no end"
+    )
+    frequency = fields.WholeField(
+        required=False, min_value=0, max_value=INT32, help_text="months between postings; 0: once"
+    )
+
+    class Meta:
+        model = PlanItem
+        fields = ("id", "company_id", "month", "pl_type", "category_id", "amount", "duration", "frequency", *AUDIT)
+        read_only_fields = ("id", "company_id", *AUDIT)

@@ -1,0 +1,48 @@
+"""Where plans use a category. The ledger asks through the settings, since it stands below."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+
+from companies.errors import Invalid
+from companies.models import Company, Stamp
+from ledger.models import Category
+from planning.models import PlanItem, PlannedOverride, PlannedTransaction
+
+
+class PlTypeNotAllowed(Invalid):
+    """Plan items post to a P&L line that the other category does not have."""
+
+    code = "pl_type_not_allowed"
+
+
+def uses_of_category() -> Any:
+    """How many planned transactions name an annotated category, by their rule or for one of their occurrences."""
+    own = {"company": OuterRef("company_id"), "category": OuterRef("id")}
+    by_rule = PlannedTransaction.objects.filter(**own).order_by().values("category")
+    by_override = PlannedOverride.objects.filter(Q(planned__category=None) | ~Q(planned__category=F("category")), **own)
+    rules = Subquery(by_rule.annotate(n=Count("id")).values("n"))
+    overrides = Subquery(
+        by_override.order_by().values("category").annotate(n=Count("planned", distinct=True)).values("n")
+    )
+    return Coalesce(rules, 0) + Coalesce(overrides, 0)
+
+
+def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: Stamp) -> None:
+    """Puts another category in the place of one, everywhere in the plans; a constant number of statements.
+
+    Raises PlTypeNotAllowed where a plan item's line is not one of the replacement's.
+    """
+    replacement = Category.objects.of(company.id).get(id=replacement_id)
+    items = PlanItem.objects.of(company.id).filter(category=category_id)
+    if items.exclude(pl_type__in=replacement.pl_types).exists():
+        raise PlTypeNotAllowed(pointer="#/replaceWith")
+    plans = PlannedTransaction.objects.of(company.id)
+    overrides = PlannedOverride.objects.of(company.id).filter(category=category_id)
+    stamped = {"last_updated_time": stamp.time, "last_updated_user_id": stamp.actor}
+    plans.filter(Q(category=category_id) | Q(id__in=overrides.values("planned"))).update(**stamped)
+    plans.filter(category=category_id).update(category=replacement_id)
+    overrides.update(category=replacement_id)
+    items.update(category=replacement_id, **stamped)

@@ -1,0 +1,244 @@
+"""Cash flow and its forecast over HTTP."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ledger.calc.fx import convert
+from ledger.calc.money import round_half_up
+from ledger.calc.months import add_months, first_of_month
+from ledger.rates import rate_table
+from tests import factories
+from tests.ledger.conftest import Books
+
+pytestmark = pytest.mark.django_db
+TODAY = date.today()
+
+
+def values(series):
+    """Date -> value of the points that are not zero."""
+    return {point["date"]: point["value"] for point in series if point["value"]}
+
+
+def window(first, last, **more):
+    return {"startDate": str(first), "endDate": str(last)} | more
+
+
+def test_what_comes_in_and_what_goes_out_is_told_by_day_week_or_month(ask, books, bank):
+    books.book(bank, "100.00", "2024-01-31")
+    books.book(bank, "-30.00", "2024-01-31")
+    books.book(bank, "-5.50", "2024-02-01")
+    books.book(bank, "7.00", "2024-02-06")
+    asked = window("2024-01-29", "2024-02-09")
+    found = ask("cashFlowTimeSeries", **asked)
+    assert list(found) == ["inflow", "outflow"]
+    assert [point["date"] for point in found["inflow"]] == [
+        str(date(2024, 1, 29) + timedelta(days=n)) for n in range(12)
+    ]
+    assert values(found["inflow"]) == {"2024-01-31": 100, "2024-02-06": 7}
+    assert values(found["outflow"]) == {"2024-01-31": 30, "2024-02-01": 5.5}
+    weekly = ask("cashFlowTimeSeries", **asked, interval="week")
+    assert values(weekly["inflow"]) == {"2024-01-29": 100, "2024-02-05": 7}
+    assert values(weekly["outflow"]) == {"2024-01-29": 35.5}
+    monthly = ask("cashFlowTimeSeries", **asked, interval="month")
+    assert monthly["outflow"] == [{"date": "2024-01-01", "value": 30}, {"date": "2024-02-01", "value": 5.5}]
+
+
+def test_transfers_initial_balances_pending_and_transit_are_no_flows(api, ask, books, bank):
+    savings, transit = books.account(name="Savings"), books.account(name="Stripe", type="transit")
+    api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "1000.00"})
+    books.book(bank, "50.00", "2024-01-02", pending=True)
+    books.book(transit, "70.00", "2024-01-02")
+    out, into = books.book(bank, "-200.00", "2024-01-03"), books.book(savings, "200.00", "2024-01-03")
+    assert books.link(out["id"], into["id"]).status_code == 200
+    books.book(bank, "-9.00", "2024-01-04")
+    found = ask("cashFlowTimeSeries", **window("2024-01-01", "2024-01-31"))
+    assert values(found["inflow"]) == {}
+    assert values(found["outflow"]) == {"2024-01-04": 9}
+
+
+def test_each_day_has_its_own_rate_and_a_point_is_rounded_once(ask, books, bank):
+    days = [date(2024, 1, 2), date(2024, 1, 3), date(2024, 1, 31)]
+    for day in days:
+        books.book(bank, "33.33", str(day), amountCurrency="USD")
+    rates = rate_table()
+    worth = [convert(Decimal("33.33"), source="USD", target="EUR", day=day, rates=rates) for day in days]
+    (point,) = ask("cashFlowTimeSeries", **window("2024-01-01", "2024-01-31"), interval="month")["inflow"]
+    assert Decimal(str(point["value"])) == round_half_up(sum(worth), "EUR")
+
+
+def test_a_company_of_yen_has_whole_numbers(make_api):
+    api = make_api(factories.company(name="Nihon", base_currency="JPY"))
+    books = Books(api)
+    account = books.account()
+    books.book(account, "1000", "2024-01-02", amountCurrency="JPY")
+    books.book(account, "1.00", "2024-01-02", amountCurrency="EUR")
+    (point,) = api.post("data/cashFlowTimeSeries", window("2024-01-02", "2024-01-02")).json()["inflow"]
+    assert isinstance(point["value"], int)
+
+
+# Forecast
+
+
+def plan(api, account, amount, start, **more):
+    body = {"accountId": account, "name": "Plan", "startDate": str(start), "amountValue": amount} | more
+    answer = api.post("planned_transactions", body)
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+def test_actual_flows_end_and_planned_ones_start_at_the_cutover(api, ask, books, bank):
+    books.book(bank, "100.00", str(TODAY - timedelta(days=1)))
+    books.book(bank, "11.00", str(TODAY))
+    books.book(bank, "5.00", str(TODAY + timedelta(days=1)))
+    plan(api, bank, "-3.00", TODAY - timedelta(days=2), recurrence={"frequency": "day"})
+    found = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=3)))
+    assert list(found) == ["inflow", "outflow", "plannedInflow", "plannedOutflow"]
+    axis = [point["date"] for point in found["inflow"]]
+    assert axis[0] == str(add_months(first_of_month(TODAY), -11))
+    assert axis[-1] == str(TODAY + timedelta(days=3))
+    assert all([point["date"] for point in series] == axis for series in found.values())
+    assert values(found["inflow"]) == {str(TODAY - timedelta(days=1)): 100, str(TODAY): 11}
+    assert values(found["plannedOutflow"]) == {str(TODAY + timedelta(days=n)): 3 for n in (1, 2, 3)}
+    assert values(found["plannedInflow"]) == values(found["outflow"]) == {}
+    earlier = ask(
+        "forecastCashFlowTimeSeries",
+        endDate=str(TODAY),
+        cutoverDate=str(TODAY - timedelta(days=1)),
+        startDate=str(TODAY),
+    )
+    assert values(earlier["inflow"]) == {}
+    assert values(earlier["plannedOutflow"]) == {str(TODAY): 3}
+
+
+def test_a_window_that_ends_in_the_past_has_nothing_planned(api, ask, books, bank):
+    books.book(bank, "100.00", "2020-05-05")
+    plan(api, bank, "-3.00", "2020-01-01", recurrence={"frequency": "day"})
+    found = ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month")
+    assert [found["inflow"][0]["date"], found["inflow"][-1]["date"]] == ["2019-07-01", "2020-06-01"]
+    assert values(found["inflow"]) == {"2020-05-01": 100}
+    assert values(found["plannedOutflow"]) == values(found["plannedInflow"]) == {}
+    assert len(found["plannedOutflow"]) == 12
+
+
+def test_settled_and_skipped_occurrences_and_those_on_transit_accounts_are_not_planned(api, ask, books, bank):
+    transit = books.account(name="Stripe", type="transit")
+    paid = books.book(bank, "-3.00", str(TODAY))["id"]
+    days = [TODAY + timedelta(days=n) for n in range(1, 5)]
+    overrides = {str(days[0]): {"transactionId": paid}, str(days[1]): {"skipped": True}}
+    plan(api, bank, "-3.00", days[0], recurrence={"frequency": "day"}, overrides=overrides)
+    plan(api, transit, "-4.00", days[0], recurrence={"frequency": "day"})
+    plan(api, None, "8.00", days[2])
+    found = ask("forecastCashFlowTimeSeries", endDate=str(days[3]))
+    assert values(found["plannedOutflow"]) == {str(days[2]): 3, str(days[3]): 3}
+    assert values(found["plannedInflow"]) == {str(days[2]): 8}
+
+
+def test_planned_amounts_are_at_the_latest_rate(api, ask, bank):
+    plan(api, bank, "100.00", TODAY + timedelta(days=400), amountCurrency="USD")
+    found = ask("forecastCashFlowTimeSeries", endDate=str(TODAY + timedelta(days=400)), interval="month")
+    worth = convert(Decimal(100), source="USD", target="EUR", day=TODAY, rates=rate_table())
+    assert [Decimal(str(value)) for value in values(found["plannedInflow"]).values()] == [round_half_up(worth, "EUR")]
+
+
+FLOWS = st.lists(st.tuples(st.integers(0, 30), st.integers(-500, 500), st.booleans()), max_size=8)
+
+
+@given(flows=FLOWS, moved=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 300)), max_size=3))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flows, moved):
+    api = make_api(factories.company(name="Any"))
+    books = Books(api)
+    bank, savings = books.account(), books.account(name="Loan", type="loan")
+    start = date(2024, 2, 1)
+    net = transferred = 0
+    for day, cents, pending in flows:
+        books.book(bank, f"{Decimal(cents) / 100:.2f}", str(start + timedelta(days=day)), pending=pending)
+        net += 0 if pending else cents
+    for day, cents in moved:
+        dated = str(start + timedelta(days=day))
+        out = books.book(bank, f"-{Decimal(cents) / 100:.2f}", dated)["id"]
+        into = books.book(savings, f"{Decimal(cents) / 100:.2f}", dated)["id"]
+        assert books.link(out, into).status_code == 200
+        transferred -= cents
+    asked = window(start, start + timedelta(days=30))
+    found = api.post("data/cashFlowTimeSeries", asked).json()
+    told = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in found.items()}
+    assert told["inflow"] - told["outflow"] == Decimal(net) / 100
+    balance = api.post("data/accountBalanceByAccount", asked).json()[bank]
+    assert Decimal(str(balance["valueChange"])) == Decimal(net + transferred) / 100
+
+
+@given(
+    rules=st.lists(
+        st.tuples(
+            st.integers(-40, 40),
+            st.integers(-500, 500).filter(bool),
+            st.sampled_from(["day", "week", "month"]),
+            st.integers(1, 3),
+        ),
+        max_size=4,
+    ),
+    days=st.integers(0, 80),
+    interval=st.sampled_from(["day", "week", "month"]),
+)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_planned_is_what_occurs_after_the_cutover(db, make_api, rules, days, interval):
+    api = make_api(factories.company(name="Any"))
+    bank = Books(api).account()
+    end = TODAY + timedelta(days=days)
+    expected = Decimal(0)
+    for offset, cents, frequency, every in rules:
+        made = plan(
+            api,
+            bank,
+            f"{Decimal(cents) / 100:.2f}",
+            TODAY + timedelta(days=offset),
+            recurrence={"frequency": frequency, "interval": every},
+        )
+        if days:
+            occurring = api.get(
+                f"planned_transactions/{made['id']}/occurrences", window(TODAY + timedelta(days=1), end)
+            ).json()
+            expected += sum(Decimal(each["amountValue"]) for each in occurring)
+    found = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": interval}).json()
+    told = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in found.items()}
+    assert told["plannedInflow"] - told["plannedOutflow"] == expected
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "pointer", "code"),
+    [
+        ("cashFlowTimeSeries", {}, "#/startDate", "required"),
+        ("cashFlowTimeSeries", window("2024-02-01", "2024-01-31"), "#/endDate", "end_before_start"),
+        ("cashFlowTimeSeries", window("2014-01-01", "2024-01-02"), "#/endDate", "window_too_long"),
+        ("cashFlowTimeSeries", window("2024-01-01", "2024-01-02", interval="year"), "#/interval", "invalid_choice"),
+        ("cashFlowTimeSeries", window("2023-02-29", "2024-01-02"), "#/startDate", "invalid_date"),
+        ("forecastCashFlowTimeSeries", {}, "#/endDate", "required"),
+        ("forecastCashFlowTimeSeries", window("2024-02-01", "2024-01-31"), "#/endDate", "end_before_start"),
+        ("forecastCashFlowTimeSeries", {"endDate": "2099-01-01"}, "#/endDate", "window_too_long"),
+        (
+            "forecastCashFlowTimeSeries",
+            {"endDate": str(TODAY), "cutoverDate": str(TODAY + timedelta(days=1))},
+            "#/cutoverDate",
+            "cutover_in_future",
+        ),
+    ],
+)
+def test_a_wrong_question_is_refused(api, query, body, pointer, code):
+    refused = api.post(f"data/{query}", body)
+    assert refused.status_code == 400, refused.content
+    told = [(error["pointer"], error["code"]) for error in refused.json()["errors"]]
+    assert (pointer, code) in told
+
+
+def test_asking_needs_permission(make_api, acme):
+    for query in ("cashFlowTimeSeries", "forecastCashFlowTimeSeries"):
+        refused = make_api(acme, "financials:read").post(f"data/{query}", window("2024-01-01", "2024-01-02"))
+        assert refused.status_code == 403

@@ -1,0 +1,376 @@
+"""Every refusal has its status, one body, and an order in which it comes."""
+
+import json
+import re
+import uuid
+
+import pytest
+
+from companies.models import Company
+from ledger.models import Account, AccountGroup
+
+pytestmark = pytest.mark.django_db
+
+UNKNOWN = "00000000-0000-7000-8000-000000000000"
+MEMBERS = {"type", "title", "status", "detail", "instance", "code", "requestId"}
+
+
+def refused(answer, status, code):
+    """Checks the whole body of a refusal and gives it back."""
+    assert answer.status_code == status, answer.content
+    assert answer["Content-Type"] == "application/problem+json"
+    body = answer.json()
+    assert set(body) - {"errors"} == MEMBERS
+    assert (body["status"], body["code"]) == (status, code)
+    assert ("errors" in body) == (code == "validation_failed")
+    assert body["instance"] == answer.wsgi_request.path
+    assert body["requestId"] == answer["X-Request-Id"]
+    assert body["title"]
+    assert body["detail"]
+    assert body["type"].startswith("http")
+    return body
+
+
+def raw(api, method, path, body=b"", content_type="application/json", **headers):
+    return api.client.generic(method, api.path(path), body, content_type=content_type, headers=api.headers | headers)
+
+
+# ---------------------------------------------------------------------------------------------- each status
+
+
+def test_each_status_has_the_same_body(api, client, globex, browser_of, bob, acme):
+    refused(api.get("accounts", {"colour": "red"}), 400, "validation_failed")
+    refused(raw(api, "POST", "accounts", b"{"), 400, "invalid_json")
+    refused(client.get("/companies"), 401, "not_authenticated")
+    refused(client.get("/companies", headers={"Authorization": "Bearer nonsense"}), 401, "invalid_credentials")
+    refused(browser_of(bob, acme).post("accounts", {}), 403, "permission_denied")
+    refused(api.get(f"/companies/{globex.id}"), 404, "not_found")
+    refused(api.get(f"accounts/{UNKNOWN}"), 404, "not_found")
+    refused(raw(api, "PATCH", "accounts"), 405, "method_not_allowed")
+    refused(api.get("accounts", accept="text/html"), 406, "not_acceptable")
+    refused(raw(api, "POST", "accounts", b"{}" + b" " * 1024 * 1024), 413, "body_too_large")
+    refused(raw(api, "POST", "accounts", b"<a/>", content_type="text/xml"), 415, "unsupported_media_type")
+    refused(api.put("", {"name": "x"}, if_match='"other"'), 412, "precondition_failed")
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/companies/", "/companies/x/accounts/", "/companies/a/b/c/d", "/%00"])
+def test_an_unknown_address_is_a_json_404_for_anyone(client, api, path):
+    refused(client.get(path), 404, "not_found")
+    refused(api.get(path), 404, "not_found")
+    refused(client.post(path, {}, content_type="application/json"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "escaped", ["%zz", "%00", "%ff", "%F0%9F%92%A9", "%2e%2e%2f", "%", "a" * 3000, "..%2f..", "%0d%0aX: y"]
+)
+def test_a_garbled_id_is_the_same_404_as_an_unknown_one(api, escaped):
+    for address in (f"/companies/{escaped}", f"/companies/{api.company.id}/accounts/{escaped}"):
+        body = refused(api.get(address), 404, "not_found")
+        unknown = api.get(f"accounts/{UNKNOWN}").json()
+        assert {k: v for k, v in body.items() if k not in {"instance", "requestId"}} == {
+            k: v for k, v in unknown.items() if k not in {"instance", "requestId"}
+        }
+
+
+def test_an_id_is_matched_as_it_is_printed_whatever_its_case(api):
+    group = api.post("account_groups", {"name": "Banks"}).json()["id"]
+    company = str(api.company.id)
+    assert api.get(f"/companies/{company.upper()}/account_groups/{group.upper()}").status_code == 200
+    for spelled in (group.replace("-", ""), f"{{{group}}}", f"urn:uuid:{group}", f" {group}", f"{group}%0a"):
+        refused(api.get(f"account_groups/{spelled}"), 404, "not_found")
+    for spelled in (company.replace("-", ""), f"{{{company}}}", f"urn:uuid:{company}"):
+        refused(api.get(f"/companies/{spelled}"), 404, "not_found")
+
+
+def test_a_session_matches_ids_as_a_key_does(browser_of, alice, acme):
+    alice_here = browser_of(alice, acme)
+    assert alice_here.get(f"/companies/{str(acme.id).upper()}").status_code == 200
+    for spelled in (acme.id.hex, f"{{{acme.id}}}", f"urn:uuid:{acme.id}"):
+        refused(alice_here.get(f"/companies/{spelled}"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/companies", {"GET", "HEAD", "POST"}),
+        ("", {"GET", "HEAD", "PUT"}),
+        ("logo", {"PUT", "DELETE"}),
+        ("accounts", {"GET", "HEAD", "POST"}),
+        ("transactions/import", {"POST"}),
+        (f"account_groups/{UNKNOWN}", {"GET", "HEAD", "PUT", "DELETE"}),
+    ],
+)
+@pytest.mark.parametrize("method", ["PATCH", "OPTIONS", "TRACE", "PROPFIND"])
+def test_another_method_is_405_and_told_which_are_allowed(api, path, allowed, method):
+    answer = raw(api, method, path)
+    refused(answer, 405, "method_not_allowed")
+    assert {name.strip() for name in answer["Allow"].split(",")} == allowed
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/*", "application/json", "text/html, application/json;q=0.1"])
+def test_json_is_had_by_whoever_accepts_it(api, accept):
+    answer = api.get("accounts", accept=accept)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/xml", "image/*", "nonsense"])
+def test_whoever_does_not_is_refused_before_anything_changes(api, accept):
+    refused(api.post("account_groups", {"name": "Banks"}, accept=accept), 406, "not_acceptable")
+    assert not AccountGroup.objects.exists()
+
+
+# ---------------------------------------------------------------------------------------------- request ids
+
+
+@pytest.mark.parametrize("sane", ["a", "A-1_b.c:d", "x" * 64, UNKNOWN])
+def test_a_sane_request_id_is_taken_over(api, sane):
+    answer = api.get(f"accounts/{UNKNOWN}", x_request_id=sane)
+    assert answer["X-Request-Id"] == sane == answer.json()["requestId"]
+
+
+@pytest.mark.parametrize("insane", ["", " ", "x" * 65, "a b", "a\tb", "ü", "<b>", "a,b", "a\x7f", "'"])
+def test_an_insane_one_is_replaced(api, insane):
+    answer = api.get("", x_request_id=insane)
+    assert answer["X-Request-Id"] != insane
+    assert uuid.UUID(answer["X-Request-Id"])
+
+
+def test_answers_outside_the_api_have_one_too(client):
+    assert client.get("/healthz", headers={"X-Request-Id": "abc"})["X-Request-Id"] == "abc"
+    assert client.get("/nowhere", headers={"X-Request-Id": "abc"}).json()["requestId"] == "abc"
+
+
+# ---------------------------------------------------------------------------------------------- bodies
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"nul",
+        b"\xff",
+        b"\xef\xbb\xbf{}",  # a byte order mark
+        '{"name": "x"}'.encode("utf-16"),
+        b'{"name": NaN}',
+        b'{"order": Infinity}',
+        b'{"name": "\\ud800"}',  # half of a pair
+        b'{"name": "\xed\xa0\x80"}',
+        b'{"name": "a\x01"}',
+        b"{'name': 'x'}",
+        b'{"name": "x",}',
+        b"[" * 100_000,
+        b'{"a":' * 5_000 + b"1" + b"}" * 5_000,
+        b"\x00",
+        b"{}{}",
+    ],
+    ids=repr,
+)
+def test_what_is_not_json_is_refused(api, body):
+    refused(raw(api, "POST", "account_groups", body[:200_000]), 400, "invalid_json")
+    refused(raw(api, "POST", "transactions/import", body), 400, "invalid_json")
+    assert not AccountGroup.objects.exists()
+
+
+@pytest.mark.parametrize("body", [b"[]", b'"x"', b"1", b"null", b"true", b"[{}]", b"1e400", b"-0"])
+def test_json_that_is_no_object_is_refused_as_a_whole(api, body):
+    for method, path in (("POST", "account_groups"), ("PUT", ""), ("POST", "transactions/import")):
+        answer = raw(api, method, path, body)
+        assert answer.status_code == 400
+        if answer.json()["code"] == "validation_failed":
+            assert answer.json()["errors"][0]["pointer"] == "#"
+    assert not AccountGroup.objects.exists()
+
+
+@pytest.mark.parametrize("number", ["1" * 400, "-" + "9" * 30, "9223372036854775808", "1e3", "1.0", "8388608"])
+def test_a_huge_or_broken_integer_is_refused(api, number):
+    answer = raw(api, "POST", "account_groups", b'{"name": "x", "order": %s}' % number.encode())
+    assert answer.status_code == 400
+    assert not AccountGroup.objects.exists()
+
+
+def test_nested_data_may_be_deep_but_not_bottomless(api):
+    def nested(depth):
+        value = 1
+        for _ in range(depth):
+            value = {"a": value}
+        return {"type": "bank", "name": "x", "importSettings": {"csv": value}}
+
+    stored = api.post("accounts", nested(20))
+    assert stored.status_code == 201
+    assert api.get(f"accounts/{stored.json()['id']}").json()["importSettings"] == nested(20)["importSettings"]
+    body = refused(api.post("accounts", nested(300)), 400, "validation_failed")
+    assert body["errors"][0]["code"] == "too_deep"
+    assert Account.objects.count() == 1
+
+
+def test_nested_text_that_cannot_be_stored_is_refused(api):
+    for value in ({"a": "\0"}, {"\0": 1}, ["\0"]):
+        answer = api.post("accounts", {"type": "bank", "name": "x", "importSettings": {"csv": {"x": value}}})
+        assert answer.status_code == 400
+    assert not Account.objects.exists()
+
+
+def test_a_repeated_name_in_an_object_takes_the_last(api):
+    assert raw(api, "POST", "account_groups", b'{"name": "a", "name": "b"}').json()["name"] == "b"
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"])
+def test_json_is_taken_under_its_name(api, content_type):
+    assert raw(api, "POST", "account_groups", b'{"name": "a"}', content_type).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/jsonx",
+        "nonsense",
+        "ü/ü",
+    ],
+)
+def test_a_body_of_another_media_type_is_415(api, content_type):
+    refused(raw(api, "POST", "account_groups", b'{"name": "a"}', content_type), 415, "unsupported_media_type")
+    refused(
+        raw(api, "POST", "transactions/import", b'{"transactions": []}', content_type), 415, "unsupported_media_type"
+    )
+
+
+def test_a_compressed_body_is_415(api):
+    refused(
+        raw(api, "POST", "account_groups", b"\x1f\x8b", **{"Content-Encoding": "gzip"}), 415, "unsupported_media_type"
+    )
+
+
+@pytest.mark.parametrize("path", ["account_groups", "transactions/import"])
+def test_a_body_without_a_length_is_411(api, path):
+    answer = api.client.generic(
+        "POST",
+        api.path(path),
+        b"",
+        content_type="application/json",
+        HTTP_TRANSFER_ENCODING="chunked",
+        headers=api.headers,
+    )
+    refused(answer, 411, "length_required")
+
+
+def test_a_mebibyte_is_the_most_for_ordinary_bodies_and_more_for_imports(api):
+    fitting = json.dumps({"name": "x", "pad": ""}).encode()
+    fitting = fitting.replace(b'""', b'"%s"' % (b"p" * (1024 * 1024 - len(fitting))))
+    assert len(fitting) == 1024 * 1024
+    assert raw(api, "POST", "account_groups", fitting).status_code == 201
+    refused(raw(api, "POST", "account_groups", fitting + b" "), 413, "body_too_large")
+    large = b'{"transactions": [], "pad": "%s"}' % (b"p" * 2 * 1024 * 1024)
+    assert raw(api, "POST", "transactions/import", large).status_code == 200
+
+
+def test_what_a_company_does_not_know_is_named_and_ignored(api):
+    answer = api.post("account_groups", {"name": "x", "farbe": 1, "companyId": "y", "id": 3, "ü\n": 1})
+    assert answer.status_code == 201
+    assert "companyId" not in answer["Ignored-Fields"]
+    assert answer["Ignored-Fields"].isascii()
+    assert "farbe" in answer["Ignored-Fields"]
+
+
+def test_validation_points_at_every_wrong_field(api):
+    body = refused(api.post("accounts", {"type": 1, "name": None, "order": "1"}), 400, "validation_failed")
+    assert [(e["pointer"], e["code"]) for e in body["errors"]] == [
+        ("#/type", "invalid_choice"), ("#/name", "must_not_be_null"), ("#/order", "invalid_value"),
+    ]  # fmt: skip
+    assert all(e["detail"] for e in body["errors"])
+
+
+# ---------------------------------------------------------------------------------------------- parameters
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "colour=red",
+        "limit=0",
+        "limit=1001",
+        "limit=",
+        "limit=1.5",
+        "limit=-1",
+        "limit=１",
+        "limit=1&limit=2",
+        "limit=%00",
+        "cursor=",
+        "cursor=x",
+        "cursor=%00",
+        "cursor=W10",
+        "cursor=bnVsbA",
+        "cursor=" + "A" * 2000,
+        "cursor=%F0%9F%92%A9",
+        "since=yesterday",
+        "since=",
+        "since=2026-13-01T00:00:00Z",
+        "entityId=%00",
+        "entityType=a&entityType=b",
+        "LIMIT=1",
+        "since=99999-01-01T00:00:00Z",
+        "=",
+        "limit[]=1",
+    ],
+)
+def test_a_wrong_parameter_is_refused_never_ignored(api, query):
+    body = refused(api.get(f"audit_log?{query}"), 400, "validation_failed")
+    assert body["errors"]
+
+
+def test_thousands_of_parameters_are_refused(api):
+    assert api.get("audit_log?" + "&".join(f"a{n}=1" for n in range(25_000))).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/companies", "members", "api_keys", "accounts", "account_groups"])
+def test_lists_that_come_whole_take_no_paging(api, path):
+    body = refused(api.get(f"{path}?limit=5"), 400, "validation_failed")
+    assert body["errors"][0]["code"] == "unknown_parameter"
+
+
+# ---------------------------------------------------------------------------------------------- the order of checks
+
+
+def test_the_checks_come_in_the_promised_order(api, client, globex, make_api, acme):
+    """401, the company's 404, 405, 403, the resource's 404, the body's 400, 413, 415, the state's 409."""
+    reader = make_api(acme, "accounts:read")
+    bad = {"body": b"{", "content_type": "application/json"}
+    assert client.generic("PATCH", f"/companies/{globex.id}/accounts/x").status_code == 401
+    assert raw(reader, "PATCH", f"/companies/{globex.id}/accounts/x", **bad).status_code == 404
+    assert raw(reader, "PATCH", "accounts/x", **bad).status_code == 405
+    assert raw(reader, "PUT", "accounts/x", **bad).status_code == 403
+    assert raw(api, "PUT", "accounts/x", **bad).status_code == 404
+    assert raw(api, "PUT", "accounts/x", b"x" * 2_000_000, "text/plain").status_code == 404
+    group = api.post("account_groups", {"name": "Banks"}).json()
+    api.post("accounts", {"type": "bank", "name": "Main", "accountGroupId": group["id"]})
+    assert raw(api, "PUT", f"account_groups/{group['id']}", **bad).status_code == 400
+    assert raw(api, "DELETE", f"account_groups/{group['id']}").status_code == 409
+
+
+def test_a_refused_change_leaves_nothing_behind(api, acme):
+    before = Company.objects.get(id=acme.id).last_overall_updated_time
+    api.post("account_groups", {"name": 1})
+    api.put("", {"name": "New", "baseCurrency": "XXX"})
+    assert not AccountGroup.objects.exists()
+    stored = Company.objects.get(id=acme.id)
+    assert (stored.name, stored.last_overall_updated_time) == ("Acme", before)
+
+
+def test_no_answer_shows_what_the_server_is_made_of(api, monkeypatch):
+    def broken(*args, **kwargs):
+        raise RuntimeError("psycopg secret detail")
+
+    monkeypatch.setattr("ledger.accounts.add_group", broken)
+    answer = api.post("account_groups", {"name": "x"})
+    body = refused(answer, 500, "internal_error")
+    assert not re.search("psycopg|secret|Traceback", json.dumps(body))
+    assert answer["RateLimit-Limit"]
+
+
+def test_a_wrong_host_is_a_json_400(client, settings):
+    settings.ALLOWED_HOSTS = ["api.example.com"]
+    answer = client.get("/companies", headers={"Host": "evil.example"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")

@@ -1,0 +1,223 @@
+"""A retried request has its effect once."""
+
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.client import encode_multipart
+
+from companies.models import AuditEntry, IdempotencyRecord
+from ledger import accounts
+from ledger.models import Account, AccountGroup, Transaction
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_retried_create_answers_what_was_answered_and_creates_nothing(api):
+    one = api.post("account_groups", {"name": "Banks", "colour": 1}, idempotency_key="k")
+    two = api.post("account_groups", {"name": "Banks", "colour": 1}, idempotency_key="k")
+    assert (one.status_code, two.status_code) == (201, 201)
+    assert one.content == two.content
+    for header in ("Location", "ETag", "Ignored-Fields", "Content-Type"):
+        assert one[header] == two[header]
+    assert "Idempotency-Replayed" not in one
+    assert two["Idempotency-Replayed"] == "true"
+    assert two["RateLimit-Limit"]
+    assert two["X-Request-Id"] != one["X-Request-Id"]
+    assert AccountGroup.objects.count() == 1
+    assert AuditEntry.objects.filter(action="accountGroup.created").count() == 1
+
+
+def test_a_retried_delete_answers_success_again(api):
+    group = api.post("account_groups", {"name": "Banks"}).json()["id"]
+    assert api.delete(f"account_groups/{group}", idempotency_key="k").json() == {"success": True}
+    assert api.delete(f"account_groups/{group}", idempotency_key="k").json() == {"success": True}
+    assert api.delete(f"account_groups/{group}").status_code == 404
+
+
+def test_a_retried_import_stores_its_rows_once(api):
+    bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    body = {"transactions": [{"accountId": bank, "date": "2024-05-01", "amountValue": "-1.00"}]}
+    one = api.post("transactions/import", body, idempotency_key="k")
+    assert api.post("transactions/import", body, idempotency_key="k").json() == one.json()
+    assert Transaction.objects.count() == 1
+
+
+@pytest.mark.parametrize("key", ["a", "x" * 255, "!~", "0f8f7a2e-1f67-4f0a-9d3b-5a3b7c1e2d4f"])
+def test_a_key_has_1_to_255_visible_characters(api, key):
+    assert api.post("account_groups", {"name": "x"}, idempotency_key=key).status_code == 201
+
+
+@pytest.mark.parametrize("key", ["", " ", "x" * 256, "a b", "ü", "a\tb"])
+def test_any_other_key_is_refused(api, key):
+    answer = api.post("account_groups", {"name": "x"}, idempotency_key=key)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_idempotency_key")
+    assert not AccountGroup.objects.exists()
+
+
+def test_another_body_under_the_same_key_is_refused(api):
+    api.post("account_groups", {"name": "x"}, idempotency_key="k")
+    for body in ({"name": "y"}, {}, {"name": "x", "order": 0}):
+        answer = api.post("account_groups", body, idempotency_key="k")
+        assert (answer.status_code, answer.json()["code"]) == (400, "idempotency_key_reused")
+    assert AccountGroup.objects.count() == 1
+
+
+def test_another_query_under_the_same_key_is_another_request(api):
+    group = api.post("account_groups", {"name": "x"}).json()["id"]
+    api.put(f"account_groups/{group}?a=1", {}, idempotency_key="k")
+    assert api.put(f"account_groups/{group}?a=2", {}, idempotency_key="k").json()["code"] == "idempotency_key_reused"
+
+
+def test_other_paths_methods_credentials_and_companies_have_keys_of_their_own(api, make_api, acme, globex_api):
+    group = api.post("account_groups", {"name": "x"}, idempotency_key="k").json()["id"]
+    assert api.put(f"account_groups/{group}", {"name": "x"}, idempotency_key="k").json()["id"] == group
+    assert api.delete(f"account_groups/{group}", idempotency_key="k").json() == {"success": True}
+    other = make_api(acme).post("account_groups", {"name": "other"}, idempotency_key="k")
+    assert (other.status_code, other.json()["name"]) == (201, "other")
+    assert globex_api.post("account_groups", {"name": "theirs"}, idempotency_key="k").json()["name"] == "theirs"
+
+
+def test_refusals_are_not_kept(api):
+    assert api.post("account_groups", {"name": 1}, idempotency_key="k").status_code == 400
+    assert not IdempotencyRecord.objects.exists()
+    assert api.post("account_groups", {"name": "now right"}, idempotency_key="k").status_code == 201
+
+
+def test_failures_are_not_kept_and_leave_no_effect(api, monkeypatch):
+    add_group = accounts.add_group
+
+    def broken(**values):
+        add_group(**values)
+        raise RuntimeError
+
+    monkeypatch.setattr(accounts, "add_group", broken)
+    assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 500
+    assert not AccountGroup.objects.exists()
+    assert not IdempotencyRecord.objects.exists()
+    monkeypatch.undo()
+    assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
+
+
+def test_a_day_later_the_key_is_free_again(api, monkeypatch, now):
+    api.post("account_groups", {"name": "x"}, idempotency_key="k")
+    for later, count in ((timedelta(hours=23, minutes=59), 1), (timedelta(hours=24, minutes=1), 2)):
+        monkeypatch.setattr("companies.api.viewsets.timezone.now", lambda later=later: now + later)
+        assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
+        assert AccountGroup.objects.count() == count
+    assert api.post("account_groups", {"name": "x"}, idempotency_key="k")["Idempotency-Replayed"] == "true"
+
+
+def test_a_read_takes_no_notice_of_the_key(api):
+    assert api.get("account_groups", idempotency_key="k").json() == []
+    api.post("account_groups", {"name": "x"})
+    assert len(api.get("account_groups", idempotency_key="k").json()) == 1
+    assert not IdempotencyRecord.objects.exists()
+
+
+def test_a_question_that_is_posted_is_kept_too(api):
+    body = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
+    api.post("data/accountBalanceByAccount", body, idempotency_key="k")
+    assert api.post("data/accountBalanceByAccount", body, idempotency_key="k")["Idempotency-Replayed"] == "true"
+
+
+def test_a_lost_permission_counts_before_a_kept_answer(api, client, make_api, acme, browser_of, alice):
+    key = browser_of(alice, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:write"]}).json()
+    caller = make_api(acme)
+    caller.headers = {"Authorization": f"Bearer {key['key']}"}
+    assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
+    api.delete(f"api_keys/{key['id']}")
+    assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 401
+
+
+def test_a_new_key_is_not_kept_in_readable_form(browser_of, alice, acme):
+    caller = browser_of(alice, acme)
+    body = {"name": "ci", "permissions": ["accounts:read"]}
+    made = caller.post("api_keys", body, idempotency_key="k").json()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT encode(body, 'escape') FROM companies_idempotencyrecord")
+        (stored,) = cursor.fetchone()
+    assert made["key"][-36:] not in stored
+    assert caller.post("api_keys", body, idempotency_key="k").json() == made
+
+
+def test_the_boundary_of_a_multipart_body_does_not_count():
+    from companies.api.idempotency import request_digest
+
+    class Request:
+        def __init__(self, boundary, name):
+            self.body = encode_multipart(boundary, {"file": name})
+            self.META = {"CONTENT_TYPE": f"multipart/form-data; boundary={boundary}", "QUERY_STRING": ""}
+
+    assert request_digest(Request("one", "a")) == request_digest(Request("two", "a"))
+    assert request_digest(Request("one", "a")) != request_digest(Request("one", "b"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_one_is_running_the_same_request_is_refused(api, monkeypatch):
+    add_group, started, go_on = accounts.add_group, threading.Event(), threading.Event()
+
+    def slow(**values):
+        started.set()
+        assert go_on.wait(10)
+        return add_group(**values)
+
+    monkeypatch.setattr(accounts, "add_group", slow)
+    answers = []
+
+    def first():
+        answers.append(api.post("account_groups", {"name": "x"}, idempotency_key="k"))
+        connection.close()
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert started.wait(10)
+    second = Client().post(
+        api.path("account_groups"), {"name": "x"}, content_type="application/json",
+        headers=api.headers | {"Idempotency-Key": "k"},
+    )  # fmt: skip
+    go_on.set()
+    thread.join()
+    assert (second.status_code, second.json()["code"]) == (409, "idempotency_in_progress")
+    assert answers[0].status_code == 201
+    assert AccountGroup.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_twelve_at_once_one_has_the_effect(api):
+    answers, gate = [], threading.Barrier(12)
+
+    def call():
+        client = Client()
+        gate.wait()
+        for _ in range(50):
+            answer = client.post(
+                api.path("accounts"), {"type": "bank", "name": "x"}, content_type="application/json",
+                headers=api.headers | {"Idempotency-Key": "k"},
+            )  # fmt: skip
+            if answer.status_code != 409:
+                break
+            time.sleep(0.02)
+        answers.append(answer)
+        connection.close()
+
+    threads = [threading.Thread(target=call) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.content for answer in answers}) == 1
+    assert sum("Idempotency-Replayed" not in answer for answer in answers) == 1
+    assert Account.objects.count() == 1
+
+
+def test_people_may_retry_founding_a_company(browser_of, bob, acme):
+    caller = browser_of(bob, acme)
+    one = caller.post("/companies", {"name": "New"}, idempotency_key="k")
+    assert one.status_code == 201, one.content
+    assert caller.post("/companies", {"name": "New"}, idempotency_key="k").json() == one.json()
+    assert len(caller.get("/companies").json()) == 2

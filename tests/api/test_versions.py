@@ -1,0 +1,104 @@
+"""ETag, If-None-Match and If-Match on every single resource."""
+
+import pytest
+
+from ledger.models import Account, AccountGroup
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def resources(api, browser_of, alice, acme):
+    """Path → a change of the resource."""
+    account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    group = api.post("account_groups", {"name": "Banks"}).json()["id"]
+    api.put(f"accounts/{account}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"})
+    return {
+        "": {"name": "New"},
+        f"accounts/{account}": {"name": "New"},
+        f"account_groups/{group}": {"name": "New"},
+        f"accounts/{account}/initial_balance": {"date": "2024-01-02", "amountValue": "2.00"},
+    }
+
+
+def test_a_version_that_the_caller_has_is_304_without_a_body(api, resources):
+    for path in resources:
+        read = api.get(path)
+        tag = read["ETag"]
+        assert tag.startswith('W/"'), path
+        for given in (tag, tag.removeprefix("W/"), f'"x", {tag}', "*"):
+            answer = api.get(path, if_none_match=given)
+            assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", tag), (path, given)
+            assert answer["RateLimit-Limit"]
+        for given in ('"x"', "", "garbage", 'W/"'):
+            assert api.get(path, if_none_match=given).status_code == 200
+
+
+def test_a_change_gives_a_new_version_and_an_unchanged_put_the_same(api, resources):
+    for path, change in resources.items():
+        before = api.get(path)["ETag"]
+        assert api.put(path, {} if "initial" not in path else api.get(path).json()["transaction"])["ETag"] == before, (
+            path
+        )
+        changed = api.put(path, change)
+        assert changed["ETag"] != before
+        assert api.get(path)["ETag"] == changed["ETag"], path
+        assert api.get(path, if_none_match=before).status_code == 200
+
+
+def test_a_stale_version_is_412_with_the_current_one_and_changes_nothing(api, resources):
+    for path, change in resources.items():
+        current = api.get(path)["ETag"]
+        for given in ('W/"other"', '"other"', "garbage", '"a", "b"'):
+            answer = api.put(path, change, if_match=given)
+            assert (answer.status_code, answer.json()["code"]) == (412, "precondition_failed")
+            assert answer["Content-Type"] == "application/problem+json"
+            assert answer["ETag"] == current
+        assert api.get(path)["ETag"] == current
+
+
+def test_the_current_version_any_version_and_one_of_several_go_through(api, resources):
+    for path, change in resources.items():
+        assert api.put(path, change, if_match="*").status_code == 200
+        tag = api.get(path)["ETag"]
+        assert api.put(path, change, if_match=f'"old", {tag}').status_code == 200
+        assert api.put(path, change, if_match=tag.removeprefix("W/")).status_code == 200
+
+
+def test_a_delete_of_a_stale_version_is_refused(api, resources):
+    for path in resources:
+        if path.count("/") != 1:
+            continue
+        assert api.delete(path, if_match='W/"other"').status_code == 412
+        assert api.delete(path, if_match=api.get(path)["ETag"]).status_code == 200
+        assert api.get(path).status_code == 404
+    assert not Account.objects.exists()
+    assert not AccountGroup.objects.exists()
+
+
+def test_acts_on_an_account_heed_its_version(api, resources):
+    account = next(path for path in resources if path.startswith("accounts/"))
+    for act, body in (("archive", None), ("unarchive", None), ("change_group", {"accountGroupId": None})):
+        assert api.put(f"{account}/{act}", body, if_match='W/"other"').status_code == 412
+
+
+def test_a_creates_tag_is_the_one_that_is_read(api):
+    made = api.post("accounts", {"type": "bank", "name": "Main"})
+    assert api.get(made["Location"])["ETag"] == made["ETag"]
+
+
+def test_what_moves_beside_a_company_makes_a_kept_copy_stale_but_blocks_no_change(api, acme):
+    acme.last_overall_updated_time = acme.last_overall_updated_time.replace(year=2020)
+    acme.save(update_fields=["last_overall_updated_time"])
+    tag = api.get("")["ETag"]
+    api.post("account_groups", {"name": "Banks"})
+    again = api.get("", if_none_match=tag)
+    assert again.status_code == 200
+    assert not again.json()["lastOverallUpdatedTime"].startswith("2020")
+    assert api.put("", {"name": "New"}, if_match=tag).status_code == 200
+
+
+def test_no_answer_is_kept_by_a_shared_cache(api):
+    answer = api.get("")
+    assert "private" in answer["Cache-Control"]
+    assert {"Authorization", "Cookie"} <= {name.strip() for name in answer["Vary"].split(",")}

@@ -1,0 +1,151 @@
+"""Import of 100,000 transactions over HTTP against a raw COPY of the same rows into the same table; memory; balances.
+
+Run with ``make bench`` or ``python -m tests.bench.imports``. Every figure is a ratio within this run.
+"""
+
+import json
+import random
+import uuid
+from datetime import date, timedelta
+
+import psycopg
+import uuid_utils.compat
+
+from tests.bench.served import Served, alternating, served
+
+ROWS = 100_000
+GOAL_IMPORT, GOAL_MEMORY, GOAL_GROWTH = 0.60, 4.0, 1.6
+
+
+def items(accounts: list[str], count: int, seed: int) -> list[dict[str, str]]:
+    """Movements over three years, sorted by day, as a history backfill sends them."""
+    chance = random.Random(seed)
+    first = date(2023, 1, 1)
+    days = sorted(chance.randrange(1096) for _ in range(count))
+    return [
+        {
+            "accountId": accounts[chance.randrange(len(accounts))],
+            "date": str(first + timedelta(days=day)),
+            "fromTo": f"Counterparty {chance.randrange(5000)}",
+            "description": f"Invoice {chance.randrange(10**6)} for services",
+            "amountValue": f"{chance.uniform(-900, 1000):.2f}",
+        }
+        for day in days
+    ]
+
+
+def lines(bench: Served, rows: list[dict[str, str]], currencies: dict[str, str]) -> str:
+    """The same rows in COPY's text format, with everything that the import adds."""
+    batch, now = str(uuid_utils.compat.uuid7()), "2026-01-01T00:00:00Z"
+    bench.database.execute(
+        "INSERT INTO ledger_importbatch (company_id, id, source, count, skipped_before_data_start, duplicates, "
+        "created_time) VALUES (%s, %s, 'import', 0, 0, 0, now())",
+        [bench.company, batch],
+    )
+    return "".join(
+        f"{bench.company}\t{uuid_utils.compat.uuid7()}\t{row['accountId']}\t{row['date']}\t{row['fromTo']}\t"
+        f"{row['description']}\t{row['amountValue']}\t{currencies[row['accountId']]}\tf\timport\tf\tf\t0\t0\t{now}\t{now}"
+        f"\t{batch}\n"
+        for row in rows
+    )
+
+
+COLUMNS = (
+    "company_id, id, account_id, date, from_to, description, amount_value, amount_currency, pending, source, "
+    "categorizations_auto_assigned, exclude_from_auto_categorization, categorized_value, transferred_value, "
+    "created_time, last_updated_time, import_batch_id"
+)
+
+
+def copied(database: psycopg.Connection, text: str) -> None:
+    """One committed COPY into the same table: same keys, references, indexes and triggers."""
+    with database.cursor() as cursor, cursor.copy(f"COPY ledger_transaction ({COLUMNS}) FROM STDIN") as copy:
+        copy.write(text)
+
+
+def main() -> None:
+    with served() as bench:
+        accounts, currencies = open_accounts(bench, 20)
+        path = f"{bench.path}/transactions/import"
+        bench.call("POST", path, {"transactions": items(accounts, 1000, 0)})
+        started = bench.worker_memory()
+        rounds = 5
+        bodies = [json.dumps({"transactions": items(accounts, ROWS, seed)}).encode() for seed in range(rounds)]
+        bench.call("POST", path, json.dumps({"transactions": items(accounts, ROWS, 99)}).encode())
+        growth = (bench.worker_memory() - started) / len(bodies[0])
+        prepared = [lines(bench, items(accounts, ROWS, 100 + seed), currencies) for seed in range(rounds)]
+        sent, copies = iter(bodies), iter(prepared)
+        over_http, by_copy = alternating(
+            lambda: bench.call("POST", path, next(sent)), lambda: copied(bench.database, next(copies)), rounds=rounds
+        )
+        in_the_end = (bench.worker_memory() - started) / len(bodies[0])
+        print(f"import of 100,000 rows: {by_copy / over_http:.2f} of raw COPY's speed (goal {GOAL_IMPORT});", end=" ")
+        print(f"raw COPY {ROWS / by_copy:,.0f} rows/s, over HTTP {ROWS / over_http:,.0f} rows/s")
+        print(f"memory growth of the worker: {growth:.1f} × the body (goal ≤ {GOAL_MEMORY}),", end=" ")
+        print(f"{in_the_end:.1f} × at the highest of six imports one after the other")
+        balances(bench, accounts)
+
+
+def open_accounts(bench: Served, count: int) -> tuple[list[str], dict[str, str]]:
+    """Account ids, and their currencies: three of them in turn."""
+    currencies = {}
+    for number in range(count):
+        currency = ("EUR", "USD", "GBP")[number % 3]
+        kind = ("bank", "cash", "loan")[number % 3]
+        body = {"type": kind, "name": f"Account {number}", "defaultCurrency": currency}
+        currencies[bench.call("POST", f"{bench.path}/accounts", body)["id"]] = currency
+    return list(currencies), currencies
+
+
+def balances(bench: Served, accounts: list[str]) -> None:
+    """Balance per account at 20,000, 200,000 and 1,000,000 transactions, each against ``select 1``."""
+    stored = bench.database.execute("SELECT count(*) FROM ledger_transaction").fetchone()[0]
+    print(f"balances, in a company of {stored:,} transactions:")
+    sizes = {}
+    for size in (20_000, 200_000, 1_000_000):
+        company = company_of(bench, size)
+        sizes[size] = company
+    bench.database.execute("VACUUM ANALYZE")
+    window = {"startDate": "2025-06-01", "endDate": "2025-06-30", "accountTypes": ["bank", "cash", "loan"]}
+
+    def ask(company: tuple[str, str]) -> None:
+        other = Served(bench.machine, bench.port, company[0], company[1], bench.database)
+        other.call("POST", f"{other.path}/data/accountBalanceByAccount", window)
+
+    def query(company: tuple[str, str]) -> None:
+        bench.database.execute(
+            "SELECT account_id, currency, sum(amount) FROM ("
+            " SELECT account_id, currency, amount FROM ledger_monthmovement WHERE company_id = %(c)s AND month < %(m)s"
+            " UNION ALL SELECT account_id, currency, amount FROM ledger_daymovement"
+            " WHERE company_id = %(c)s AND date >= %(m)s AND date <= %(d)s) AS moved GROUP BY 1, 2",
+            {"c": company[0], "m": "2025-06-01", "d": "2025-06-30"},
+        ).fetchall()
+
+    acts = [lambda c=c: query(c) for c in sizes.values()]
+    *sql, one = alternating(*acts, lambda: bench.database.execute("SELECT 1").fetchall(), rounds=21)
+    *http_, _ = alternating(*[lambda c=c: ask(c) for c in sizes.values()], lambda: None, rounds=11)
+    for size, query_time, http_time in zip(sizes, sql, http_, strict=True):
+        print(
+            f"  {size:>9,} transactions: query {query_time / one:.1f} × select 1, {query_time / sql[0]:.2f} × that of"
+            f" 20,000; over HTTP {http_time / http_[0]:.2f} × that of 20,000 (goal ≤ {GOAL_GROWTH})"
+        )
+
+
+def company_of(bench: Served, size: int) -> tuple[str, str]:
+    """(id, key) of another company with so many transactions on 20 accounts in three currencies."""
+    company = bench.machine.run(
+        "create_company", "--name", f"Of {size}", "--currency", "EUR", "--owner", "bench@example.com"
+    ).stdout.strip()
+    key = bench.machine.run("create_api_key", "--company", company).stdout.strip()
+    other = Served(bench.machine, bench.port, company, key, bench.database)
+    accounts, _ = open_accounts(other, 20)
+    for start in range(0, size, ROWS):
+        count = min(ROWS, size - start)
+        body = json.dumps({"transactions": items(accounts, count, start)}).encode()
+        assert other.call("POST", f"{other.path}/transactions/import", body)["count"] == count
+    assert uuid.UUID(company)
+    return company, key
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""What tests of the ledger stand on: accounts, bookings and the company's own categories, all made over HTTP."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from ledger import movements, posting, transfers
+from ledger.calc.fx import RateTable
+
+
+class Books:
+    """Short words for what the tests do again and again."""
+
+    def __init__(self, api):
+        self.api = api
+
+    def account(self, **values):
+        answer = self.api.post("accounts", {"name": "Main", "type": "bank"} | values)
+        assert answer.status_code == 201, answer.content
+        return answer.json()["id"]
+
+    def book(self, account_id, amount="-100.00", date="2026-03-15", **values):
+        body = {"accountId": account_id, "date": date, "amountValue": amount} | values
+        answer = self.api.post("transactions", body)
+        assert answer.status_code == 201, answer.content
+        return answer.json()
+
+    def category(self, key):
+        """The id of a system category."""
+        return next(each["id"] for each in self.api.get("categories").json() if each["systemKey"] == key)
+
+    def read(self, transaction_id):
+        answer = self.api.get(f"transactions/{transaction_id}")
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    def split(self, transaction_id, *parts):
+        body = {"categorizations": {str(n): part for n, part in enumerate(parts)}}
+        return self.api.put(f"transactions/{transaction_id}/categorizations", body)
+
+    def parts(self, transaction_id):
+        return list(self.read(transaction_id)["categorizations"].values())
+
+    def link(self, source, target, part=None, **more):
+        body = {"sourceTransactionId": source, "targetTransactionId": target, "sourceCategorizationId": part}
+        return self.api.post("transactions/link_transfer", body | more)
+
+
+@pytest.fixture
+def books(api):
+    return Books(api)
+
+
+@pytest.fixture
+def bank(books):
+    return books.account()
+
+
+@pytest.fixture
+def savings(books):
+    return books.account(name="Savings")
+
+
+@pytest.fixture
+def rates(monkeypatch):
+    """Sets the rates that are known: by default one euro is 1.25 dollars and 160 yen."""
+
+    def known(**per_euro):
+        table = RateTable([(currency, date(2026, 1, 1), Decimal(rate)) for currency, rate in per_euro.items()])
+        for module in (posting, transfers):
+            monkeypatch.setattr(module, "rate_table", lambda: table)
+
+    known(USD="1.25", JPY="160")
+    return known
+
+
+@pytest.fixture
+def exact(acme):
+    """After the test the derived rows are what the facts say."""
+    yield
+    assert posting.differences(acme.id) == []
+    assert movements.differences(acme.id) == []
+
+
+def codes(answer):
+    """The codes of a validation error, by pointer."""
+    return {each["pointer"]: each["code"] for each in answer.json().get("errors", [])}

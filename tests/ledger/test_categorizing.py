@@ -1,0 +1,447 @@
+"""What transactions were for, over HTTP: splits, many at once, and taking it back."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from companies.models import AuditEntry
+from ledger.models import Categorization, MonthResult, Posting, Transaction
+from tests.ledger.conftest import codes
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+def results(company):
+    """{(month, line): value in the base currency} of the derived months that are not zero."""
+    rows = MonthResult.objects.of(company.id).exclude(base_amount=0)
+    return {(f"{row.month:%Y-%m}", row.pl_type): row.base_amount for row in rows}
+
+
+# ---------------------------------------------------------------------------------------------- one transaction
+
+
+def test_a_split_is_answered_as_sent_and_closes_the_transaction(api, books, bank, acme):
+    made = books.book(bank, "-119.00")
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()
+    hosting = books.category("hosting")
+    key = "0199a0c1-8c7f-7d3a-8a4e-6b7c0de2f901"
+    body = {
+        "categorizations": {
+            key: {
+                "counterparty": {"type": "vendor", "id": vendor["id"]},
+                "categoryId": hosting,
+                "plSplit": {"cogs": -100},
+                "passThroughTax": -19,
+                "sourceNote": "invoice 7",
+            }
+        }
+    }
+    answer = api.put(f"transactions/{made['id']}/categorizations", body)
+    assert answer.status_code == 200, answer.content
+    assert answer.json()["categorizations"] == {
+        key: {
+            "counterparty": {"type": "vendor", "id": vendor["id"]},
+            "categoryId": hosting,
+            "usingDateRule": {"type": "transactionDate"},
+            "computedStartDate": "2026-03-15",
+            "computedEndDate": "2026-03-15",
+            "plSplit": {"cogs": -100},
+            "passThroughTax": -19,
+            "transferCounterPosition": None,
+            "internalTransitLink": None,
+            "sourceNote": "invoice 7",
+        }
+    }
+    assert answer["ETag"] == api.get(f"transactions/{made['id']}")["ETag"]
+    assert results(acme) == {("2026-03", "cogs"): -100}
+    assert api.get("transactions", {"open": "true"}).json() == []
+    again = api.put(f"transactions/{made['id']}/categorizations", answer.json())
+    assert again.json()["categorizations"] == answer.json()["categorizations"]
+
+
+def test_keys_that_are_no_ids_are_replaced_and_the_order_is_kept(books, bank):
+    made = books.book(bank, "-30.00")
+    hosting, support = books.category("hosting"), books.category("support")
+    answer = books.split(
+        made["id"],
+        {"categoryId": support, "plSplit": {"cogs": -10}},
+        {"categoryId": hosting, "plSplit": {"cogs": -5.5}},
+    )
+    parts = answer.json()["categorizations"]
+    assert [part["categoryId"] for part in parts.values()] == [support, hosting]
+    assert all(len(key) == 36 for key in parts)
+    assert [part["plSplit"] for part in parts.values()] == [{"cogs": -10}, {"cogs": -5.5}]
+
+
+def test_the_map_is_replaced_as_a_whole(api, books, bank, acme):
+    made = books.book(bank, "-30.00")
+    hosting = books.category("hosting")
+    books.split(made["id"], {"categoryId": hosting, "plSplit": {"cogs": -30}})
+    books.split(made["id"], {"categoryId": books.category("marketing"), "plSplit": {"cac": -20}})
+    assert results(acme) == {("2026-03", "cac"): -20}
+    assert api.put(f"transactions/{made['id']}/categorizations", {"categorizations": {}}).status_code == 200
+    assert results(acme) == {}
+    assert books.parts(made["id"]) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "start", "end"),
+    [
+        ({"type": "transactionDate"}, "2026-05-20", "2026-05-20"),
+        ({"type": "invoiceDate"}, "2026-05-20", "2026-05-20"),
+        ({"type": "invoiceDate", "invoiceDate": "2026-04-30"}, "2026-04-30", "2026-04-30"),
+        ({"type": "servicePeriod", "startDate": "2026-01-15", "endDate": "2026-02-14"}, "2026-01-15", "2026-02-14"),
+        ({"type": "custom", "startDate": "2026-01-01", "endDate": "2026-01-01"}, "2026-01-01", "2026-01-01"),
+        ({"type": "month"}, "2026-05-01", "2026-05-31"),
+        ({"type": "quarter"}, "2026-04-01", "2026-06-30"),
+        ({"type": "year"}, "2026-01-01", "2026-12-31"),
+        ({"type": "previousMonth"}, "2026-04-01", "2026-04-30"),
+        ({"type": "nextMonth"}, "2026-06-01", "2026-06-30"),
+    ],
+    ids=str,
+)
+def test_every_date_rule_has_its_computed_dates(books, bank, rule, start, end):
+    made = books.book(bank, "-30.00", "2026-05-20")
+    answer = books.split(
+        made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}, "usingDateRule": rule}
+    )
+    (part,) = answer.json()["categorizations"].values()
+    assert part["usingDateRule"] == rule
+    assert (part["computedStartDate"], part["computedEndDate"]) == (start, end)
+
+
+def test_a_service_period_is_spread_by_day(books, bank, acme):
+    made = books.book(bank, "120.00", "2024-06-01")
+    books.split(
+        made["id"],
+        {
+            "categoryId": books.category("revenueRecurring"),
+            "plSplit": {"revenue": 120},
+            "usingDateRule": {"type": "servicePeriod", "startDate": "2024-06-15", "endDate": "2024-10-12"},
+        },
+    )
+    months = {month: value for (month, _), value in results(acme).items()}
+    assert months == {"2024-06": 16, "2024-07": 31, "2024-08": 31, "2024-09": 30, "2024-10": 12}
+
+
+def test_postings_are_converted_at_the_rate_of_the_transactions_day(api, books, rates, acme):
+    dollars = books.account(defaultCurrency="USD")
+    made = books.book(dollars, "-125.00")
+    books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -125}})
+    assert results(acme) == {("2026-03", "cogs"): -100}
+    assert api.put("", {"baseCurrency": "JPY"}).status_code == 200
+    assert results(acme) == {("2026-03", "cogs"): -16000}
+
+
+def test_a_missing_rate_is_an_error_and_nothing_is_stored(books, rates):
+    rates()
+    dollars = books.account(defaultCurrency="USD")
+    made = books.book(dollars, "-125.00")
+    answer = books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -125}})
+    assert (answer.status_code, answer.json()["code"]) == (409, "rate_missing")
+    assert not Categorization.objects.exists()
+    assert books.read(made["id"]) == made
+
+
+@pytest.mark.parametrize(
+    ("part", "pointer", "code"),
+    [
+        ({"plSplit": {"revenue": -1}}, "plSplit/revenue", "pl_type_not_allowed"),
+        ({"plSplit": {"cogs": 1}}, "plSplit/cogs", "wrong_sign"),
+        ({"plSplit": {"cogs": -1}, "passThroughTax": 1}, "passThroughTax", "wrong_sign"),
+        ({"plSplit": {"cogs": -1.001}}, "plSplit/cogs", "too_many_decimals"),
+        ({"plSplit": {"cogs": "-1"}}, "plSplit/cogs", "invalid_value"),
+        ({"plSplit": {"cogs": True}}, "plSplit/cogs", "invalid_value"),
+        ({"plSplit": {}}, "plSplit", "must_not_be_empty"),
+        ({"plSplit": {"cogs": -1}, "categoryId": "x"}, "categoryId", "unknown_id"),
+        ({"plSplit": {"cogs": -1}, "counterparty": {"id": "x"}}, "counterparty/id", "unknown_id"),
+        ({"plSplit": {"cogs": -1}, "usingDateRule": {"type": "someday"}}, "usingDateRule/type", "invalid_choice"),
+        ({"plSplit": {"cogs": -1}, "usingDateRule": {"type": "custom"}}, "usingDateRule/startDate", "required"),
+        (
+            {
+                "plSplit": {"cogs": -1},
+                "usingDateRule": {"type": "custom", "startDate": "2026-02-01", "endDate": "2026-01-01"},
+            },
+            "usingDateRule/endDate",
+            "period_not_in_order",
+        ),
+    ],
+    ids=str,
+)
+def test_a_wrong_part_is_named_and_nothing_is_stored(books, bank, part, pointer, code):
+    made = books.book(bank, "-10.00")
+    answer = books.split(made["id"], {"categoryId": books.category("hosting")} | part)
+    assert answer.status_code == 400, answer.content
+    assert codes(answer) == codes(answer) | {f"#/categorizations/0/{pointer}": code}
+    assert not Categorization.objects.exists()
+    assert books.read(made["id"]) == made
+
+
+def test_another_companys_category_and_counterparty_are_unknown(api, globex_api, books, bank):
+    made = books.book(bank, "-10.00")
+    theirs = next(each["id"] for each in globex_api.get("categories").json() if each["systemKey"] == "hosting")
+    vendor = globex_api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
+    answer = books.split(made["id"], {"categoryId": theirs, "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}})
+    assert codes(answer) == {
+        "#/categorizations/0/categoryId": "unknown_id",
+        "#/categorizations/0/counterparty/id": "unknown_id",
+    }
+    assert not Categorization.objects.exists()
+
+
+@pytest.mark.parametrize("amounts", [(-10.01,), (-6, -4.01), (-1e300,)])
+def test_a_split_above_the_amount_is_refused(books, bank, amounts):
+    made = books.book(bank, "-10.00")
+    hosting = books.category("hosting")
+    answer = books.split(made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts))
+    assert (answer.status_code, answer.json()["code"]) == (400, "split_exceeds_amount")
+    assert not Categorization.objects.exists()
+
+
+def test_the_id_of_another_transactions_part_is_refused(api, books, bank):
+    one, two = books.book(bank)["id"], books.book(bank)["id"]
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}}
+    (key,) = books.split(one, part).json()["categorizations"]
+    answer = api.put(f"transactions/{two}/categorizations", {"categorizations": {key: part}})
+    assert codes(answer) == {f"#/categorizations/{key}": "id_in_use"}
+    assert books.parts(two) == []
+
+
+def test_unknown_fields_of_a_part_are_named(books, bank):
+    made = books.book(bank)
+    answer = books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "color": 1})
+    assert answer["Ignored-Fields"] == "categorizations/0/color"
+
+
+def test_pending_ones_and_initial_balances_post_nothing(api, books, bank, acme):
+    pending = books.book(bank, "-10.00", pending=True)
+    initial = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "-10.00"}).json()
+    for row in (pending, initial["transaction"]):
+        answer = books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
+        assert answer.status_code == 200, answer.content
+    assert results(acme) == {}
+    api.put(f"transactions/{pending['id']}", {"pending": False})
+    assert results(acme) == {("2026-03", "cogs"): -10}
+
+
+def test_a_changed_transaction_takes_its_parts_along(api, books, bank, acme):
+    made = books.book(bank, "-10.00", "2026-03-15")
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}, "usingDateRule": {"type": "nextMonth"}}
+    books.split(made["id"], part)
+    api.put(f"transactions/{made['id']}", {"date": "2026-07-01"})
+    (read,) = books.parts(made["id"])
+    assert (read["computedStartDate"], read["computedEndDate"]) == ("2026-08-01", "2026-08-31")
+    assert results(acme) == {("2026-08", "cogs"): -10}
+    refused = api.put(f"transactions/{made['id']}", {"amountValue": "-9.99"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "split_exceeds_amount")
+    assert api.put(f"transactions/{made['id']}", {"amountValue": "10.00"}).status_code == 400
+    assert books.read(made["id"])["amountValue"] == "-10.00"
+    assert api.put(f"transactions/{made['id']}", {"amountValue": "-20.00"}).status_code == 200
+    assert len(api.get("transactions", {"open": "true"}).json()) == 1
+
+
+def test_a_deleted_transaction_leaves_no_posting(api, books, bank, acme):
+    made = books.book(bank, "-10.00")
+    books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
+    api.delete(f"transactions/{made['id']}")
+    assert results(acme) == {}
+    assert not Posting.objects.exists()
+
+
+def test_revenue_goes_by_the_invoice_where_the_company_says_so(api, books, bank, acme):
+    made = books.book(bank, "100.00", "2026-05-10")
+    category = api.post("categories", {"name": "Mixed", "plTypes": ["revenue", "no"]}).json()["id"]
+    books.split(
+        made["id"],
+        {
+            "categoryId": category,
+            "plSplit": {"revenue": 90, "no": 10},
+            "usingDateRule": {"type": "transactionDate", "invoiceDate": "2026-04-20"},
+        },
+    )
+    assert results(acme) == {("2026-05", "revenue"): 90, ("2026-05", "no"): 10}
+    api.put("", {"plRecognizeRevenueOnInvoice": True})
+    assert results(acme) == {("2026-04", "revenue"): 90, ("2026-05", "no"): 10}
+    assert books.parts(made["id"])[0]["computedStartDate"] == "2026-04-20"
+    api.put("", {"plRecognizeRevenueOnInvoice": False})
+    assert results(acme) == {("2026-05", "revenue"): 90, ("2026-05", "no"): 10}
+
+
+def test_a_period_of_more_than_thirty_years_is_refused(books, bank):
+    made = books.book(bank)
+    rule = {"type": "custom", "startDate": "0001-01-01", "endDate": "9999-12-31"}
+    answer = books.split(
+        made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "period_too_long")
+    late = books.book(bank, date="9999-12-31")
+    rule = {"type": "nextMonth"}
+    answer = books.split(
+        late["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "usingDateRule": rule}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "period_out_of_range")
+    assert not Categorization.objects.exists()
+
+
+# ---------------------------------------------------------------------------------------------- many at once
+
+
+def by_ids(*ids):
+    return {"mode": "ids", "ids": list(ids)}
+
+
+def test_many_get_one_category_for_their_whole_amounts(api, books, bank, acme):
+    one, two, three = (books.book(bank, amount) for amount in ("-10.00", "-20.00", "-30.00"))
+    books.split(one["id"], {"categoryId": books.category("support"), "plSplit": {"cogs": -1}})
+    body = {"selection": by_ids(one["id"], two["id"], one["id"]), "categoryId": books.category("hosting")}
+    answer = api.post("transactions/categorize", body | {"usingDateRule": {"type": "previousMonth"}})
+    assert answer.json() == {"success": True, "affected": 2}
+    assert results(acme) == {("2026-02", "cogs"): -30}
+    assert [part["plSplit"] for part in books.parts(one["id"])] == [{"cogs": -10}]
+    assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [three["id"]]
+    assert AuditEntry.objects.of(acme.id).filter(action="transactions.categorized").count() == 1
+
+
+def test_a_selection_may_be_a_filter_without_some(api, books, bank, acme):
+    rows = [books.book(bank, "-10.00", description=f"Nimbus {n}") for n in range(3)]
+    books.book(bank, "-5.00")
+    selection = {"mode": "filter", "filter": {"q": "nimbus", "open": True}, "excludedIds": [rows[0]["id"]]}
+    body = {"selection": selection, "categoryId": books.category("hosting"), "passThroughTax": -1.5}
+    assert api.post("transactions/categorize", body).json() == {"success": True, "affected": 2}
+    assert results(acme) == {("2026-03", "cogs"): -17}
+    assert books.parts(rows[1]["id"])[0]["passThroughTax"] == -1.5
+
+
+def test_a_selection_may_be_all_when_that_is_confirmed(api, books, bank):
+    for _ in range(2):
+        books.book(bank)
+    body = {"categoryId": books.category("hosting")}
+    refused = api.post("transactions/categorize", body | {"selection": {"mode": "all"}})
+    assert codes(refused) == {"#/selection/confirm": "required"}
+    assert not Categorization.objects.exists()
+    done = api.post("transactions/categorize", body | {"selection": {"mode": "all", "confirm": True}})
+    assert done.json()["affected"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "code"),
+    [
+        ({"selection": {"mode": "some"}}, "#/selection/mode", "invalid_choice"),
+        ({"selection": {"mode": "ids"}}, "#/selection/ids", "required"),
+        ({"selection": {"mode": "ids", "ids": ["x"]}}, "#/selection/ids/0", "unknown_id"),
+        ({"selection": {"mode": "ids", "ids": [7]}}, "#/selection/ids", "invalid_value"),
+        ({"selection": {"mode": "ids", "ids": ["x"] * 10_001}}, "#/selection/ids", "too_many_ids"),
+        ({"selection": {"mode": "filter"}}, "#/selection/filter", "required"),
+        (
+            {"selection": {"mode": "filter", "filter": {"color": "red"}}},
+            "#/selection/filter/color",
+            "unknown_parameter",
+        ),
+        ({"selection": {"mode": "filter", "filter": {"sort": "date"}}}, "#/selection/filter/sort", "unknown_parameter"),
+        (
+            {"selection": {"mode": "filter", "filter": {"minAmount": 5}}},
+            "#/selection/filter/minAmount",
+            "invalid_filter",
+        ),
+        ({"categoryId": "00000000-0000-7000-8000-000000000000"}, "#/categoryId", "unknown_id"),
+        ({"plType": "ga"}, "#/plType", "pl_type_not_allowed"),
+        ({"counterparty": {"id": "00000000-0000-7000-8000-000000000000"}}, "#/counterparty/id", "unknown_id"),
+        ({"passThroughTax": 1}, "#/passThroughTax", "wrong_sign"),
+        ({"passThroughTax": -0.001}, "#/passThroughTax", "too_many_decimals"),
+    ],
+    ids=str,
+)
+def test_a_wrong_bulk_categorization_is_refused_and_nothing_is_stored(api, books, bank, change, pointer, code):
+    made = books.book(bank)
+    body = {"selection": by_ids(made["id"]), "categoryId": books.category("hosting")} | change
+    answer = api.post("transactions/categorize", body)
+    assert answer.status_code == 400
+    assert codes(answer) == {pointer: code}
+    assert not Categorization.objects.exists()
+
+
+def test_a_tax_above_one_of_the_amounts_stores_nothing(api, books, bank):
+    ids = [books.book(bank, amount)["id"] for amount in ("-10.00", "-1.00")]
+    body = {"selection": by_ids(*ids), "categoryId": books.category("hosting"), "passThroughTax": -2}
+    answer = api.post("transactions/categorize", body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "split_exceeds_amount")
+    assert not Categorization.objects.exists()
+
+
+def test_a_category_of_several_lines_needs_one_named(api, books, bank, acme):
+    made = books.book(bank)
+    category = api.post("categories", {"name": "People", "plTypes": ["pd", "ga"]}).json()["id"]
+    body = {"selection": by_ids(made["id"]), "categoryId": category}
+    assert codes(api.post("transactions/categorize", body)) == {"#/plType": "pl_type_needed"}
+    assert not Categorization.objects.exists()
+    assert api.post("transactions/categorize", body | {"plType": "pd"}).json()["affected"] == 1
+    assert results(acme) == {("2026-03", "pd"): -100}
+
+
+def test_uncategorizing_opens_them_again(api, books, bank, acme):
+    ids = [books.book(bank)["id"] for _ in range(3)]
+    body = {"selection": by_ids(*ids[:2]), "categoryId": books.category("hosting")}
+    api.post("transactions/categorize", body)
+    answer = api.post("transactions/uncategorize", {"selection": by_ids(*ids)})
+    assert answer.json() == {"success": True, "affected": 2, "countersCreated": 0, "countersSkipped": 0}
+    assert results(acme) == {}
+    assert Transaction.objects.filter(categorized_value=0).count() == 3
+    again = api.post("transactions/uncategorize", {"selection": {"mode": "all", "confirm": True}})
+    assert again.json()["affected"] == 0
+
+
+def test_the_status_tells_who_is_open_in_the_order_asked(api, books, bank):
+    closed, one, two = (books.book(bank, amount)["id"] for amount in ("-10.00", "-20.00", "30.50"))
+    api.post("transactions/categorize", {"selection": by_ids(closed), "categoryId": books.category("hosting")})
+    unknown = "00000000-0000-7000-8000-000000000000"
+    answer = api.post("transactions/categorization_status", {"transactionIds": [two, unknown, closed, "x", one, two]})
+    assert answer.json() == {
+        "openTransactionIds": [two, one],
+        "amountsById": {
+            two: {"value": 30.5, "currency": "EUR"},
+            closed: {"value": -10, "currency": "EUR"},
+            one: {"value": -20, "currency": "EUR"},
+        },
+    }
+
+
+def test_the_status_is_a_question_that_readers_may_ask(acme, make_api):
+    reader = make_api(acme, "transactions:read")
+    assert reader.post("transactions/categorization_status", {"transactionIds": []}).status_code == 200
+    many = {"transactionIds": [f"00000000-0000-7000-8000-{n:012}" for n in range(10_001)]}
+    assert codes(reader.post("transactions/categorization_status", many)) == {"#/transactionIds": "too_many_ids"}
+    assert reader.post("transactions/uncategorize", {}).status_code == 403
+
+
+def statements(api, books, bank, count):
+    """How many statements it takes to categorize, ask for and uncategorize so many transactions."""
+    rows = [{"accountId": bank, "date": "2026-01-05", "fromTo": str(count), "amountValue": "-1.00"}] * count
+    batch = api.post("transactions/import", {"transactions": rows}).json()["importId"]
+    ids = [str(each) for each in Transaction.objects.filter(import_batch=batch).values_list("id", flat=True)]
+    selection = by_ids(*ids)
+    counts = []
+    for path, body in (
+        ("categorize", {"selection": selection, "categoryId": books.category("hosting")}),
+        ("categorization_status", {"transactionIds": ids}),
+        ("uncategorize", {"selection": selection}),
+    ):
+        with CaptureQueriesContext(connection) as captured:
+            assert api.post(f"transactions/{path}", body).status_code == 200
+        counts.append(len(captured))
+    return counts
+
+
+def test_the_number_of_statements_does_not_grow(api, books, bank):
+    statements(api, books, bank, 1)  # rates are in memory from now on
+    assert statements(api, books, bank, 1) == statements(api, books, bank, 300)
+
+
+def test_decimals_are_exact(books, bank, acme):
+    made = books.book(bank, "-0.30")
+    hosting = books.category("hosting")
+    for amounts in ((-0.1, -0.2), (-0.1, -0.1, -0.1)):
+        answer = books.split(made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts))
+        assert answer.status_code == 200, answer.content
+        assert results(acme) == {("2026-03", "cogs"): Decimal("-0.3")}

@@ -1,0 +1,140 @@
+"""Products and product groups over HTTP."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from companies.models import AuditEntry
+from ledger.models import Product, ProductGroup
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+NOWHERE = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def product(api):
+    answer = api.post("products", {"name": "Team", "externalIds": ["prod_1", "prod_2"]})
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+def test_a_product_reads_as_it_was_added(api, acme, product):
+    assert set(product) == {
+        *("id", "companyId", "name", "nameManuallyEdited", "productGroupId", "order", "externalIds"),
+        *("createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"),
+    }
+    assert product["companyId"] == str(acme.id)
+    assert product["externalIds"] == ["prod_1", "prod_2"]
+    assert product["nameManuallyEdited"] is False
+    read = api.get(f"products/{product['id']}")
+    assert read.json() == product
+    assert read["ETag"]
+    assert AuditEntry.objects.of(acme.id).filter(action="product.created").count() == 1
+
+
+def test_a_changed_name_counts_as_edited_by_hand(api, product):
+    changed = api.put(f"products/{product['id']}", {"order": 3})
+    assert (changed.json()["order"], changed.json()["nameManuallyEdited"]) == (3, False)
+    changed = api.put(f"products/{product['id']}", changed.json() | {"name": "Team plan", "nonsense": 1})
+    assert changed.json()["nameManuallyEdited"] is True
+    assert changed["Ignored-Fields"] == "nonsense"
+    assert changed.json()["externalIds"] == ["prod_1", "prod_2"]
+
+
+def test_external_ids_are_replaced_and_name_one_product(api, product):
+    etag = api.get(f"products/{product['id']}")["ETag"]
+    changed = api.put(f"products/{product['id']}", {"externalIds": ["prod_3"]}, if_match=etag)
+    assert changed.json()["externalIds"] == ["prod_3"]
+    assert changed["ETag"] != etag
+    taken = api.post("products", {"name": "Other", "externalIds": ["prod_3"]})
+    assert (taken.status_code, taken.json()["code"]) == (409, "external_id_taken")
+    assert Product.objects.count() == 1
+
+
+def test_products_are_listed_with_what_is_committed_and_how_many_events(api, make_api, acme, product):
+    customer = str(factories.customer(acme).id)
+    today = date.today()
+    subscription = api.post("subscriptions", {"customerId": customer, "productId": product["id"]}).json()["id"]
+    for amount, day in (("10.00", today - timedelta(days=400)), ("240.00", today - timedelta(days=3))):
+        api.post(
+            "subscription_events",
+            {
+                "subscriptionId": subscription,
+                "effectiveDate": str(day),
+                "amountValue": amount,
+                "amountCurrency": "EUR",
+                "interval": "year",
+            },
+        )
+    (listed,) = api.get("products").json()
+    assert (listed["cMRR"], listed["eventCount"]) == (20, 2)
+    (hidden,) = make_api(acme, "products:read").get("products").json()
+    assert (hidden["cMRR"], hidden["eventCount"]) == (None, 2)
+    assert "cMRR" not in api.get(f"products/{product['id']}").json()
+
+
+def test_a_product_with_subscriptions_stays(api, acme, product):
+    api.post("subscriptions", {"customerId": str(factories.customer(acme).id), "productId": product["id"]})
+    refused = api.delete(f"products/{product['id']}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "product_in_use")
+    assert api.get(f"products/{product['id']}").status_code == 200
+
+
+def test_a_product_without_subscriptions_goes(api, product):
+    assert api.delete(f"products/{product['id']}").json() == {"success": True}
+    assert api.get(f"products/{product['id']}").status_code == 404
+    assert api.post("products", {"name": "Again", "externalIds": ["prod_1"]}).status_code == 201
+
+
+def test_groups_hold_products(api, product):
+    group = api.post("product_groups", {"name": "Plans", "order": 1})
+    assert group.status_code == 201
+    group_id = group.json()["id"]
+    assert group["Location"].endswith(f"/product_groups/{group_id}")
+    assert api.put(f"products/{product['id']}", {"productGroupId": group_id}).json()["productGroupId"] == group_id
+    refused = api.delete(f"product_groups/{group_id}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "product_group_not_empty")
+    api.put(f"products/{product['id']}", {"productGroupId": None})
+    assert api.put(f"product_groups/{group_id}", {"name": "All plans"}).json()["name"] == "All plans"
+    assert [each["name"] for each in api.get("product_groups").json()] == ["All plans"]
+    assert api.delete(f"product_groups/{group_id}").json() == {"success": True}
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "code"),
+    [
+        ({}, "#/name", "required"),
+        ({"name": 5}, "#/name", "invalid_value"),
+        ({"name": ""}, "#/name", "must_not_be_empty"),
+        ({"name": "x\0"}, "#/name", "invalid_characters"),
+        ({"name": "x", "order": 8388608}, "#/order", "out_of_range"),
+        ({"name": "x", "order": "1"}, "#/order", "invalid_value"),
+        ({"name": "x", "externalIds": "prod"}, "#/externalIds", "invalid_value"),
+        ({"name": "x", "externalIds": [1]}, "#/externalIds/0", "invalid_value"),
+        ({"name": "x", "productGroupId": NOWHERE}, "#/productGroupId", "unknown_id"),
+        ({"name": "x", "productGroupId": "x"}, "#/productGroupId", "unknown_id"),
+    ],
+)
+def test_what_is_wrong_is_refused(api, body, pointer, code):
+    refused = api.post("products", body)
+    assert refused.status_code == 400
+    assert refused.json()["code"] == "validation_failed"
+    assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
+    assert Product.objects.count() == 0
+
+
+def test_another_companys_group_is_unknown(api, globex_api):
+    group = globex_api.post("product_groups", {"name": "Theirs"}).json()["id"]
+    refused = api.post("products", {"name": "x", "productGroupId": group})
+    assert refused.json()["errors"][0]["code"] == "unknown_id"
+    assert api.get(f"product_groups/{group}").status_code == 404
+    assert ProductGroup.objects.count() == 1
+
+
+def test_reading_and_writing_need_their_permissions(api, make_api, acme, product):
+    reader = make_api(acme, "products:read")
+    assert reader.get("products").status_code == 200
+    assert reader.post("products", {"name": "x"}).status_code == 403
+    assert make_api(acme, "subscriptions:read").get("products").status_code == 403
+    assert api.get("products?limit=5").status_code == 400

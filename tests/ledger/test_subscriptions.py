@@ -1,0 +1,198 @@
+"""Subscriptions and their events over HTTP."""
+
+from datetime import date, timedelta
+from urllib.parse import urlsplit
+
+import pytest
+
+from companies.models import AuditEntry
+from ledger.models import Counterparty, Subscription, SubscriptionEvent
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+NOWHERE = "00000000-0000-7000-8000-000000000000"
+TODAY = date.today()
+
+
+@pytest.fixture
+def customer(acme):
+    return factories.customer(acme)
+
+
+@pytest.fixture
+def subscription(api, customer):
+    answer = api.post("subscriptions", {"customerId": str(customer.id), "externalId": "sub_1"})
+    assert answer.status_code == 201, answer.content
+    return answer.json()
+
+
+@pytest.fixture
+def send(api, subscription):
+    def event(amount="10.00", day=TODAY, **more):
+        body = {
+            "subscriptionId": subscription["id"],
+            "effectiveDate": str(day),
+            "amountValue": amount,
+            "amountCurrency": "EUR",
+        }
+        return api.post("subscription_events", body | more)
+
+    return event
+
+
+def test_a_subscription_is_scheduled_then_active_then_ended(api, subscription, send):
+    path = f"subscriptions/{subscription['id']}"
+    assert subscription["status"] == "scheduled"
+    assert subscription["currentAmountValue"] is None
+    send("120.00", TODAY + timedelta(days=5), interval="year")
+    assert api.get(path).json()["status"] == "scheduled"
+    send("10.00", TODAY - timedelta(days=40))
+    read = api.get(path).json()
+    assert (read["status"], read["currentAmountValue"], read["currentAmountCurrency"]) == ("active", "10.00", "EUR")
+    assert (read["interval"], read["intervalCount"]) == ("month", 1)
+    send("0.00", TODAY)
+    read = api.get(path).json()
+    assert (read["status"], read["currentAmountValue"]) == ("ended", "0.00")
+    assert api.get("subscriptions").json() == [read]
+
+
+def test_what_a_subscription_is_worth_changes_its_tag(api, subscription, send):
+    path = f"subscriptions/{subscription['id']}"
+    etag = api.get(path)["ETag"]
+    assert api.get(path, if_none_match=etag).status_code == 304
+    send()
+    assert api.get(path, if_none_match=etag).status_code == 200
+
+
+def test_an_event_reads_as_it_was_sent(api, subscription, send):
+    sent = send("30.5", TODAY, committedDate="2024-02-29", interval="week", intervalCount=2, externalId="e1")
+    assert sent.status_code == 201, sent.content
+    event = sent.json()
+    assert event["amountValue"] == "30.50"
+    assert (event["committedDate"], event["effectiveDate"]) == ("2024-02-29", str(TODAY))
+    assert (event["interval"], event["intervalCount"], event["externalId"]) == ("week", 2, "e1")
+    assert event["retractedTime"] is None
+    assert api.get(sent["Location"]).json() == event
+    assert AuditEntry.objects.filter(action="subscriptionEvent.created").count() == 1
+
+
+def test_left_out_and_null_take_the_defaults(send):
+    event = send(committedDate=None, interval=None, intervalCount=None, externalId=None).json()
+    assert event["committedDate"] == event["effectiveDate"]
+    assert (event["interval"], event["intervalCount"]) == ("month", 1)
+
+
+def test_of_two_events_on_one_day_the_later_created_counts(api, subscription, send):
+    send("10.00")
+    send("20.00")
+    assert api.get(f"subscriptions/{subscription['id']}").json()["currentAmountValue"] == "20.00"
+
+
+def test_a_retracted_event_stays_listed_and_counts_no_more(api, subscription, send):
+    first, second = send("10.00").json(), send("20.00", externalId="e1").json()
+    assert api.delete(f"subscription_events/{second['id']}").json() == {"success": True}
+    read = api.get(f"subscription_events/{second['id']}").json()
+    assert read["retractedTime"] is not None
+    assert api.get(f"subscriptions/{subscription['id']}").json()["currentAmountValue"] == "10.00"
+    assert [each["id"] for each in api.get("subscription_events").json()] == [second["id"], first["id"]]
+    assert api.delete(f"subscription_events/{second['id']}").status_code == 200
+    assert api.get(f"subscription_events/{second['id']}").json() == read
+    assert send("5.00", externalId="e1").status_code == 201  # its id is free for the correction
+
+
+def test_an_external_id_is_taken_once(send, api, customer):
+    assert send(externalId="e1").status_code == 201
+    refused = send(externalId="e1")
+    assert (refused.status_code, refused.json()["code"]) == (409, "external_id_taken")
+    assert SubscriptionEvent.objects.count() == 1
+    refused = api.post("subscriptions", {"customerId": str(customer.id), "externalId": "sub_1"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "external_id_taken")
+
+
+def test_the_companys_metrics_follow_its_events(api, send):
+    assert api.get().json()["computedCommittedMrrEur"] is None
+    event = send("10.00", amountCurrency="EUR").json()
+    read = api.get().json()
+    assert (read["computedCommittedMrrEur"], read["computedActiveCustomerCount"]) == ("10.00", 1)
+    assert read["computedMetricsTime"] is not None
+    api.delete(f"subscription_events/{event['id']}")
+    read = api.get().json()
+    assert (read["computedCommittedMrrEur"], read["computedActiveCustomerCount"]) == ("0.00", 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "code"),
+    [
+        ({"amountValue": 10}, "#/amountValue", "invalid_decimal"),
+        ({"amountValue": 10.5}, "#/amountValue", "invalid_decimal"),
+        ({"amountValue": "1e3"}, "#/amountValue", "invalid_decimal"),
+        ({"amountValue": "+1"}, "#/amountValue", "invalid_decimal"),
+        ({"amountValue": "1.234"}, "#/amountValue", "too_many_decimals"),
+        ({"amountValue": "1.5", "amountCurrency": "JPY"}, "#/amountValue", "too_many_decimals"),
+        ({"amountValue": "-0.01"}, "#/amountValue", "negative_amount"),
+        ({"amountCurrency": "BGN"}, "#/amountCurrency", "invalid_choice"),
+        ({"effectiveDate": "2023-02-29"}, "#/effectiveDate", "invalid_date"),
+        ({"effectiveDate": "2023-2-1"}, "#/effectiveDate", "invalid_value"),
+        ({"committedDate": 5}, "#/committedDate", "invalid_value"),
+        ({"interval": "quarter"}, "#/interval", "invalid_choice"),
+        ({"intervalCount": 0}, "#/intervalCount", "out_of_range"),
+        ({"intervalCount": 1.0}, "#/intervalCount", "invalid_value"),
+        ({"intervalCount": True}, "#/intervalCount", "invalid_value"),
+        ({"externalId": "x\0"}, "#/externalId", "invalid_characters"),
+        ({"externalId": ""}, "#/externalId", "must_not_be_empty"),
+        ({"subscriptionId": NOWHERE}, "#/subscriptionId", "unknown_id"),
+        ({"subscriptionId": "x"}, "#/subscriptionId", "unknown_id"),
+    ],
+)
+def test_a_wrong_event_is_refused_and_nothing_stored(send, change, pointer, code):
+    refused = send(**change)
+    assert refused.status_code == 400, refused.content
+    assert refused.json()["code"] == "validation_failed"
+    assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
+    assert SubscriptionEvent.objects.count() == 0
+
+
+def test_a_subscription_belongs_to_a_customer_of_the_company(api, acme, globex):
+    theirs = factories.customer(globex)
+    vendor = Counterparty(company=acme, type="vendor", name="V").stamp_new(factories.stamp())
+    vendor.save(force_insert=True)
+    for customer_id, code in ((theirs.id, "unknown_id"), (NOWHERE, "unknown_id"), (vendor.id, "not_a_customer")):
+        refused = api.post("subscriptions", {"customerId": str(customer_id)})
+        assert refused.status_code == 400
+        assert refused.json()["errors"][0] | {"detail": ""} == {"pointer": "#/customerId", "code": code, "detail": ""}
+    refused = api.post("subscriptions", {"customerId": str(factories.customer(acme).id), "productId": NOWHERE})
+    assert refused.json()["errors"][0]["pointer"] == "#/productId"
+    assert Subscription.objects.count() == 0
+
+
+def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send, subscription):
+    other = api.post("subscriptions", {"customerId": str(factories.customer(acme).id)}).json()
+    sent = [send(str(n), TODAY - timedelta(days=n)).json()["id"] for n in range(5)]
+    first = api.get("subscription_events?limit=3")
+    following = urlsplit(first["Link"].partition(">")[0][1:])
+    second = api.get(f"{following.path}?{following.query}")
+    assert [each["id"] for each in first.json() + second.json()] == sent[::-1]
+    found = api.get(f"subscription_events?startDate={TODAY - timedelta(days=1)}&subscriptionId={subscription['id']}")
+    assert [each["id"] for each in found.json()] == sent[1::-1]
+    assert [each["id"] for each in api.get("subscriptions?externalId=sub_1").json()] == [subscription["id"]]
+    assert [each["id"] for each in api.get("subscriptions").json()] == [other["id"], subscription["id"]]
+    assert api.get("subscriptions?status=active").status_code == 400
+    assert api.get("subscription_events?subscriptionId=x").status_code == 400
+
+
+def test_other_companies_see_none_of_it(globex_api, subscription, send):
+    event = send().json()
+    assert globex_api.get("subscriptions").json() == globex_api.get("subscription_events").json() == []
+    assert globex_api.get(f"subscriptions/{subscription['id']}").status_code == 404
+    assert globex_api.delete(f"subscription_events/{event['id']}").status_code == 404
+    body = {"subscriptionId": subscription["id"], "effectiveDate": "2024-01-01", "amountValue": "1"}
+    refused = globex_api.post("subscription_events", body | {"amountCurrency": "EUR"})
+    assert refused.json()["errors"][0]["code"] == "unknown_id"
+
+
+def test_reading_and_writing_need_their_permissions(make_api, acme, customer):
+    reader = make_api(acme, "subscriptions:read")
+    assert reader.get("subscriptions").status_code == 200
+    assert reader.post("subscriptions", {"customerId": str(customer.id)}).status_code == 403
+    assert reader.post("subscription_events/import", {"events": []}).status_code == 403
+    assert make_api(acme, "subscriptions:write").get("subscription_events").status_code == 403

@@ -1,0 +1,377 @@
+"""Transactions over HTTP: booking, reading, changing, deleting, listing."""
+
+import json
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from companies.models import AuditEntry
+from ledger.models import DayMovement, Transaction
+from tests.ledger.conftest import codes
+
+pytestmark = pytest.mark.django_db
+
+FIELDS = [
+    "id",
+    "companyId",
+    "accountId",
+    "date",
+    "fromTo",
+    "description",
+    "amountValue",
+    "amountCurrency",
+    "categorizationsAutoAssigned",
+    "excludeFromAutoCategorization",
+    "notes",
+    "source",
+    "assignedUserId",
+    "bankProviderATransactionId",
+    "bankProviderBTransactionId",
+    "paymentProviderBalanceTransactionId",
+    "paymentProviderInvoiceId",
+    "paymentProviderCreditNoteId",
+    "paymentProviderPaymentIntentId",
+    "paymentProviderBillingEmail",
+    "crmProviderPortalId",
+    "crmProviderInvoiceId",
+    "crmProviderCategorizationResolved",
+    "accountingProviderAExpenseNumber",
+    "accountingProviderAInvoiceNumber",
+    "expenseProviderAExpenseId",
+    "createdVendorId",
+    "integrationId",
+    "pending",
+    "createdTime",
+    "createdUserId",
+    "lastUpdatedTime",
+    "lastUpdatedUserId",
+    "categorizations",
+    "externalId",
+    "importId",
+]
+
+
+def test_a_transaction_reads_as_booked_with_every_field(books, bank, api):
+    made = books.book(bank, "-12.50", fromTo="Café", description="Two coffees", notes="with Jo", externalId="x1")
+    assert sorted(made) == sorted(FIELDS)
+    assert made["amountValue"] == "-12.50"
+    assert made["amountCurrency"] == "EUR"
+    assert made["date"] == "2026-03-15"
+    assert made["source"] == "manual"
+    assert made["pending"] is False
+    assert made["categorizations"] == {}
+    assert made["createdUserId"] == made["lastUpdatedUserId"] == f"apiKey:{api.key[4:40]}"
+    assert made["createdTime"].endswith("Z")
+    assert made["importId"] is None
+    assert made["externalId"] == "x1"
+    assert books.read(made["id"]) == made
+
+
+def test_a_created_transaction_tells_where_it_is(api, bank):
+    answer = api.post("transactions", {"accountId": bank, "date": "2026-01-31", "amountValue": "5"})
+    assert answer.status_code == 201
+    assert answer["Location"].endswith(f"/transactions/{answer.json()['id']}")
+    assert answer.json()["amountValue"] == "5.00"
+    again = api.get(f"transactions/{answer.json()['id']}", if_none_match=answer["ETag"])
+    assert again.status_code == 304
+
+
+def test_amounts_print_the_decimals_of_their_currency(books):
+    yen = books.account(defaultCurrency="JPY")
+    assert books.book(yen, "-1200")["amountValue"] == "-1200"
+    assert books.book(yen, "12.5", amountCurrency="USD")["amountValue"] == "12.50"
+
+
+def test_what_integrations_wrote_is_answered_by_its_name(books, bank):
+    made = books.book(bank)
+    Transaction.objects.filter(id=made["id"]).update(
+        provider_data={"bankProviderATransactionId": "b-1", "crmProviderCategorizationResolved": True}
+    )
+    read = books.read(made["id"])
+    assert read["bankProviderATransactionId"] == "b-1"
+    assert read["crmProviderCategorizationResolved"] is True
+    assert read["createdVendorId"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "code"),
+    [
+        ({"accountId": None}, "#/accountId", "must_not_be_null"),
+        ({"accountId": "x"}, "#/accountId", "unknown_id"),
+        ({"accountId": "00000000-0000-7000-8000-000000000000"}, "#/accountId", "unknown_id"),
+        ({"date": "2026-02-30"}, "#/date", "invalid_date"),
+        ({"date": "15.03.2026"}, "#/date", "invalid_value"),
+        ({"amountValue": 12}, "#/amountValue", "invalid_decimal"),
+        ({"amountValue": "1e3"}, "#/amountValue", "invalid_decimal"),
+        ({"amountValue": "+5"}, "#/amountValue", "invalid_decimal"),
+        ({"amountValue": "1,000"}, "#/amountValue", "invalid_decimal"),
+        ({"amountValue": "1.234"}, "#/amountValue", "too_many_decimals"),
+        ({"amountValue": "1.0", "amountCurrency": "JPY"}, "#/amountValue", "too_many_decimals"),
+        ({"amountCurrency": "XXX"}, "#/amountCurrency", "invalid_choice"),
+        ({"pending": "yes"}, "#/pending", "invalid_value"),
+        ({"description": "a\0b"}, "#/description", "invalid_characters"),
+        ({"assignedUserId": "nobody"}, "#/assignedUserId", "unknown_id"),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_is_stored(api, bank, change, pointer, code):
+    body = {"accountId": bank, "date": "2026-03-15", "amountValue": "-1.00"} | change
+    answer = api.post("transactions", body)
+    assert answer.status_code == 400, answer.content
+    assert codes(answer)[pointer] == code
+    assert not Transaction.objects.exists()
+
+
+def test_another_companys_account_is_an_unknown_id(api, globex_api):
+    theirs = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
+    answer = api.post("transactions", {"accountId": theirs, "date": "2026-03-15", "amountValue": "1"})
+    assert codes(answer) == {"#/accountId": "unknown_id"}
+    assert not Transaction.objects.exists()
+
+
+def test_an_external_id_is_unique_in_its_account_and_free_after_a_delete(api, books, bank, savings):
+    first = books.book(bank, externalId="e1")
+    books.book(savings, externalId="e1")
+    body = {"accountId": bank, "date": "2026-03-15", "amountValue": "1", "externalId": "e1"}
+    refused = api.post("transactions", body)
+    assert (refused.status_code, refused.json()["code"]) == (409, "external_id_taken")
+    assert Transaction.objects.count() == 2
+    assert api.delete(f"transactions/{first['id']}").json() == {"success": True}
+    assert api.post("transactions", body).status_code == 201
+
+
+def test_a_change_touches_what_is_sent_and_a_resource_can_be_sent_back_whole(api, books, bank):
+    made = books.book(bank, description="Before", notes="kept")
+    path = f"transactions/{made['id']}"
+    changed = api.put(path, {"description": "After", "pending": True, "nonsense": 1})
+    assert changed.status_code == 200, changed.content
+    assert changed.json()["description"] == "After"
+    assert changed.json()["notes"] == "kept"
+    assert changed["Ignored-Fields"] == "nonsense"
+    whole = api.put(path, changed.json())
+    assert "Ignored-Fields" not in whole.headers
+    assert whole.json() == changed.json()
+    assert api.put(path, {}).json() == changed.json()
+
+
+def test_a_stale_change_is_refused(api, books, bank):
+    made = books.book(bank)
+    path = f"transactions/{made['id']}"
+    etag = api.get(path)["ETag"]
+    assert api.put(path, {"notes": "one"}, if_match=etag).status_code == 200
+    stale = api.put(path, {"notes": "two"}, if_match=etag)
+    assert stale.status_code == 412
+    assert books.read(made["id"])["notes"] == "one"
+    assert api.delete(path, if_match=etag).status_code == 412
+
+
+def test_a_change_moves_the_balances_with_it(api, books, bank, savings, acme):
+    made = books.book(bank, "-100.00")
+    path = f"transactions/{made['id']}"
+    api.put(path, {"amountValue": "-60.00", "date": "2026-04-01", "accountId": savings})
+    (row,) = DayMovement.objects.of(acme.id).exclude(count=0)
+    assert (str(row.account_id), str(row.date), row.amount, row.outflow) == (savings, "2026-04-01", -60, 60)
+    api.put(path, {"pending": True})
+    assert not DayMovement.objects.of(acme.id).exclude(count=0).exists()
+
+
+def test_a_new_currency_must_fit_the_amount(api, books, bank):
+    made = books.book(bank, "-100.50")
+    refused = api.put(f"transactions/{made['id']}", {"amountCurrency": "JPY"})
+    assert codes(refused) == {"#/amountValue": "too_many_decimals"}
+    assert books.read(made["id"]) == made
+    assert api.put(f"transactions/{made['id']}", {"amountCurrency": "JPY", "amountValue": "-100"}).status_code == 200
+
+
+def test_an_initial_balance_is_changed_through_its_account_and_may_be_deleted(api, books, bank):
+    opened = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "500.00"})
+    row = opened.json()["transaction"]
+    assert sorted(row) == sorted(FIELDS)
+    path = f"transactions/{row['id']}"
+    for change in ({"amountValue": "1.00"}, {"date": "2026-01-02"}, {"pending": True}):
+        refused = api.put(path, change)
+        assert (refused.status_code, refused.json()["code"]) == (409, "transaction_is_initial_balance")
+    assert books.read(row["id"]) == row
+    assert api.put(path, {"notes": "counted by hand"}).status_code == 200
+    assert api.delete(path).json() == {"success": True}
+    assert api.get(f"accounts/{bank}/initial_balance").json() == {"transaction": None}
+
+
+def test_unknown_and_foreign_transactions_are_not_found(api, globex_api, books, bank):
+    made = books.book(bank)
+    for path in ("transactions/x", "transactions/00000000-0000-7000-8000-000000000000"):
+        assert api.get(path).status_code == api.put(path, {}).status_code == api.delete(path).status_code == 404
+    assert globex_api.get(f"transactions/{made['id']}").status_code == 404
+    assert globex_api.delete(f"transactions/{made['id']}").status_code == 404
+    assert Transaction.objects.count() == 1
+
+
+def test_many_are_deleted_at_once_or_none(api, books, bank, acme):
+    ids = [books.book(bank)["id"] for _ in range(3)]
+    unknown = "00000000-0000-7000-8000-000000000000"
+    refused = api.post("transactions/batch_delete", {"transactionIds": [ids[0], unknown, "x"]})
+    assert codes(refused) == {"#/transactionIds/1": "unknown_id", "#/transactionIds/2": "unknown_id"}
+    assert Transaction.objects.count() == 3
+    done = api.post("transactions/batch_delete", {"transactionIds": [*ids[:2], ids[0]]})
+    assert done.json() == {"success": True, "deletedCount": 2}
+    assert Transaction.objects.count() == 1
+    assert sum(row.amount for row in DayMovement.objects.of(acme.id)) == -100
+    assert AuditEntry.objects.of(acme.id).filter(action="transactions.deleted").count() == 1
+
+
+def test_at_most_ten_thousand_are_deleted_at_once(api):
+    answer = api.post("transactions/batch_delete", {"transactionIds": ["x"] * 10_001})
+    assert codes(answer) == {"#/transactionIds": "too_many_ids"}
+
+
+@pytest.mark.parametrize(
+    ("permission", "method", "status"),
+    [("transactions:read", "get", 200), ("transactions:read", "post", 403), ("transactions:write", "get", 403)],
+)
+def test_reading_and_writing_need_their_permissions(acme, make_api, permission, method, status):
+    assert getattr(make_api(acme, permission), method)("transactions").status_code == status
+
+
+# ---------------------------------------------------------------------------------------------- the list
+
+
+@pytest.fixture
+def many(books, bank, savings, api):
+    """Ten on two accounts; tied dates and amounts."""
+    made = [
+        books.book(bank, amount, date, description=text)
+        for amount, date, text in [
+            ("-10.00", "2026-01-05", "Rent 100%"),
+            ("20.00", "2026-01-05", "Invoice_7"),
+            ("-10.00", "2026-02-01", "rent"),
+            ("5.00", "2026-02-01", "refund"),
+            ("0.00", "2026-02-28", "nothing"),
+            ("-700.00", "2026-03-01", "machine"),
+            ("20.00", "2026-03-01", "Invoice 8"),
+        ]
+    ]
+    made.append(books.book(savings, "3.00", "2026-03-02", fromTo="Ümlaut GmbH", notes="RENT back"))
+    made.append(books.book(savings, "-4", "2026-03-03", amountCurrency="JPY"))
+    made.append(books.book(savings, "-1.00", "2026-03-04", pending=True))
+    return made
+
+
+def listed(api, **params):
+    answer = api.get("transactions", params)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        ({"sort": "date"}, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ({"sort": "amount"}, [5, 0, 2, 8, 9, 4, 7, 3, 1, 6]),
+        ({"sort": "-amount"}, [6, 1, 3, 7, 4, 9, 8, 2, 0, 5]),
+        ({"startDate": "2026-03-01"}, [9, 8, 7, 6, 5]),
+        ({"endDate": "2026-01-05"}, [1, 0]),
+        ({"currency": "JPY"}, [8]),
+        ({"minAmount": "-5", "maxAmount": "4.5"}, [9, 8, 7, 4]),
+        ({"direction": "in", "maxAmount": "5.00"}, [7, 3]),
+        ({"direction": "out", "startDate": "2026-02-15"}, [9, 8, 5]),
+        ({"pending": "true"}, [9]),
+        ({"pending": "false", "startDate": "2026-03-03"}, [8]),
+        ({"open": "false"}, [4]),
+        ({"transfer": "true"}, []),
+        ({"source": "manual", "limit": "1"}, [9]),
+        ({"source": "import"}, []),
+        ({"q": "rent"}, [7, 2, 0]),
+        ({"q": "100%"}, [0]),
+        ({"q": "e_7"}, [1]),
+        ({"q": "ümlaut"}, [7]),
+        ({"q": "%"}, [0]),
+        ({"updatedSince": "2100-01-01T00:00:00Z"}, []),
+        ({"importId": "00000000-0000-7000-8000-000000000000"}, []),
+        ({"accountId": "00000000-0000-7000-8000-000000000000"}, []),
+    ],
+    ids=str,
+)
+def test_the_list_is_sorted_and_filtered(api, many, params, expected):
+    ids = [each["id"] for each in many]
+    assert [ids.index(each["id"]) for each in listed(api, **params)] == expected
+
+
+def test_accounts_and_categories_may_be_several(api, books, many, bank, savings):
+    assert len(listed(api, accountId=savings)) == 3
+    assert len(listed(api, accountId=[savings, bank])) == 10
+    books.split(many[0]["id"], {"categoryId": books.category("officeAndAdmin"), "plSplit": {"ga": -10}})
+    books.split(many[1]["id"], {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 5}})
+    keys = [books.category("officeAndAdmin"), books.category("revenueOther")]
+    assert [each["id"] for each in listed(api, categoryId=keys)] == [many[1]["id"], many[0]["id"]]
+    assert [each["id"] for each in listed(api, plType="ga")] == [many[0]["id"]]
+    assert [each["id"] for each in listed(api, open="false", startDate="2026-01-05")] == [many[4]["id"], many[0]["id"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code"),
+    [
+        ("nonsense", "1", "unknown_parameter"),
+        ("startDate", "5.1.2026", "invalid_filter"),
+        ("startDate", "", "invalid_filter"),
+        ("accountId", "x", "invalid_filter"),
+        ("plType", "profit", "invalid_filter"),
+        ("currency", "eur", "invalid_filter"),
+        ("minAmount", "ten", "invalid_filter"),
+        ("direction", "up", "invalid_filter"),
+        ("open", "yes", "invalid_filter"),
+        ("pending", "1", "invalid_filter"),
+        ("source", "mars", "invalid_filter"),
+        ("importId", "1", "invalid_filter"),
+        ("updatedSince", "2026-01-01", "invalid_filter"),
+        ("updatedSince", "2026-01-01T00:00:00", "invalid_filter"),
+        ("sort", "name", "invalid_filter"),
+        ("limit", "0", "out_of_range"),
+        ("limit", "1001", "out_of_range"),
+        ("cursor", "nonsense", "invalid_cursor"),
+        ("startDate", ["2026-01-01", "2026-01-02"], "invalid_filter"),
+    ],
+    ids=str,
+)
+def test_unknown_and_malformed_filters_are_refused(api, many, name, value, code):
+    answer = api.get("transactions", {name: value})
+    assert answer.status_code == 400
+    assert codes(answer) == {f"#/{name}": code}
+
+
+def next_params(answer):
+    link = answer.headers.get("Link", "")
+    return dict(parse_qsl(urlsplit(link[1:].partition(">")[0]).query)) if link else None
+
+
+@pytest.mark.parametrize("sort", ["-date", "date", "-amount", "amount"])
+@pytest.mark.parametrize("limit", [1, 3, 10, 11])
+def test_pages_follow_each_other_without_gap_or_repetition(api, many, sort, limit):
+    whole = [each["id"] for each in listed(api, sort=sort)]
+    seen, params = [], {"sort": sort, "limit": limit}
+    while params:
+        answer = api.get("transactions", params)
+        seen += [each["id"] for each in answer.json()]
+        params = next_params(answer)
+    assert seen == whole
+
+
+def test_rows_inserted_while_paging_repeat_and_hide_none(api, books, bank, many):
+    first = api.get("transactions", {"limit": 4})
+    books.book(bank, "1.00", "2026-03-31")
+    books.book(bank, "1.00", "2026-01-01")
+    seen = [each["id"] for each in first.json()] + [
+        each["id"] for each in listed(api, cursor=next_params(first)["cursor"], limit=100)
+    ]
+    assert len(seen) == len(set(seen)) == 11
+    assert {each["id"] for each in many} <= set(seen)
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+def test_a_page_is_one_statement_whatever_its_size(api, books, bank, rows, django_assert_num_queries):
+    for _ in range(rows):
+        made = books.book(bank)
+    books.split(made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
+    api.get("transactions")
+    with django_assert_num_queries(2):  # the key's, and the page
+        answer = api.get("transactions", {"limit": 1000})
+    assert len(json.loads(answer.content)) == rows

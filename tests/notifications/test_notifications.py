@@ -1,0 +1,345 @@
+"""Notifications over HTTP: who is told what, who reads it and who deletes it."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from companies.models import AuditEntry, Membership, Stamp
+from companies.permissions import Role
+from notifications import telling
+from notifications.models import Notification, NotificationType
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+UNKNOWN = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def tell(acme: Any, stamp: Stamp) -> Any:
+    """Tells somebody something; answers the notification."""
+
+    def tell(user: Any, title: str = "Hello", company: Any = acme) -> Notification:
+        telling.tell(
+            company_id=company.id,
+            stamp=stamp,
+            type=NotificationType.IMPORT_FINISHED,
+            title=title,
+            body="",
+            link=None,
+            entity_type="import",
+            entity_id=None,
+            recipients=[user.id],
+        )
+        return Notification.objects.filter(recipient=user).latest("id")
+
+    return tell
+
+
+@pytest.fixture
+def ann(acme: Any) -> Any:
+    """An admin of Acme: has cross-user rights."""
+    return factories.member(acme, "ann@acme.example", role=Role.ADMIN)
+
+
+@pytest.fixture(autouse=True)
+def quiet(api: Any, acme: Any, alice: Any, bob: Any) -> None:
+    """What making the callers told is forgotten."""
+    Notification.objects.all().delete()
+
+
+def titles(answer: Any) -> list[str]:
+    assert answer.status_code == 200, answer.content
+    return [row["payload"]["title"] for row in answer.json()]
+
+
+def test_a_notification_reads_as_it_was_told(browser_of, alice, acme, tell):
+    row = tell(alice)
+    (read,) = browser_of(alice, acme).get("notifications").json()
+    assert read == {
+        "id": str(row.id),
+        "companyId": str(acme.id),
+        "type": "import.finished",
+        "recipientUserId": str(alice.id),
+        "readTime": None,
+        "payload": {"title": "Hello", "body": "", "link": None, "entityType": "import", "entityId": None},
+        "createdTime": read["createdTime"],
+        "createdUserId": None,
+        "lastUpdatedTime": read["createdTime"],
+        "lastUpdatedUserId": None,
+    }
+
+
+def test_everyone_sees_their_own_latest_first(browser_of, alice, bob, acme, tell):
+    for title in ("one", "two"):
+        tell(bob, title)
+    tell(alice, "hers")
+    assert titles(browser_of(bob, acme).get("notifications")) == ["two", "one"]
+    assert titles(browser_of(bob, acme).get("notifications", {"recipientUserId": str(bob.id)})) == ["two", "one"]
+
+
+def test_a_key_has_none_of_its_own_but_may_see_all(api, make_api, acme, alice, bob, tell):
+    tell(alice, "hers")
+    tell(bob, "his")
+    assert titles(api.get("notifications")) == []
+    assert titles(api.get("notifications", {"recipientUserId": "all"})) == ["his", "hers"]
+    assert titles(api.get("notifications", {"recipientUserId": str(alice.id)})) == ["hers"]
+    assert titles(api.get("notifications", {"recipientUserId": UNKNOWN})) == []
+    plain = make_api(acme, "notifications:read", "notifications:write")
+    assert titles(plain.get("notifications")) == []
+    assert plain.post("notifications/read_all").json() == {"success": True, "readCount": 0}
+
+
+@pytest.mark.parametrize("whose", ["all", "other"])
+def test_other_peoples_need_cross_user_rights(browser_of, alice, bob, acme, tell, whose):
+    tell(alice)
+    params = {"recipientUserId": str(alice.id) if whose == "other" else "all"}
+    answer = browser_of(bob, acme).get("notifications", params)
+    assert answer.status_code == 403
+    assert "notifications:manage" in answer.json()["detail"]
+
+
+def test_unread_ones_can_be_asked_for(browser_of, bob, acme, tell):
+    one = tell(bob, "one")
+    tell(bob, "two")
+    his = browser_of(bob, acme)
+    his.put(f"notifications/{one.id}/read")
+    assert titles(his.get("notifications", {"unread": "true"})) == ["two"]
+    assert titles(his.get("notifications", {"unread": "false"})) == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("params", "pointer", "code"),
+    [
+        ({"unread": "yes"}, "#/unread", "invalid_filter"),
+        ({"recipientUserId": "me"}, "#/recipientUserId", "invalid_filter"),
+        ({"type": "import.finished"}, "#/type", "unknown_parameter"),
+        ({"limit": "0"}, "#/limit", "out_of_range"),
+        ({"cursor": "x"}, "#/cursor", "invalid_cursor"),
+    ],
+)
+def test_a_wrong_parameter_is_refused(api, params, pointer, code):
+    answer = api.get("notifications", params)
+    assert answer.status_code == 400
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
+
+
+def test_the_list_is_paged_without_a_repeat(browser_of, bob, acme, tell):
+    for title in ("one", "two", "three"):
+        tell(bob, title)
+    his = browser_of(bob, acme)
+    first = his.get("notifications", {"limit": 2})
+    tell(bob, "four")
+    rest = his.get(first["Link"].split(";")[0].strip("<>"))
+    assert titles(first) + titles(rest) == ["three", "two", "one"]
+
+
+def test_the_first_reading_stays(browser_of, bob, acme, tell):
+    row = tell(bob)
+    his = browser_of(bob, acme)
+    first = his.put(f"notifications/{row.id}/read")
+    assert first.status_code == 200
+    assert first.json()["readTime"] is not None
+    assert first.json()["lastUpdatedUserId"] == str(bob.id)
+    again = his.put(f"notifications/{row.id}/read")
+    assert (again.json(), again["ETag"]) == (first.json(), first["ETag"])
+    assert AuditEntry.objects.filter(action="notification.read").count() == 1
+
+
+def test_what_the_caller_cannot_read_is_unknown(browser_of, alice, bob, acme, globex, globex_api, carol, tell):
+    hers = tell(alice)
+    theirs = tell(carol, company=globex)
+    his = browser_of(bob, acme)
+    answers = [his.put(f"notifications/{row}/read") for row in (hers.id, theirs.id, UNKNOWN, "x")]
+    answers.append(globex_api.put(f"notifications/{hers.id}/read"))
+    bodies = [
+        {name: value for name, value in answer.json().items() if name not in {"instance", "requestId"}}
+        for answer in answers
+    ]
+    assert [answer.status_code for answer in answers] == [404] * 5
+    assert all(body == bodies[0] for body in bodies)
+    assert not Notification.objects.read().exists()
+
+
+def test_cross_user_rights_read_for_others(browser_of, ann, bob, acme, tell):
+    row = tell(bob)
+    assert browser_of(ann, acme).put(f"notifications/{row.id}/read").status_code == 200
+
+
+def test_a_stale_reading_is_refused(browser_of, bob, acme, tell):
+    row = tell(bob)
+    his = browser_of(bob, acme)
+    assert his.put(f"notifications/{row.id}/read", if_match='W/"other"').status_code == 412
+    assert not Notification.objects.read().exists()
+
+
+def test_all_of_ones_own_are_read_at_once(browser_of, alice, bob, acme, tell):
+    for _ in range(3):
+        row = tell(bob)
+    tell(alice)
+    his = browser_of(bob, acme)
+    first = his.put(f"notifications/{row.id}/read").json()
+    assert his.post("notifications/read_all").json() == {"success": True, "readCount": 2}
+    assert his.post("notifications/read_all").json() == {"success": True, "readCount": 0}
+    assert Notification.objects.unread().get().recipient == alice
+    assert his.get("notifications").json()[0]["readTime"] == first["readTime"]
+    assert AuditEntry.objects.get(action="notification.allRead").after == {"read_count": 2}
+
+
+def test_a_batch_deletes_the_own_ones_and_ignores_all_others(browser_of, alice, bob, acme, globex, carol, tell):
+    mine, hers, theirs = tell(bob), tell(alice), tell(carol, company=globex)
+    ids = [str(mine.id), str(mine.id), str(hers.id), str(theirs.id), UNKNOWN, "nonsense", ""]
+    answer = browser_of(bob, acme).post("notifications/batch_delete", {"notificationIds": [i for i in ids if i]})
+    assert answer.json() == {"success": True, "deletedCount": 1}
+    assert set(Notification.objects.values_list("id", flat=True)) == {hers.id, theirs.id}
+    assert AuditEntry.objects.get(action="notification.deleted").after == {"deleted_count": 1}
+
+
+def test_cross_user_rights_delete_everyones_in_the_company_only(api, alice, bob, globex, carol, tell):
+    ids = [str(tell(user).id) for user in (alice, bob)]
+    theirs = tell(carol, company=globex)
+    answer = api.post("notifications/batch_delete", {"notificationIds": [*ids, str(theirs.id)]})
+    assert answer.json()["deletedCount"] == 2
+    assert Notification.objects.get() == theirs
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "code"),
+    [
+        ({}, "#/notificationIds", "required"),
+        ({"notificationIds": "all"}, "#/notificationIds", "invalid_value"),
+        ({"notificationIds": [7]}, "#/notificationIds/0", "invalid_value"),
+        ({"notificationIds": [UNKNOWN] * 10_001}, "#/notificationIds", "too_long"),
+    ],
+)
+def test_a_wrong_batch_is_refused_and_nothing_deleted(api, bob, tell, body, pointer, code):
+    tell(bob)
+    answer = api.post("notifications/batch_delete", body)
+    assert answer.status_code == 400
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
+    assert Notification.objects.count() == 1
+
+
+def test_ten_thousand_are_deleted_at_once(api, bob, acme, stamp, django_assert_max_num_queries):
+    rows = [
+        Notification(company=acme, type="import.finished", recipient=bob, payload={}).stamp_new(stamp)
+        for _ in range(10_000)
+    ]
+    Notification.objects.bulk_create(rows)
+    with django_assert_max_num_queries(12):
+        answer = api.post("notifications/batch_delete", {"notificationIds": [str(row.id) for row in rows]})
+    assert answer.json()["deletedCount"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "needed"),
+    [
+        ("get", "notifications", "notifications:read"),
+        ("put", f"notifications/{UNKNOWN}/read", "notifications:write"),
+        ("post", "notifications/read_all", "notifications:write"),
+        ("post", "notifications/batch_delete", "notifications:write"),
+    ],
+)
+def test_each_act_needs_its_permission(make_api, acme, method, path, needed):
+    other = {"notifications:read": "notifications:write", "notifications:write": "notifications:read"}[needed]
+    answer = getattr(make_api(acme, other, "notifications:manage"), method)(path)
+    assert answer.status_code == 403
+    assert needed in answer.json()["detail"]
+
+
+# ------------------------------------------------------------------------------------------------- who is told what
+
+
+def told() -> dict[str, set[str]]:
+    """Type → e-mails of those who were told."""
+    found: dict[str, set[str]] = {}
+    for row in Notification.objects.select_related("recipient"):
+        found.setdefault(row.type, set()).add(row.recipient.email)
+    return found
+
+
+def test_the_person_who_acts_is_told(browser_of, alice, ann, acme):
+    hers = browser_of(ann, acme)
+    assert hers.post("members", {"email": "new@acme.example", "role": "viewer"}).status_code == 201
+    assert hers.post("api_keys", {"name": "ci", "permissions": ["accounts:read"]}).status_code == 201
+    assert told() == {"member.joined": {"ann@acme.example"}, "apiKey.created": {"ann@acme.example"}}
+    payload = Notification.objects.get(type="apiKey.created").payload
+    assert payload["title"] == "API key “ci” created"
+    assert payload["link"].endswith(f"/app/companies/{acme.id}/settings/api-keys")
+
+
+def test_owners_and_admins_are_told_what_keys_do(api, alice, ann, bob, acme):
+    assert api.post("members", {"email": "new@acme.example", "role": "viewer"}).status_code == 201
+    owners = set(Membership.objects.of(acme.id).owners().values_list("user__email", flat=True))
+    assert told() == {"member.joined": {"ann@acme.example", "alice@acme.example"} | owners}
+
+
+def test_those_who_can_no_longer_sign_in_are_not_told(api, alice, acme):
+    alice.is_active = False
+    alice.save()
+    api.post("members", {"email": "new@acme.example", "role": "viewer"})
+    assert "alice@acme.example" not in told()["member.joined"]
+
+
+def test_owners_are_told_of_keys_whose_creator_left(browser_of, alice, ann, acme):
+    browser_of(ann, acme).post("api_keys", {"name": "ci", "permissions": ["accounts:read"]})
+    Notification.objects.all().delete()
+    membership = Membership.objects.of(acme.id).get(user=ann)
+    assert browser_of(alice, acme).delete(f"members/{membership.id}").status_code == 200
+    owners = set(Membership.objects.of(acme.id).owners().values_list("user__email", flat=True))
+    assert told() == {"apiKey.creatorLeft": owners}
+
+
+def test_apps_that_come_and_go_are_told(acme, alice, stamp):
+    consent = SimpleNamespace(
+        id=uuid4(), company_id=acme.id, user=alice, application=SimpleNamespace(name="Robot"), scopes=["svc:read"]
+    )
+    hers = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    telling.app_connected(consent=consent, stamp=hers)
+    telling.app_revoked(consent=consent, stamp=hers)
+    assert told() == {"app.connected": {"alice@acme.example"}, "app.revoked": {"alice@acme.example"}}
+    assert Notification.objects.get(type="app.connected").payload["entityId"] == str(consent.id)
+
+
+def test_imports_are_told_with_their_counts(acme, alice, stamp):
+    hers = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    batch = uuid4()
+    telling.import_finished(
+        company_id=acme.id, stamp=hers, import_id=batch, count=5, skipped_before_data_start=2, duplicates=1
+    )
+    telling.import_undone(company_id=acme.id, stamp=hers, import_id=batch, deleted_count=5, changed_count=1)
+    (finished,) = Notification.objects.filter(type="import.finished")
+    assert finished.payload["entityId"] == str(batch)
+    assert (finished.payload["count"], finished.payload["duplicates"]) == (5, 1)
+    assert Notification.objects.get(type="import.undone").payload["changedCount"] == 1
+
+
+def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, stamp):
+    facts = {"day": date(2026, 3, 1), "amount": Decimal("-5.00"), "currency": "EUR"}
+    mismatch = {"account_name": "Main", "reported": Decimal(1), "calculated": Decimal(2), "currency": "EUR"}
+    one, other = uuid4(), uuid4()
+    people = len(telling.told_by_default(acme.id, stamp))
+    for _ in range(2):
+        telling.cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
+        for account in (one, other):
+            telling.balance_mismatch(company_id=acme.id, stamp=stamp, account_id=account, **mismatch)
+    assert Notification.objects.filter(type="cash.belowZero").count() == people
+    assert Notification.objects.filter(type="balance.mismatch").count() == 2 * people
+    Notification.objects.update(read_time=datetime.now(tz=UTC))
+    telling.cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
+    assert Notification.objects.filter(type="cash.belowZero").count() == 2 * people
+
+
+def test_everyone_is_told_in_one_statement(acme, alice, ann, stamp, django_assert_num_queries):
+    with django_assert_num_queries(2):  # who, and the rows
+        telling.import_undone(company_id=acme.id, stamp=stamp, import_id=uuid4(), deleted_count=5)
+
+
+def test_an_unknown_type_cannot_be_stored(acme, alice, stamp):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Notification(company=acme, type="gossip", recipient=alice, payload={}).stamp_new(stamp).save()

@@ -1,0 +1,85 @@
+"""Accounts, categories and counterparties of Acme and Globex, as plans need them."""
+
+from typing import Any
+
+import pytest
+
+from companies.models import Company, Stamp
+from ledger.models import Account, AccountType, Category, Counterparty, Transaction
+
+
+@pytest.fixture
+def make_account(stamp: Stamp) -> Any:
+    def make(company: Company, **values: Any) -> Account:
+        filled = {
+            "name": "Main",
+            "type": AccountType.BANK,
+            "default_currency": "EUR",
+            "include_in_cash_balance": True,
+        } | values
+        account = Account(company=company, **filled).stamp_new(stamp)
+        account.save(force_insert=True)
+        return account
+
+    return make
+
+
+@pytest.fixture
+def make_category(stamp: Stamp) -> Any:
+    def make(company: Company, **values: Any) -> Category:
+        category = Category(company=company, **{"name": "Rent", "pl_types": ["ga"]} | values).stamp_new(stamp)
+        category.save(force_insert=True)
+        return category
+
+    return make
+
+
+@pytest.fixture
+def make_counterparty(stamp: Stamp) -> Any:
+    def make(company: Company, **values: Any) -> Counterparty:
+        counterparty = Counterparty(company=company, **{"name": "Landlord", "type": "vendor"} | values)
+        counterparty.stamp_new(stamp).save(force_insert=True)
+        return counterparty
+
+    return make
+
+
+@pytest.fixture
+def make_transaction(stamp: Stamp) -> Any:
+    def make(account: Account, **values: Any) -> Transaction:
+        filled = {"date": "2026-01-31", "amount_value": "-10", "amount_currency": "EUR", "source": "manual"} | values
+        row = Transaction(company_id=account.company_id, account=account, **filled).stamp_new(stamp)
+        row.save(force_insert=True)
+        return row
+
+    return make
+
+
+@pytest.fixture
+def account(acme: Company, make_account: Any) -> Account:
+    return make_account(acme)
+
+
+@pytest.fixture
+def category(acme: Company, make_category: Any) -> Category:
+    return make_category(acme)
+
+
+@pytest.fixture
+def body(account: Account) -> dict[str, Any]:
+    """Rent at the end of each month."""
+    return {
+        "accountId": str(account.id),
+        "name": "Rent",
+        "startDate": "2026-01-31",
+        "amountValue": "-2400.00",
+        "recurrence": {"frequency": "month"},
+    }
+
+
+@pytest.fixture
+def rent(api: Any, body: dict[str, Any]) -> Any:
+    """The rent, planned: its address and its body."""
+    made = api.post("planned_transactions", body)
+    assert made.status_code == 201, made.content
+    return made.json()

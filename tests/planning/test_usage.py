@@ -1,0 +1,62 @@
+"""Where plans use a category."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from ledger.categories import CategoryInUse, delete
+from ledger.models import Category
+from planning.models import PlanItem
+from planning.usage import PlTypeNotAllowed, uses_of_category
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def used(api: Any, body: dict[str, Any], category: Any, acme: Any, make_category: Any) -> Any:
+    """Two plans use the rent: one by its rule, one for an occurrence; and a plan item."""
+    other = make_category(acme, name="Other")
+    both = {"2026-01-31": {"categoryId": str(category.id)}, "2026-02-28": {"categoryId": str(category.id)}}
+    for body_of in (
+        body | {"categoryId": str(category.id), "overrides": {"2026-01-31": {"categoryId": str(other.id)}}},
+        body | {"overrides": both},
+        body,
+    ):
+        assert api.post("planned_transactions", body_of).status_code == 201
+    amount = {"type": "fixed", "amount": {"value": 1, "currency": "EUR"}}
+    item = {"month": "2026-01", "plType": "ga", "categoryId": str(category.id), "amount": amount}
+    assert api.post("plan_items", item).status_code == 201
+    return other
+
+
+def uses(company: Any) -> dict[Any, int]:
+    """Category → planned transactions that name it, where there are any."""
+    rows = Category.objects.of(company.id).annotate(uses=uses_of_category()).filter(uses__gt=0)
+    return dict(rows.values_list("id", "uses"))
+
+
+def test_planned_transactions_are_counted_once_by_rule_or_by_override(acme, globex, category, used):
+    assert uses(acme) == {category.id: 2, used.id: 1}
+    assert uses(globex) == {}
+
+
+def test_a_category_in_a_plan_cannot_be_deleted(acme, stamp, category, used):
+    for row in (category, used):
+        with pytest.raises(CategoryInUse):
+            delete(company=acme, category=row, stamp=stamp)
+
+
+def test_another_category_takes_its_place_everywhere(acme, stamp, category, make_category, used):
+    new = make_category(acme, name="New", pl_types=["ga", "cogs"])
+    delete(company=acme, category=category, stamp=stamp, replace_with=new.id)
+    assert uses(acme) == {new.id: 2, used.id: 1}
+    assert PlanItem.objects.get().category_id == new.id
+    assert PlanItem.objects.get().last_updated_time == stamp.time
+
+
+def test_one_that_lacks_the_line_of_a_plan_item_does_not(acme, stamp, category, make_category, used):
+    new = make_category(acme, name="New", pl_types=["cogs"])
+    with pytest.raises(PlTypeNotAllowed), transaction.atomic():
+        delete(company=acme, category=category, stamp=stamp, replace_with=new.id)
+    assert uses(acme) == {category.id: 2, used.id: 1}
