@@ -58,6 +58,9 @@ class FieldErrors(Invalid):
         super().__init__("The request has invalid fields.")
 
 
+UNKNOWN_ID = "There is no such record in this company."
+
+
 def unknown_id(pointer: str) -> FieldErrors:
     """An id in a body that is unknown, malformed or another company's: one and the same answer."""
-    return FieldErrors([(pointer, "unknown_id", "There is no such record in this company.")])
+    return FieldErrors([(pointer, "unknown_id", UNKNOWN_ID)])

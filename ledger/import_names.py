@@ -8,8 +8,8 @@ from uuid import UUID
 import msgspec
 from django.db import connection
 
+from companies.errors import UNKNOWN_ID
 from companies.models import Company, Stamp, new_id
-from ledger.import_purposes import UNKNOWN
 from ledger.importing import Error, nullable, spelled
 from ledger.models import Counterparty, CounterpartyType, Product, ProductExternalId, Subscription
 
@@ -59,7 +59,7 @@ class Names:
     def fault(self, item: Named) -> Error | None:
         """(field, code, detail) where the item names no subscription that exists or can be created."""
         if item.subscription_id is not None:
-            return None if item.subscription_id in self.by_id else ("subscriptionId", "unknown_id", UNKNOWN)
+            return None if item.subscription_id in self.by_id else ("subscriptionId", "unknown_id", UNKNOWN_ID)
         if item.subscription_external_id is None:
             return "subscriptionId", "required", "Give subscriptionId or subscriptionExternalId."
         if item.subscription_external_id in self.by_external_id:

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from decimal import Decimal
 from uuid import UUID
 
+from companies.errors import UNKNOWN_ID
 from companies.models import Company
 from ledger.categorizing import PlTypeNeeded, PlTypeNotAllowed, Whole, line_of
 from ledger.import_body import Item
 from ledger.models import Category, Counterparty
 
 Fault = tuple[str, str, str]
-UNKNOWN = "There is no such record in this company."
 
 
 class Purposes:
@@ -33,13 +33,13 @@ class Purposes:
             return without_category(item)
         lines = self.categories.get(item.category_id.lower())
         if lines is None:
-            return "categoryId", "unknown_id", UNKNOWN
+            return "categoryId", "unknown_id", UNKNOWN_ID
         try:
             line_of(lines, item.pl_type)
         except (PlTypeNeeded, PlTypeNotAllowed) as refusal:
             return "plType", refusal.code, refusal.detail
         if item.counterparty and item.counterparty.id.lower() not in self.counterparties:
-            return "counterparty/id", "unknown_id", UNKNOWN
+            return "counterparty/id", "unknown_id", UNKNOWN_ID
         return None
 
     def whole(self, item: Item, transaction_id: UUID) -> Whole:

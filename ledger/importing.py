@@ -15,12 +15,12 @@ from uuid import UUID
 
 from django.db import connection
 
-from companies.errors import FieldErrors
+from companies.errors import UNKNOWN_ID, FieldErrors
 from companies.models import AuditEntry, Company, Currency, Stamp, new_id
 from ledger.calc.money import minor_units
 from ledger.categorizing import Whole, categorize_new
 from ledger.import_body import Item, Request
-from ledger.import_purposes import UNKNOWN, Purposes
+from ledger.import_purposes import Purposes
 from ledger.models import Account, ImportBatch, Source, Transaction
 from ledger.one_writer import one_writer
 
@@ -109,7 +109,7 @@ def accepted(*, company: Company, request: Request, purposes: Purposes, outcome:
         currency = item.amount_currency or (account[1] if account else company.base_currency)
         error = fault_of(item, known=account is not None, currency=currency) or purposes.fault(item)
         if error or account is None:
-            name, code, detail = error or ("accountId", "unknown_id", UNKNOWN)
+            name, code, detail = error or ("accountId", "unknown_id", UNKNOWN_ID)
             outcome.errors.append((f"#/transactions/{index}/{name}", code, detail))
         elif start is not None and item.date < start:
             outcome.skipped_before_data_start += 1
@@ -124,7 +124,7 @@ def accepted(*, company: Company, request: Request, purposes: Purposes, outcome:
 def fault_of(item: Item, *, known: bool, currency: str) -> Error | None:
     """(field, code, detail) of the first thing that is wrong with an item, given its account and currency."""
     if not known:
-        return "accountId", "unknown_id", UNKNOWN
+        return "accountId", "unknown_id", UNKNOWN_ID
     decimals = DECIMALS.get(currency)
     if decimals is None:
         return "amountCurrency", "invalid_choice", "Not one of the thirty currencies."

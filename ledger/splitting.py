@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from companies.errors import FieldErrors
+from companies.errors import UNKNOWN_ID, FieldErrors
 from companies.models import AuditEntry, Company, Stamp, new_id
 from ledger.calc.money import too_fine
 from ledger.categorizing import COLUMNS, SplitExceedsAmount, TransactionLinked
@@ -17,7 +17,6 @@ from ledger.posting import LINES, unpost
 from ledger.totals import parts_changed
 
 Fault = tuple[str, str, str]
-UNKNOWN = "There is no such record in this company."
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ def reference_faults(company: Company, given: list[Given]) -> Iterator[Fault]:
     types = dict(Counterparty.objects.of(company.id).filter(id__in=wanted).values_list("id", "type"))
     for each in given:
         if each.category_id not in pl_types:
-            yield f"{each.pointer}/categoryId", "unknown_id", UNKNOWN
+            yield f"{each.pointer}/categoryId", "unknown_id", UNKNOWN_ID
         else:
             for line in each.lines.keys() - pl_types[each.category_id]:
                 yield (
@@ -176,7 +175,7 @@ def counterparty_fault(each: Given, types: dict[UUID, str]) -> Iterator[Fault]:
     if each.counterparty_id is None:
         return
     if each.counterparty_id not in types:
-        yield f"{each.pointer}/counterparty/id", "unknown_id", UNKNOWN
+        yield f"{each.pointer}/counterparty/id", "unknown_id", UNKNOWN_ID
     elif each.counterparty_type not in (None, types[each.counterparty_id]):
         yield f"{each.pointer}/counterparty/type", "wrong_type", f"It is a {types[each.counterparty_id]}."
 

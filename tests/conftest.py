@@ -105,6 +105,7 @@ class Api:
         self.key = key
 
     def path(self, path: str) -> str:
+        path = path.removeprefix(settings.BASE_URL)  # of a Link
         return path if path.startswith("/") else f"/companies/{self.company.id}/{path}".rstrip("/")
 
     def get(self, path: str = "", params: Any = None, **headers: str) -> Any:

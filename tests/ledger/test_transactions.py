@@ -11,14 +11,44 @@ from tests.ledger.conftest import codes
 
 pytestmark = pytest.mark.django_db
 
-FIELDS = """
-id companyId accountId date fromTo description amountValue amountCurrency categorizationsAutoAssigned
-excludeFromAutoCategorization notes source assignedUserId bankProviderATransactionId bankProviderBTransactionId
-paymentProviderBalanceTransactionId paymentProviderInvoiceId paymentProviderCreditNoteId paymentProviderPaymentIntentId
-paymentProviderBillingEmail crmProviderPortalId crmProviderInvoiceId crmProviderCategorizationResolved
-accountingProviderAExpenseNumber accountingProviderAInvoiceNumber expenseProviderAExpenseId createdVendorId integrationId
-pending createdTime createdUserId lastUpdatedTime lastUpdatedUserId categorizations externalId importId
-""".split()
+FIELDS = [
+    "id",
+    "companyId",
+    "accountId",
+    "date",
+    "fromTo",
+    "description",
+    "amountValue",
+    "amountCurrency",
+    "categorizationsAutoAssigned",
+    "excludeFromAutoCategorization",
+    "notes",
+    "source",
+    "assignedUserId",
+    "bankProviderATransactionId",
+    "bankProviderBTransactionId",
+    "paymentProviderBalanceTransactionId",
+    "paymentProviderInvoiceId",
+    "paymentProviderCreditNoteId",
+    "paymentProviderPaymentIntentId",
+    "paymentProviderBillingEmail",
+    "crmProviderPortalId",
+    "crmProviderInvoiceId",
+    "crmProviderCategorizationResolved",
+    "accountingProviderAExpenseNumber",
+    "accountingProviderAInvoiceNumber",
+    "expenseProviderAExpenseId",
+    "createdVendorId",
+    "integrationId",
+    "pending",
+    "createdTime",
+    "createdUserId",
+    "lastUpdatedTime",
+    "lastUpdatedUserId",
+    "categorizations",
+    "externalId",
+    "importId",
+]
 
 
 def test_a_transaction_reads_as_booked_with_every_field(books, bank, api):

@@ -188,7 +188,7 @@ def test_each_act_needs_its_permission(make_api, acme, item, method, one, needed
 def test_the_list_is_paged_in_two_statements(api, line, django_assert_max_num_queries):
     made = [api.post("plan_items", line | {"duration": i + 1}).json() for i in range(4)]
     first = api.get("plan_items", {"limit": 3})
-    rest = api.get(first["Link"].split(";")[0].strip("<>").replace("http://testserver", ""))
+    rest = api.get(first["Link"].split(";")[0].strip("<>"))
     assert first.json() + rest.json() == made[::-1]
     with django_assert_max_num_queries(2):
         api.get("plan_items")

@@ -323,7 +323,7 @@ def test_the_list_is_paged_without_a_repeat_and_in_three_statements(api, body, d
     made = [api.post("planned_transactions", body | {"name": f"n{i}"}).json() for i in range(5)]
     api.put(path(made[0], "/overrides/2026-01-31"), {"skipped": True})
     first = api.get("planned_transactions", {"limit": 3})
-    link = first["Link"].split(";")[0].strip("<>").replace("http://testserver", "")
+    link = first["Link"].split(";")[0].strip("<>")
     api.post("planned_transactions", body)
     rest = api.get(link)
     names = [row["name"] for row in first.json() + rest.json()]
