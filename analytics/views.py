@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import serializers
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,6 +13,7 @@ from analytics import serializers as shapes
 from analytics.calc.mrr import MonthlyRow
 from analytics.windows import Window, check_cutover, check_length, check_order, months, window
 from companies.api.fields import number
+from companies.api.schema import MapOf
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger.calc.months import add_months, first_of_month, format_month, months_from
@@ -26,7 +26,7 @@ class BalanceViewSet(CompanyViewSet):
 
     @extend_schema(
         request=shapes.AccountBalanceQuery,
-        responses=OpenApiResponse(serializers.DictField(child=shapes.AccountBalanceShape())),
+        responses={200: MapOf(shapes.AccountBalanceShape)},
     )
     def by_account(self, request: Request, company_id: str) -> Response:
         """Balances per account, keyed by account id, in the company's base currency."""

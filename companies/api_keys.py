@@ -6,10 +6,12 @@ precedes, so that a typo, or a find in someone's repository, is recognised witho
 
 import hashlib
 import hmac
+import json
 import re
 import secrets
 import uuid
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -232,12 +234,20 @@ def authenticate(text: str, *, now: datetime) -> KeyCredential | None:
         return None
     if revoked is not None or (expires is not None and expires <= now):
         return None
-    company: Any = Company.from_db("default", COMPANY_FIELDS, row[5:])
+    company = company_of(row[5:])
     return KeyCredential(
         id=key_id,
         granted=Access(company=company, role="apiKey", permissions=known_cached(tuple(permissions))),
         stale=used is None or used < now - USED_EVERY,
     )
+
+
+def company_of(columns: Sequence[Any]) -> Any:
+    """The company of a row that was read without the ORM, its columns in the order of ``COMPANY_FIELDS``."""
+    company = Company.from_db("default", COMPANY_FIELDS, columns)
+    if isinstance(company.system_payment_provider, str):  # JSON comes as its text
+        company.system_payment_provider = json.loads(company.system_payment_provider)
+    return company
 
 
 _KNOWN: dict[tuple[str, ...], Permissions] = {}

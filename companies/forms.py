@@ -30,7 +30,7 @@ PRESETS = {
     "custom": "Choose for each resource",
 }
 EXPIRIES = {"30": "30 days", "90": "90 days", "365": "1 year", "date": "On a date", "never": "Never"}
-OVERLAPS = {"0": "now", "1": "in 1 hour", "24": "in 1 day", "168": "in 7 days"}
+OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 1 day", "168": "In 7 days"}
 
 
 class SignInForm(forms.Form):

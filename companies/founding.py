@@ -50,7 +50,8 @@ def change_company(*, company: Company, stamp: Stamp, permissions: Permissions, 
     if changed & MANAGED and Permission.COMPANY_MANAGE not in permissions:
         raise NeedsManager
     before = snapshot(company)
-    if company.change(stamp, **values):
+    if changed:
+        company.change(stamp, last_overall_updated_time=stamp.time, **values)
         after = snapshot(company)
         AuditEntry.objects.record(
             stamp,

@@ -73,7 +73,8 @@ def replace_logo(*, company: Company, stamp: Stamp, png: bytes | None) -> Compan
     storage = storages["assets"]
     old = company.custom_logo_path
     new = storage.save(f"logos/{new_id()}.png", ContentFile(png)) if png is not None else None
-    if company.change(stamp, custom_logo_path=new):
+    if new or old:
+        company.change(stamp, custom_logo_path=new, last_overall_updated_time=stamp.time)
         AuditEntry.objects.record(
             stamp,
             company_id=company.id,

@@ -1,5 +1,6 @@
 """The shapes of companies, members, keys and the audit log."""
 
+import re
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -37,7 +38,24 @@ class PaymentProvider(Shape):
     customer_id = fields.TextField()
     subscription = PaidSubscription()
 
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        """Stored as it is answered."""
+        return instance
 
+
+class DomainField(fields.TextField):
+    """A host name in lower case, as browsers send it; names in other scripts in their ASCII form."""
+
+    default_error_messages = {"invalid": "Must be a domain such as example.com."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if len(text) > 253 or not DOMAIN.fullmatch(text):
+            self.fail("invalid")
+        return text
+
+
+DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})")
 SYSTEM = (
     "last_overall_updated_time",
     "system_status",
@@ -70,31 +88,18 @@ class CompanyShape(RowShape):
     computed_committed_mrr_eur = serializers.DecimalField(
         max_digits=19, decimal_places=2, read_only=True, allow_null=True, coerce_to_string=True
     )
-    domain = serializers.RegexField(
-        r"^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$",
-        allow_null=True,
-        required=False,
-        help_text="website domain, such as example.com",
-    )
+    domain = DomainField(allow_null=True, required=False, help_text="website domain, such as example.com")
 
     class Meta:
         model = Company
         fields: ClassVar[tuple[str, ...]] = ("id", "datastore_id", *WRITABLE, "custom_logo_path", *SYSTEM, *AUDIT)
         read_only_fields: ClassVar[tuple[str, ...]] = ("id", "datastore_id", "custom_logo_path", *SYSTEM, *AUDIT)
 
-    def to_representation(self, instance: Company) -> dict[str, Any]:
-        data = super().to_representation(instance)
-        if instance.system_payment_provider is not None:
-            data["systemPaymentProvider"] = instance.system_payment_provider  # stored as it is answered
-        return data
-
 
 class NewCompany(Shape):
     name = fields.TextField(max_length=200)
     base_currency = fields.ChoiceField(choices=Currency.choices, default=Currency.EUR)
-    domain = serializers.RegexField(
-        r"^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$", allow_null=True, required=False
-    )
+    domain = DomainField(allow_null=True, required=False)
 
 
 class CompanyListItem(CompanyShape):

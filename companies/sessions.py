@@ -18,8 +18,15 @@ def sign_in(request: HttpRequest, user: User, *, now: datetime) -> None:
     """Signs the user in, under a new session id."""
     kept = {name: request.session[name] for name in KEPT if name in request.session}
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    request.session.cycle_key()  # the framework keeps the id where the same user signs in again
     request.session.update(kept)
     request.session["auth_time"] = request.session["seen_time"] = now.timestamp()
+
+
+def typed_address(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
+    """The address that somebody tries to sign in with, in one spelling, so that another is no way around a lock."""
+    typed = (credentials or {}).get("username") or request.POST.get("username", "")
+    return str(typed).strip().lower()
 
 
 def auth_time(request: HttpRequest) -> datetime:

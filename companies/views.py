@@ -106,7 +106,7 @@ class MemberViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
         """Changes a member's role or own list of permissions; null means the role's."""
         member = self.member(member_id)
-        values = self.parsed(shapes.MemberInput, partial=True)
+        values = self.parsed(shapes.MemberInput, partial=True, shown=shapes.MemberShape)
         changed = members.change(
             membership=member,
             stamp=self.stamp,
@@ -123,6 +123,8 @@ class MemberViewSet(CompanyViewSet):
         return Response(SUCCESS)
 
     def member(self, member_id: str) -> Membership:
+        """The membership, locked behind its company: two owners leaving at once would wait for each other for ever."""
+        Company.objects.select_for_update(no_key=True).get(id=self.company.id)
         row = self.found(Membership.objects.select_related("user"), member_id, locked=True)
         self.unless_stale(row)
         return row

@@ -158,6 +158,8 @@ CSRF_TRUSTED_ORIGINS = sorted({BASE_URL, "{0.scheme}://{0.netloc}".format(urlspl
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that would lock out its owner
+AXES_USERNAME_FORM_FIELD = "username"  # what the forms call it; the user model's own name for it is never sent
+AXES_USERNAME_CALLABLE = "companies.sessions.typed_address"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
@@ -180,9 +182,10 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
     "app_connected": ["notifications.telling.app_connected"],
     "app_revoked": ["notifications.telling.app_revoked"],
-    "category_replaced": [],  # (company, category_id, replacement_id, stamp)
-    "transactions_deleted": [],  # (company, transaction_ids, stamp), before they go
     "subscription_events_changed": ["analytics.recurring.events_changed"],
+    "category_replaced": ["planning.usage.category_replaced"],  # (company, category_id, replacement_id, stamp)
+    # (company, transaction_ids, stamp), before they go
+    "transactions_deleted": ["planning.settling.transactions_deleted"],
 }
 
 # ---------------------------------------------------------------------------------------------- apps
@@ -216,9 +219,9 @@ OAUTH2_PROVIDER = {
 
 # What the ledger asks the apps above it, which it cannot call; None while nobody knows.
 # () -> expression: how many planned transactions name a category
-PLANNED_USES_OF_CATEGORY: str | None = None
+PLANNED_USES_OF_CATEGORY: str | None = "planning.usage.uses_of_category"
 # (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
-PLANNED_INVOICE_DATES: str | None = None
+PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
 DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]

@@ -11,7 +11,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from companies import api_keys
-from companies.api_keys import COMPANY_FIELDS, known_cached
+from companies.api_keys import company_of, known_cached
 from companies.authentication import bearer_token, challenge
 from companies.models import Company
 from companies.permissions import Access, Permissions, membership_permissions
@@ -75,7 +75,6 @@ def authenticate(text: str, *, now: datetime) -> AppCredential | None:
     if row is None:
         return None
     snapshot, used, role, own, *columns = row
-    company: Any = Company.from_db("default", COMPANY_FIELDS, columns)
     permissions = effective(
         scopes=claims.scopes, snapshot=known_cached(tuple(snapshot)), current=current_permissions(role, own)
     )
@@ -83,7 +82,7 @@ def authenticate(text: str, *, now: datetime) -> AppCredential | None:
         grant_id=claims.grant_id,
         user_id=uuid.UUID(claims.user_id),
         scopes=claims.scopes,
-        granted=Access(company=company, role=ROLE, permissions=permissions),
+        granted=Access(company=company_of(columns), role=ROLE, permissions=permissions),
         stale=used is None or used < now - consents.USED_EVERY,
     )
 

@@ -10,6 +10,7 @@ from ledger.models import Account, Category, Transaction
 from planning.calc.recurrence import is_occurrence
 from planning.models import PlannedOverride, PlannedTransaction
 from planning.references import Checks
+from planning.settling import redate_settled
 
 Patches = Mapping[dt.date, Mapping[str, Any]]
 
@@ -94,6 +95,9 @@ def store(planned: PlannedTransaction, patches: Patches, *, removed: set[dt.date
         if patch
     ]
     PlannedOverride.objects.bulk_create(fresh)
+    if planned.invoice_date is not None:
+        redate_settled(planned, [planned.overrides[day].transaction_id for day in gone])
+        redate_settled(planned, [row.transaction_id for row in fresh])
     kept = {day: row for day, row in planned.overrides.items() if day not in gone}
     planned.overrides = dict(sorted((kept | {row.original_date: row for row in fresh}).items()))
     return True

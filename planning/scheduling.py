@@ -12,8 +12,8 @@ from planning.calc.recurrence import Rule, is_occurrence
 from planning.models import IN_MONTHS, PlannedTransaction, Source
 from planning.overriding import patch_columns, store
 from planning.references import Checks
+from planning.settling import redate_settled
 
-WITH_PERIOD = (DateRule.SERVICE_PERIOD, DateRule.CUSTOM)
 PLAIN = (
     "name",
     "start_date",
@@ -46,11 +46,14 @@ def change(*, planned: PlannedTransaction, stamp: Stamp, values: dict[str, Any])
     """
     columns, patches = checked(planned, values)
     before = state(planned)
+    settled = settling(planned) if columns["invoice_date"] != planned.invoice_date else None
     changed = planned.change(stamp, **columns)
     removed = set(planned.overrides) - set(patches)
     if store(planned, patches, removed=removed) and not changed:
         planned.last_updated_time, planned.last_updated_user_id = stamp.time, stamp.actor
         planned.save(update_fields=["last_updated_time", "last_updated_user_id"])
+    if settled is not None:
+        redate_settled(planned, settled + settling(planned))
     after = state(planned)
     names = [name for name, value in after.items() if before[name] != value]
     if names:
@@ -68,6 +71,13 @@ def remove(*, planned: PlannedTransaction, stamp: Stamp) -> None:
     """It is expected no longer; its overrides go with it."""
     record(planned, stamp, "deleted", before=state(planned))
     planned.delete()
+    if planned.invoice_date is not None:
+        redate_settled(planned, settling(planned))
+
+
+def settling(planned: PlannedTransaction) -> list[UUID | None]:
+    """The transactions that settled its occurrences."""
+    return [row.transaction_id for row in planned.overrides.values()]
 
 
 def state(planned: PlannedTransaction) -> dict[str, Any]:
@@ -98,7 +108,9 @@ def checked(planned: PlannedTransaction, values: dict[str, Any]) -> tuple[dict[s
     amount = checks.amount(values["amount_value"], currency, "#/amountValue")
     checks.refers(Account, values["account_id"], "#/accountId")
     checks.refers(Category, values.get("category_id"), "#/categoryId")
-    in_order(checks, values.get("service_start_date"), values.get("service_end_date"), "#/serviceEndDate")
+    start, end = values.get("service_start_date"), values.get("service_end_date")
+    if start and end and end < start:
+        checks.wrong("#/serviceEndDate", "period_not_in_order", "Must not be before serviceStartDate.")
     recurrence = recurrence_columns(checks, values.get("recurrence"), values["start_date"])
     columns = {
         **{name: values.get(name) for name in PLAIN},
@@ -109,7 +121,7 @@ def checked(planned: PlannedTransaction, values: dict[str, Any]) -> tuple[dict[s
         "category_id": values.get("category_id"),
         "counterparty_id": counterparty_of(checks, values.get("counterparty")),
         "external_data": external_data(values.get("external_data")),
-        **rule_columns(checks, values.get("using_date_rule") or {"type": DateRule.TRANSACTION_DATE}),
+        **rule_columns(values.get("using_date_rule") or {"type": DateRule.TRANSACTION_DATE}),
         **recurrence,
     }
     patches = {
@@ -146,30 +158,18 @@ def counterparty_of(checks: Checks, given: dict[str, Any] | None) -> UUID | None
         return None
     checks.refers(Counterparty, given["id"], "#/counterparty/id")
     of_type = Counterparty.objects.of(checks.company.id).filter(id=given["id"]).values_list("type", flat=True).first()
-    if of_type not in (None, given["type"]):
-        checks.wrong("#/counterparty/type", "counterparty_type_differs", f"This counterparty is of type {of_type}.")
+    if of_type is not None and given.get("type") not in (None, of_type):
+        checks.wrong("#/counterparty/type", "wrong_type", f"It is a {of_type}.")
     return given["id"]
 
 
-def rule_columns(checks: Checks, rule: dict[str, Any]) -> dict[str, Any]:
-    """The date rule; servicePeriod and custom need both ends of their period."""
-    start, end = rule.get("start_date"), rule.get("end_date")
-    if rule["type"] in WITH_PERIOD:
-        for name, day in (("startDate", start), ("endDate", end)):
-            if day is None:
-                checks.wrong(f"#/usingDateRule/{name}", "required", f"The rule {rule['type']} needs a {name}.")
-    in_order(checks, start, end, "#/usingDateRule/endDate")
+def rule_columns(rule: dict[str, Any]) -> dict[str, Any]:
     return {
         "rule": rule["type"],
-        "rule_start_date": start,
-        "rule_end_date": end,
+        "rule_start_date": rule.get("start_date"),
+        "rule_end_date": rule.get("end_date"),
         "rule_invoice_date": rule.get("invoice_date"),
     }
-
-
-def in_order(checks: Checks, start: dt.date | None, end: dt.date | None, pointer: str) -> None:
-    if start and end and end < start:
-        checks.wrong(pointer, "end_before_start", "The period ends before it starts.")
 
 
 def recurrence_columns(checks: Checks, given: dict[str, Any] | None, start: dt.date) -> dict[str, Any]:
@@ -189,7 +189,8 @@ def recurrence_columns(checks: Checks, given: dict[str, Any] | None, start: dt.d
             checks.wrong(f"#/recurrence/end/{name}", "required", f"An end of type {name} needs a {name}.")
         if end["type"] != name and end.get(name) is not None:
             checks.wrong(f"#/recurrence/end/{name}", "contradicts_end_type", f"The end is of type {end['type']}.")
-    in_order(checks, start, end.get("date"), "#/recurrence/end/date")
+    if end.get("date") is not None and end["date"] < start:
+        checks.wrong("#/recurrence/end/date", "end_before_start", "The recurrence ends before it starts.")
     return {
         "frequency": given["frequency"],
         "interval": given["interval"],

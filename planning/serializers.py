@@ -10,28 +10,13 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape, Shape
 from ledger.calc.money import format_amount
-from ledger.calc.recognition import DateRule
-from ledger.models import CounterpartyType
 from ledger.serializers.money import AmountField, CurrencyField
+from ledger.serializers.transaction_shape import CounterpartyRef, DateRuleShape
 from planning.calc.plan import AMOUNT_TYPES, LARGEST
 from planning.models import MOST_INTERVAL, Frequency, PlanItem, PlannedOverride, PlannedTransaction
 
 INT32 = 2_147_483_647  # service.md, part 8
 AMOUNT_HELP = "a decimal such as -12.50, with no more decimals than the currency has; negative is money out"
-
-
-class PlannedCounterparty(Shape):
-    type = fields.ChoiceField(choices=CounterpartyType.choices)
-    id = fields.IdField()
-
-
-class PlannedDateRule(Shape):
-    """Which period the amount will count in; servicePeriod and custom need startDate and endDate."""
-
-    type = fields.ChoiceField(choices=[rule.value for rule in DateRule])
-    start_date = fields.DayField(allow_null=True, default=None)
-    end_date = fields.DayField(allow_null=True, default=None)
-    invoice_date = fields.DayField(allow_null=True, default=None)
 
 
 class RecurrenceEnd(Shape):
@@ -121,8 +106,8 @@ class PlannedTransactionShape(RowShape):
         allow_null=True, required=False, help_text="the tax in the amount: of its sign, and not above it"
     )
     category_id = fields.IdField(allow_null=True, required=False)
-    counterparty = PlannedCounterparty(allow_null=True, required=False)
-    using_date_rule = PlannedDateRule(required=False)
+    counterparty = CounterpartyRef(allow_null=True, required=False)
+    using_date_rule = DateRuleShape(required=False)
     recurrence = Recurrence(allow_null=True, required=False, help_text="null: it occurs once, on startDate")
     overrides = OverrideMap(required=False, help_text="from the original date, YYYY-MM-DD, to what differs on it")
     external_data = ExternalData(allow_null=True, required=False)

@@ -1,8 +1,10 @@
 """Where plans use a category. The ledger asks through the settings, since it stands below."""
 
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from companies.errors import Invalid
 from companies.models import Company, Stamp
@@ -16,39 +18,31 @@ class PlTypeNotAllowed(Invalid):
     code = "pl_type_not_allowed"
 
 
-def planned_by_category(company_id: UUID) -> dict[UUID, int]:
-    """Category → planned transactions that use it, by their rule or for one of their occurrences. Two queries."""
-    rules = PlannedTransaction.objects.of(company_id).filter(category__isnull=False)
-    counts: dict[UUID, int] = dict(rules.values_list("category").annotate(Count("id")))
-    elsewhere = PlannedOverride.objects.of(company_id).filter(
-        Q(planned__category=None) | ~Q(planned__category=F("category")), category__isnull=False
+def uses_of_category() -> Any:
+    """How many planned transactions name an annotated category, by their rule or for one of their occurrences."""
+    own = {"company": OuterRef("company_id"), "category": OuterRef("id")}
+    by_rule = PlannedTransaction.objects.filter(**own).order_by().values("category")
+    by_override = PlannedOverride.objects.filter(Q(planned__category=None) | ~Q(planned__category=F("category")), **own)
+    rules = Subquery(by_rule.annotate(n=Count("id")).values("n"))
+    overrides = Subquery(
+        by_override.order_by().values("category").annotate(n=Count("planned", distinct=True)).values("n")
     )
-    for category_id, count in elsewhere.values_list("category").annotate(Count("planned", distinct=True)):
-        counts[category_id] = counts.get(category_id, 0) + count
-    return counts
+    return Coalesce(rules, 0) + Coalesce(overrides, 0)
 
 
-def uses_category(*, company_id: UUID, category_id: UUID) -> bool:
-    """Whether a planned transaction, one of its overrides or a plan item refers to the category."""
-    return any(
-        model.objects.of(company_id).filter(category=category_id).exists()
-        for model in (PlannedTransaction, PlannedOverride, PlanItem)
-    )
+def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: Stamp) -> None:
+    """Puts another category in the place of one, everywhere in the plans; a constant number of statements.
 
-
-def replace_category(*, company: Company, stamp: Stamp, category: Category, replacement: Category) -> int:
-    """Puts another category in the place of one, everywhere in the plans; how many plans changed.
-
-    Raises PlTypeNotAllowed, with nothing changed, where a plan item's line is not one of the replacement's.
+    Raises PlTypeNotAllowed where a plan item's line is not one of the replacement's.
     """
-    items = PlanItem.objects.of(company.id).filter(category=category.id)
+    replacement = Category.objects.of(company.id).get(id=replacement_id)
+    items = PlanItem.objects.of(company.id).filter(category=category_id)
     if items.exclude(pl_type__in=replacement.pl_types).exists():
-        raise PlTypeNotAllowed
+        raise PlTypeNotAllowed(pointer="#/replaceWith")
     plans = PlannedTransaction.objects.of(company.id)
-    overrides = PlannedOverride.objects.of(company.id).filter(category=category.id)
-    touched = plans.filter(Q(category=category.id) | Q(id__in=overrides.values("planned")))
+    overrides = PlannedOverride.objects.of(company.id).filter(category=category_id)
     stamped = {"last_updated_time": stamp.time, "last_updated_user_id": stamp.actor}
-    count = touched.update(**stamped) + items.update(category=replacement.id, **stamped)
-    plans.filter(category=category.id).update(category=replacement.id)
-    overrides.update(category=replacement.id)
-    return count
+    plans.filter(Q(category=category_id) | Q(id__in=overrides.values("planned"))).update(**stamped)
+    plans.filter(category=category_id).update(category=replacement_id)
+    overrides.update(category=replacement_id)
+    items.update(category=replacement_id, **stamped)

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import DataError, IntegrityError
+from django.db import DataError, IntegrityError, OperationalError
 from django.http import Http404, HttpResponse, UnreadablePostError
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
@@ -57,6 +57,7 @@ CODES = {  # codes of the framework's fields that say less than ours, or differ 
     "surrogate_characters_not_allowed": "invalid_characters",
     "empty": "must_not_be_empty",
 }
+RACES = {"40001", "40P01"}  # serialization_failure, deadlock_detected: the database picked this one to fail
 NOT_FOUND = "There is nothing at this address, or nothing that you can reach."
 INVALID_FIELDS = "The request has invalid fields."
 PLAIN: dict[type[Exception], tuple[int, str, str]] = {
@@ -111,6 +112,8 @@ def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | N
     for kind, told in PLAIN.items():
         if isinstance(error, kind):
             return *told, None
+    if isinstance(error, OperationalError) and getattr(error.__cause__, "sqlstate", None) in RACES:
+        return 409, "concurrent_change", "Another change came at the same moment. Try again.", None
     match error:
         case errors.FieldErrors():
             return 400, error.code, error.detail, [entry(*each) for each in error.errors]

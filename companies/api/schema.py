@@ -5,7 +5,10 @@ from typing import Any
 
 from django.conf import settings
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import is_serializer
+from rest_framework import serializers
 
+from companies.api import codes
 from companies.api.naming import camel
 from companies.permissions import Permission
 
@@ -62,6 +65,13 @@ ANSWER_HEADERS = {
 SECURITY: list[dict[str, list[str]]] = [{"apiKey": []}, {"oauth2": ["svc:read", "svc:write"]}, {"session": []}]
 
 
+class MapOf:
+    """The answer is an object whose keys are data and whose values have one shape."""
+
+    def __init__(self, shape: type[serializers.Serializer]):
+        self.shape = shape
+
+
 class OperationSchema(AutoSchema):
     """One operation: its permission, its refusals and the headers that all operations of its kind take."""
 
@@ -103,6 +113,19 @@ class OperationSchema(AutoSchema):
         )
         return operation
 
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        """A delete answers with a body, which the framework would leave out."""
+        answers = self.get_response_serializers()
+        if self.method == "DELETE" and is_serializer(answers):
+            return {"200": self._get_response_for_code(answers, "200", direction=direction)}
+        return super()._get_response_bodies(direction)
+
+    def _get_response_for_code(self, serializer: Any, status_code: str, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(serializer, MapOf):
+            values = self.resolve_serializer(serializer.shape(), "response").ref
+            serializer = {"type": "object", "additionalProperties": values}
+        return super()._get_response_for_code(serializer, status_code, *args, **kwargs)
+
     def refusals(self, path: str) -> list[int]:
         """The statuses that this operation can refuse with."""
         statuses = [400, 401, 406, 429]
@@ -117,6 +140,7 @@ class OperationSchema(AutoSchema):
 
 def finish(result: dict[str, Any], generator: Any, request: Any, public: Any) -> dict[str, Any]:
     """Adds what the operations refer to, and names path parameters in camelCase."""
+    result["info"]["description"] += codes.tables()
     components = result.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM
     components["headers"] = ANSWER_HEADERS

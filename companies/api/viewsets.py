@@ -181,14 +181,17 @@ class ApiViewSet(ViewSet):
         )
 
     def parsed(
-        self, serializer_class: Any, *, data: Any = None, partial: bool = False, **context: Any
+        self, serializer_class: Any, *, data: Any = None, partial: bool = False, shown: Any = None, **context: Any
     ) -> dict[str, Any]:
-        """The body through a serializer, strictly; unknown fields are named in the Ignored-Fields header."""
+        """The body through a serializer, strictly; unknown fields are named in the Ignored-Fields header.
+
+        ``shown`` is the shape of the resource where it has more fields: sent back whole, none of them is unknown.
+        """
         body = self.request.data if data is None else data
         serializer = serializer_class(data=body, partial=partial, context={"view": self, **context})
         serializer.is_valid(raise_exception=True)
         if isinstance(body, Mapping):
-            self.ignored(set(body) - set(serializer.fields))
+            self.ignored(set(body) - set(serializer.fields) - set(shown().fields if shown else ()))
         return serializer.validated_data
 
     def ignored(self, names: set[str]) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
@@ -104,11 +105,12 @@ class AccountListItem(AccountShape):
     class Meta(AccountShape.Meta):
         fields: ClassVar[tuple[str, ...]] = (*AccountShape.Meta.fields, "integration")
 
-    def get_integration(self, account: Account) -> Integration | None:
+    @extend_schema_field(Integration(allow_null=True))
+    def get_integration(self, account: Account) -> dict[str, Any] | None:
         connection = account.bank_connection
         if not connection or not connection.get("integrationId"):
             return None
-        return {"id": connection["integrationId"], "type": connection.get("type"), "status": connection.get("status")}  # type: ignore[return-value]
+        return {"id": connection["integrationId"], "type": connection.get("type"), "status": connection.get("status")}
 
 
 class GroupMove(Shape):

@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -16,6 +17,7 @@ MOST_IDS = 10_000  # service.md, part 8
 MOST_ERRORS = 1000
 
 
+@extend_schema_field({"type": "array", "items": {"type": "string"}, "maxItems": MOST_IDS})
 class IdListField(serializers.Field):
     """Up to 10,000 ids as strings, in the order given; what is no UUID is kept as None, an unknown id like any other.
 

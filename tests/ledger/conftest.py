@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from ledger import posting, transfers
+from ledger import movements, posting, transfers
 from ledger.calc.fx import RateTable
 
 
@@ -73,6 +73,14 @@ def rates(monkeypatch):
 
     known(USD="1.25", JPY="160")
     return known
+
+
+@pytest.fixture
+def exact(acme):
+    """After the test the derived rows are what the facts say."""
+    yield
+    assert posting.differences(acme.id) == []
+    assert movements.differences(acme.id) == []
 
 
 def codes(answer):

@@ -8,7 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from companies.models import AuditEntry
-from planning.models import PlannedOverride
+from ledger.booking import remove
+from ledger.models import Categorization
+from planning.models import PlannedOverride, PlannedTransaction
 
 pytestmark = pytest.mark.django_db
 
@@ -223,18 +225,63 @@ def test_one_transaction_for_two_dates_of_one_body_is_refused(api, body, account
     assert api.get("planned_transactions").json() == []
 
 
-def test_a_deleted_transaction_settles_nothing_and_leaves_the_rest(api, rent, account, make_transaction):
-    paid = make_transaction(account)
+@pytest.mark.parametrize("by", ["act", "database"])
+def test_a_deleted_transaction_settles_nothing_and_leaves_the_rest(
+    api, acme, stamp, rent, account, make_transaction, by
+):
+    paid, bare = make_transaction(account), make_transaction(account)
     override(api, rent, "2026-01-31", transactionId=str(paid.id), name="Paid")
-    bare = make_transaction(account)
     override(api, rent, "2026-02-28", transactionId=str(bare.id))
-    paid.delete()
-    bare.delete()
+    if by == "act":
+        remove(company=acme, stamp=stamp, ids=[paid.id, bare.id])
+        assert PlannedTransaction.objects.get().last_updated_time == stamp.time
+        assert PlannedOverride.objects.count() == 1
+    else:
+        paid.delete()
+        bare.delete()
     assert api.get(path(rent)).json()["overrides"] == {"2026-01-31": {"name": "Paid"}}
     (first, second) = found(api, rent, "2026-01-01", "2026-02-28")
     assert (first["transactionId"], first["overridden"]) == (None, True)
     assert (second["transactionId"], second["overridden"]) == (None, False)
     assert override(api, rent, "2026-02-28", skipped=True).status_code == 200
+
+
+def test_what_is_settled_counts_by_the_invoice_of_the_plan(api, rent, account, acme, make_transaction, make_category):
+    """A part by invoiceDate follows the plan that its transaction settles, from settling to deleting it."""
+    paid = make_transaction(account)
+    Categorization.objects.create(
+        company=acme,
+        transaction=paid,
+        category=make_category(acme),
+        rule="invoiceDate",
+        computed_start_date=paid.date,
+        computed_end_date=paid.date,
+        ga=-10,
+        value=-10,
+    )
+
+    def counts_on() -> str:
+        return str(Categorization.objects.get().computed_start_date)
+
+    api.put(path(rent), {"invoiceDate": "2025-12-15"})
+    override(api, rent, "2026-01-31", transactionId=str(paid.id))
+    assert counts_on() == "2025-12-15"
+    api.put(path(rent), {"invoiceDate": "2025-11-15"})
+    assert counts_on() == "2025-11-15"
+    override(api, rent, "2026-01-31", name="Not settled")
+    assert counts_on() == "2026-01-31"
+    override(api, rent, "2026-01-31", transactionId=str(paid.id))
+    assert counts_on() == "2025-11-15"
+    api.put(path(rent), {"invoiceDate": None})
+    assert counts_on() == "2026-01-31"
+    api.put(path(rent), {"invoiceDate": "2025-12-15"})
+    api.put(path(rent), {"invoiceDate": None, "overrides": {}})
+    assert counts_on() == "2026-01-31"
+    api.put(path(rent), {"invoiceDate": "2025-12-15"})
+    override(api, rent, "2026-01-31", transactionId=str(paid.id))
+    assert counts_on() == "2025-12-15"
+    assert api.delete(path(rent)).status_code == 200
+    assert counts_on() == "2026-01-31"
 
 
 @pytest.mark.parametrize(

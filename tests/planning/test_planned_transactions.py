@@ -142,7 +142,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (
         {"usingDateRule": {"type": "servicePeriod", "startDate": "2026-01-02", "endDate": "2026-01-01"}},
         "#/usingDateRule/endDate",
-        "end_before_start",
+        "period_not_in_order",
     ),
     ({"recurrence": {}}, "#/recurrence/frequency", "required"),
     ({"recurrence": {"frequency": "hour"}}, "#/recurrence/frequency", "invalid_choice"),
@@ -171,7 +171,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
         "#/recurrence/end/date",
         "end_before_start",
     ),
-    ({"serviceStartDate": "2026-02-01", "serviceEndDate": "2026-01-01"}, "#/serviceEndDate", "end_before_start"),
+    ({"serviceStartDate": "2026-02-01", "serviceEndDate": "2026-01-01"}, "#/serviceEndDate", "period_not_in_order"),
     ({"externalData": {"attemptCount": "2"}}, "#/externalData/attemptCount", "invalid_value"),
     ({"externalData": []}, "#/externalData", "invalid_value"),
     ({"overrides": []}, "#/overrides", "invalid_value"),
@@ -246,7 +246,7 @@ def test_what_belongs_to_another_company_is_unknown(
 def test_a_counterparty_of_another_type_is_refused(api, body, acme, make_counterparty):
     vendor = make_counterparty(acme)
     answer = api.post("planned_transactions", body | {"counterparty": {"type": "customer", "id": str(vendor.id)}})
-    assert [e["code"] for e in answer.json()["errors"]] == ["counterparty_type_differs"]
+    assert [e["code"] for e in answer.json()["errors"]] == ["wrong_type"]
     assert not PlannedTransaction.objects.exists()
 
 

@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
+from ledger.categories import CategoryInUse, delete
+from ledger.models import Category
 from planning.models import PlanItem
-from planning.usage import PlTypeNotAllowed, planned_by_category, replace_category, uses_category
+from planning.usage import PlTypeNotAllowed, uses_of_category
 
 pytestmark = pytest.mark.django_db
 
@@ -28,29 +30,50 @@ def used(api: Any, body: dict[str, Any], category: Any, acme: Any, make_category
     return other
 
 
+def uses(company: Any) -> dict[Any, int]:
+    """Category → planned transactions that name it, where there are any."""
+    rows = Category.objects.of(company.id).annotate(uses=uses_of_category()).filter(uses__gt=0)
+    return dict(rows.values_list("id", "uses"))
+
+
 def test_planned_transactions_are_counted_once_by_rule_or_by_override(acme, globex, category, used):
-    assert planned_by_category(acme.id) == {category.id: 2, used.id: 1}
-    assert planned_by_category(globex.id) == {}
+    assert uses(acme) == {category.id: 2, used.id: 1}
+    assert uses(globex) == {}
 
 
-def test_a_category_in_a_plan_cannot_be_deleted(acme, category, used):
+def test_a_category_in_a_plan_cannot_be_deleted(acme, stamp, category, used):
     for row in (category, used):
-        assert uses_category(company_id=acme.id, category_id=row.id)
-        with pytest.raises(IntegrityError), transaction.atomic():
-            row.delete()
+        with pytest.raises(CategoryInUse):
+            delete(company=acme, category=row, stamp=stamp)
 
 
 def test_another_category_takes_its_place_everywhere(acme, stamp, category, make_category, used):
     new = make_category(acme, name="New", pl_types=["ga", "cogs"])
-    assert replace_category(company=acme, stamp=stamp, category=category, replacement=new) == 3
-    assert planned_by_category(acme.id) == {new.id: 2, used.id: 1}
-    assert not uses_category(company_id=acme.id, category_id=category.id)
+    delete(company=acme, category=category, stamp=stamp, replace_with=new.id)
+    assert uses(acme) == {new.id: 2, used.id: 1}
+    assert PlanItem.objects.get().category_id == new.id
     assert PlanItem.objects.get().last_updated_time == stamp.time
-    category.delete()
 
 
 def test_one_that_lacks_the_line_of_a_plan_item_does_not(acme, stamp, category, make_category, used):
     new = make_category(acme, name="New", pl_types=["cogs"])
-    with pytest.raises(PlTypeNotAllowed):
-        replace_category(company=acme, stamp=stamp, category=category, replacement=new)
-    assert planned_by_category(acme.id) == {category.id: 2, used.id: 1}
+    with pytest.raises(PlTypeNotAllowed), transaction.atomic():
+        delete(company=acme, category=category, stamp=stamp, replace_with=new.id)
+    assert uses(acme) == {category.id: 2, used.id: 1}
+
+
+def test_the_list_of_categories_says_how_many_plans_use_each(api, category, used):
+    counts = {row["id"]: (row["usedPlannedTransactions"], row["used"]) for row in api.get("categories").json()}
+    assert counts.pop(str(category.id)) == (2, 2)
+    assert counts.pop(str(used.id)) == (1, 1)
+    assert set(counts.values()) == {(0, 0)}
+
+
+def test_a_category_in_a_plan_is_replaced_over_http_or_not_at_all(api, acme, category, make_category, used):
+    lacking, new = make_category(acme, pl_types=["cogs"]), make_category(acme, name="New")
+    assert api.delete(f"categories/{category.id}").json()["code"] == "category_in_use"
+    refused = api.delete(f"categories/{category.id}?replaceWith={lacking.id}")
+    assert [(e["pointer"], e["code"]) for e in refused.json()["errors"]] == [("#/replaceWith", "pl_type_not_allowed")]
+    assert uses(acme) == {category.id: 2, used.id: 1}
+    assert api.delete(f"categories/{category.id}?replaceWith={new.id}").status_code == 200
+    assert uses(acme) == {new.id: 2, used.id: 1}

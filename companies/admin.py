@@ -1,0 +1,196 @@
+"""The staff's pages of companies and people: they look, move a company's status, and switch users off."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.apps import apps
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.forms import BaseUserCreationForm
+from django.db import models
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.html import format_html
+
+from companies import founding
+from companies.models import STATUS_MOVES, ApiKey, AuditEntry, Company, Membership, Stamp, User
+
+
+class ReadOnly:
+    """Shown, never changed here: money and the log have their own doors."""
+
+    def has_add_permission(self, request: Any, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: Any, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
+        return False
+
+
+class Rows(ReadOnly, admin.TabularInline):
+    """Rows of a company below it."""
+
+    extra = 0
+    show_change_link = False
+    can_delete = False
+
+
+class MembershipRows(Rows):
+    model = Membership
+    fields = readonly_fields = ("user", "role", "permissions", "created_time")
+    verbose_name_plural = "members"
+
+    def get_queryset(self, request: Any) -> Any:
+        return super().get_queryset(request).select_related("user")
+
+
+class ApiKeyRows(Rows):
+    """Keys without any part of their secret but the last four characters."""
+
+    model = ApiKey
+    fields = readonly_fields = (
+        "name", "last_four", "permissions", "created_user_id", "created_time", "expires_time", "last_used_time",
+        "revoked_time",
+    )  # fmt: skip
+    verbose_name_plural = "API keys"
+
+
+class CompanyForm(forms.ModelForm):
+    """A company's status moves along STATUS_MOVES and no other way."""
+
+    class Meta:
+        model = Company
+        fields = ("system_status", "system_trial_until")
+
+    def clean_system_status(self) -> str:
+        before = Company.objects.get(pk=self.instance.pk).system_status
+        after = str(self.cleaned_data["system_status"])
+        if after != before and after not in STATUS_MOVES[before]:
+            possible = ", ".join(sorted(STATUS_MOVES[before])) or "nothing"
+            raise forms.ValidationError(f"A company that is {before} can become {possible}; not {after}.")
+        return after
+
+
+def counted(model: Any) -> Coalesce:
+    """How many rows of a model a company has; by a query of its own, for two joins would multiply."""
+    rows = model.objects.filter(company=OuterRef("pk")).order_by().values("company").annotate(n=Count("pk"))
+    return Coalesce(Subquery(rows.values("n"), output_field=models.IntegerField()), 0)
+
+
+@admin.register(Company)
+class CompanyAdmin(admin.ModelAdmin):
+    form = CompanyForm
+    list_display = ("name", "system_status", "base_currency", "member_count", "key_count", "created_time")
+    list_filter = ("system_status", "base_currency", "created_time")
+    search_fields = ("name", "domain", "id")
+    search_help_text = "Name, domain, id, or a member's e-mail address"
+    date_hierarchy = "created_time"
+    ordering = ("name", "id")
+    inlines: ClassVar[list[Any]] = [MembershipRows, ApiKeyRows]
+    shown = (
+        "id", "name", "base_currency", "domain", "data_start_date", "created_time", "last_overall_updated_time",
+        "computed_committed_mrr_eur", "computed_active_customer_count", "member_count", "key_count", "row_counts",
+        "latest_changes",
+    )  # fmt: skip
+
+    def get_queryset(self, request: Any) -> Any:
+        rows = super().get_queryset(request)
+        return rows.annotate(members=counted(Membership), keys=counted(ApiKey))
+
+    def get_search_results(self, request: Any, queryset: Any, search_term: str) -> Any:
+        """Companies by a member's address too."""
+        found, distinct = super().get_search_results(request, queryset, search_term)
+        if "@" in search_term:
+            members = Membership.objects.filter(user__email__icontains=search_term.strip())
+            found |= queryset.filter(pk__in=members.values("company_id"))
+        return found, distinct
+
+    def get_fields(self, request: Any, obj: Any = None) -> Any:
+        return (*self.shown[:5], "system_status", "system_trial_until", *self.shown[5:])
+
+    def get_readonly_fields(self, request: Any, obj: Any = None) -> Any:
+        return self.shown
+
+    def has_add_permission(self, request: Any) -> bool:
+        return False  # create_company, or POST /companies
+
+    def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
+        return False
+
+    @admin.display(description="members", ordering="members")
+    def member_count(self, company: Any) -> int:
+        return int(company.members)
+
+    @admin.display(description="API keys", ordering="keys")
+    def key_count(self, company: Any) -> int:
+        return int(company.keys)
+
+    @admin.display(description="rows")
+    def row_counts(self, company: Company) -> str:
+        """How much the company has in every table of its own."""
+        owned = [m for m in apps.get_models() if any(f.name == "company" for f in m._meta.concrete_fields)]
+        counts = [(m._meta.verbose_name_plural, m._base_manager.filter(company=company).count()) for m in owned]
+        return ", ".join(f"{count} {name}" for name, count in counts if count) or "none"
+
+    @admin.display(description="latest changes")
+    def latest_changes(self, company: Company) -> str:
+        entries = AuditEntry.objects.of(company.id).order_by("-time", "-id")[:10]
+        lines = [f"{e.time:%Y-%m-%d %H:%M} {e.action} by {e.actor or 'the service'}" for e in entries]
+        return format_html("<pre>{}</pre>", "\n".join(lines))
+
+    def save_model(self, request: Any, obj: Company, form: Any, change: bool) -> None:  # noqa: FBT001
+        """Through the act, so that the company's own log has it too."""
+        stored = Company.objects.select_for_update().get(pk=obj.pk)
+        if obj.system_status not in {stored.system_status, *STATUS_MOVES[stored.system_status]}:
+            messages.error(request, "The status was moved by somebody else meanwhile.")
+            return
+        stamp = Stamp(
+            time=timezone.now(),
+            actor=str(request.user.pk),
+            user_id=request.user.pk,
+            credential=f"staff:{request.user.pk}",
+            request_id=request.request_id,
+        )
+        values = {name: getattr(obj, name) for name in ("system_status", "system_trial_until")}
+        founding.change_company(company=stored, stamp=stamp, permissions=frozenset(), values=values)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = ("time", "company", "action", "entity_type", "entity_id", "actor", "request_id")
+    list_filter = ("action", "time")
+    list_select_related = ("company",)
+    search_fields = ("entity_id", "actor", "request_id")
+    date_hierarchy = "time"
+    ordering = ("-time",)
+    show_full_result_count = False
+
+
+class NewUserForm(BaseUserCreationForm):
+    class Meta:
+        model = User
+        fields = ("email",)
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin):
+    """People. Switched off, a user's sessions and apps are refused at their next request."""
+
+    add_form = NewUserForm
+    list_display = ("email", "name", "is_active", "is_staff", "last_login")
+    list_filter = ("is_active", "is_staff", "is_superuser")
+    search_fields = ("email", "name", "id")
+    ordering = ("email",)
+    fieldsets = (
+        (None, {"fields": ("email", "password", "name")}),
+        ("Access", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
+        ("Dates", {"fields": ("last_login", "joined_time")}),
+    )
+    add_fieldsets = ((None, {"classes": ("wide",), "fields": ("email", "password1", "password2")}),)
+    readonly_fields = ("last_login", "joined_time")
+
+    def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
+        return False  # what a person did stays theirs; is_active switches them off

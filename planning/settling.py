@@ -1,0 +1,38 @@
+"""What follows where a transaction settles an occurrence. The ledger asks and tells through the settings."""
+
+import datetime as dt
+from collections.abc import Iterable
+from uuid import UUID
+
+from companies.models import Company, Stamp
+from ledger.redating import redate
+from planning.models import PATCHED, PlannedOverride, PlannedTransaction
+
+
+def invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, dt.date]:
+    """Transaction → invoice date of the planned transaction that it settled, where that has one. One query."""
+    settled = PlannedOverride.objects.of(company_id).filter(
+        transaction__in=transaction_ids, planned__invoice_date__isnull=False
+    )
+    rows = settled.values_list("transaction_id", "planned__invoice_date")
+    return {transaction_id: day for transaction_id, day in rows if transaction_id and day}
+
+
+def redate_settled(planned: PlannedTransaction, transaction_ids: Iterable[UUID | None]) -> None:
+    """Parts of the transactions that count by an invoice date are dated anew. Raises RateMissing."""
+    ids = sorted({each for each in transaction_ids if each is not None})
+    if ids:
+        redate(company=planned.company, transaction_ids=ids)
+
+
+def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:
+    """What they settled is expected again; whatever else differs about the occurrence stays."""
+    overrides = PlannedOverride.objects.of(company.id).filter(transaction__in=transaction_ids)
+    touched = list(overrides.values_list("id", "planned_id"))
+    if not touched:
+        return
+    plans = PlannedTransaction.objects.of(company.id).filter(id__in={planned_id for _, planned_id in touched})
+    plans.update(last_updated_time=stamp.time, last_updated_user_id=stamp.actor)
+    overrides.update(transaction=None)
+    nothing_left = {f"{name}__isnull": True for name in PATCHED}
+    PlannedOverride.objects.of(company.id).filter(id__in=[row_id for row_id, _ in touched], **nothing_left).delete()

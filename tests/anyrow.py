@@ -1,0 +1,66 @@
+"""A row of any company-owned model, for tests that hold for all of them."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection, models
+
+from companies.models import Company, CompanyForeignKey, CompanyOwned
+from tests.factories import UserFactory
+
+VALUES: list[tuple[type[models.Field], Any]] = [
+    (models.BooleanField, False),
+    (models.IntegerField, 1),
+    (models.DecimalField, Decimal(1)),
+    (models.DateTimeField, datetime(2026, 1, 1, tzinfo=UTC)),
+    (models.DateField, date(2026, 1, 1)),
+    (models.JSONField, {}),
+    (models.BinaryField, b"x"),
+    (ArrayField, []),
+    (models.CharField, "x"),
+    (models.TextField, "x"),
+]
+
+
+def company_models() -> list[type[CompanyOwned]]:
+    """Every model whose rows belong to one company."""
+    return [model for model in apps.get_models() if issubclass(model, CompanyOwned)]
+
+
+def loosen() -> None:
+    """Lifts checks and triggers for the rest of the test's transaction: what is left are keys and references."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with checks to come cannot be altered
+        for model in company_models():
+            table = model._meta.db_table
+            cursor.execute(f'ALTER TABLE "{table}" DISABLE TRIGGER USER')
+            cursor.execute(
+                "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'c'", [f'"{table}"']
+            )
+            for (name,) in cursor.fetchall():
+                cursor.execute(f'ALTER TABLE "{table}" DROP CONSTRAINT "{name}"')
+
+
+def any_row(model: type[CompanyOwned], company: Company) -> Any:
+    """A new row with the least that its columns take. Call ``loosen`` first."""
+    values = {
+        field.name: value_of(field, company)
+        for field in model._meta.concrete_fields
+        if field.name not in {"id", "company"} and not field.null and not field.has_default()
+    }
+    row = model(company=company, **values)
+    row.save(force_insert=True)
+    return row
+
+
+def value_of(field: models.Field, company: Company) -> Any:
+    if isinstance(field, CompanyForeignKey):
+        return any_row(field.remote_field.model, company)
+    if isinstance(field, models.ForeignKey):
+        return UserFactory()
+    if field.choices:
+        return field.flatchoices[0][0]
+    return next(value for kind, value in VALUES if isinstance(field, kind))

@@ -1,0 +1,303 @@
+"""A company's own facts: every field, who may change them, and what moves with them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from companies.models import STATUS_MOVES, AuditEntry, Company, Currency, SystemStatus
+
+pytestmark = pytest.mark.django_db
+
+FIELDS = {
+    "id", "datastoreId", "name", "baseCurrency", "domain", "customLogoPath", "lastOverallUpdatedTime",
+    "plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice", "dataStartDate",
+    "valuationCategory", "valuationLens", "systemStatus", "systemTrialUntil", "systemExpiredAt",
+    "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider",
+    "systemTierOverageSince", "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime",
+    "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
+}  # fmt: skip
+CHANGES = {
+    "name": "Acme GmbH",
+    "baseCurrency": "USD",
+    "domain": "acme.example",
+    "plShowPlanningPercentageForPastMonths": True,
+    "plShowAllCategories": True,
+    "plRecognizeRevenueOnInvoice": True,
+    "dataStartDate": "2024-02-29",
+    "valuationCategory": "aiNative",
+    "valuationLens": "acquisition",
+}
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme)
+
+
+@pytest.fixture
+def quiet(acme):
+    """Acme, in which nothing has happened for long."""
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago, last_updated_time=long_ago)
+    return long_ago.isoformat().replace("+00:00", "Z")
+
+
+def test_a_company_has_every_field_of_the_contract(api):
+    company = api.get("").json()
+    assert set(company) == FIELDS
+    assert company["baseCurrency"] == "EUR"
+    assert company["systemStatus"] == "trial"
+    assert company["systemPaymentProvider"] is None
+    assert company["computedCommittedMrrEur"] is None
+
+
+def test_a_list_item_has_role_and_permissions_but_no_domain_and_no_logo(api):
+    (item,) = api.get("/companies").json()
+    assert set(item) == FIELDS - {"domain", "customLogoPath"} | {"role", "permissions"}
+
+
+def test_stored_system_facts_are_answered_as_the_contract_types_them(api, acme, now):
+    provider = {
+        "customerId": "cus_1",
+        "subscription": {
+            "id": "sub_1", "status": "active", "productName": "starter", "interval": "monthly",
+            "currentPeriodStart": "2026-01-01", "currentPeriodEnd": "2026-02-01",
+            "price": {"value": 49.5, "currency": "EUR"}, "cancelAt": None, "limits": {"minARR": 0, "maxARR": 100000},
+        },
+    }  # fmt: skip
+    Company.objects.filter(id=acme.id).update(
+        system_payment_provider=provider, computed_committed_mrr_eur="1234.5", computed_active_customer_count=7,
+        system_deletion_warning=2, system_expired_at=now, datastore_id="old-1",
+    )  # fmt: skip
+    company = api.get("").json()
+    assert company["systemPaymentProvider"] == provider
+    assert company["computedCommittedMrrEur"] == "1234.50"
+    assert company["computedActiveCustomerCount"] == 7
+    assert company["systemDeletionWarning"] == 2
+    assert company["systemExpiredAt"] == now.isoformat().replace("+00:00", "Z")
+    assert company["datastoreId"] == "old-1"
+    (item,) = api.get("/companies").json()
+    assert item["systemPaymentProvider"] == provider
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_each_writable_field_can_be_changed_by_itself(api, field):
+    before = api.get("").json()
+    after = api.put("", {field: CHANGES[field]})
+    assert after.status_code == 200, after.content
+    assert after.json() == api.get("").json()
+    different = {name for name in FIELDS if after.json()[name] != before[name]}
+    assert different - {"lastUpdatedTime", "lastUpdatedUserId", "lastOverallUpdatedTime"} == {field}
+    assert after.json()[field] == CHANGES[field]
+
+
+def test_all_of_them_can_be_changed_at_once_and_unset_again(api):
+    assert api.put("", CHANGES).json().items() >= CHANGES.items()
+    unset = dict.fromkeys(("domain", "dataStartDate", "valuationCategory", "valuationLens"))
+    assert api.put("", unset).json().items() >= unset.items()
+
+
+def test_an_empty_or_equal_put_changes_nothing_at_all(api, quiet):
+    before = api.get("").json()
+    for body in ({}, before, {"name": "Acme"}):
+        answer = api.put("", body)
+        assert answer.status_code == 200
+        assert answer.json() == before
+        assert "Ignored-Fields" not in answer
+    assert api.get("").json() == before
+    assert not AuditEntry.objects.filter(action="company.updated").exists()
+
+
+def test_read_only_fields_are_ignored_without_a_word(api, globex):
+    body = {"id": str(globex.id), "systemStatus": "paid", "customLogoPath": "x", "createdUserId": "me", "name": "New"}
+    answer = api.put("", body)
+    assert "Ignored-Fields" not in answer
+    assert answer.json()["systemStatus"] == "trial"
+    assert answer.json()["customLogoPath"] is None
+    assert answer.json()["id"] != str(globex.id)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code"),
+    [
+        ("name", None, "must_not_be_null"),
+        ("name", "", "must_not_be_empty"),
+        ("name", 12.5, "invalid_value"),
+        ("name", ["x"], "invalid_value"),
+        ("name", "x" * 201, "too_long"),
+        ("name", "a\0b", "invalid_characters"),
+        ("baseCurrency", "eur", "invalid_choice"),
+        ("baseCurrency", "BGN", "invalid_choice"),
+        ("baseCurrency", None, "must_not_be_null"),
+        ("baseCurrency", {}, "invalid_choice"),
+        ("domain", "", "must_not_be_empty"),
+        ("domain", "localhost", "invalid_value"),
+        ("domain", "https://acme.example", "invalid_value"),
+        ("domain", "acme.example/x", "invalid_value"),
+        ("domain", "acme.example:80", "invalid_value"),
+        ("domain", "a b.example", "invalid_value"),
+        ("domain", " acme.example", "invalid_value"),
+        ("domain", "acme.example\n", "invalid_value"),
+        ("domain", "-acme.example", "invalid_value"),
+        ("domain", "acme..example", "invalid_value"),
+        ("domain", "192.0.2.1", "invalid_value"),
+        ("domain", "a" * 64 + ".example", "invalid_value"),
+        ("domain", 7, "invalid_value"),
+        ("domain", True, "invalid_value"),
+        ("domain", "аcme.example", "invalid_value"),
+        ("plShowAllCategories", None, "must_not_be_null"),
+        ("plShowAllCategories", 1, "invalid_value"),
+        ("plShowAllCategories", "true", "invalid_value"),
+        ("dataStartDate", "2023-02-29", "invalid_date"),
+        ("dataStartDate", "2024-1-1", "invalid_value"),
+        ("dataStartDate", "2024-01-01T00:00:00Z", "invalid_value"),
+        ("dataStartDate", "0000-01-01", "invalid_date"),
+        ("dataStartDate", 20240101, "invalid_value"),
+        ("dataStartDate", "", "invalid_value"),
+        ("valuationCategory", "saas", "invalid_choice"),
+        ("valuationCategory", "", "invalid_choice"),
+        ("valuationLens", 3, "invalid_choice"),
+    ],
+)
+def test_a_wrong_value_is_refused_and_nothing_of_the_body_is_stored(api, field, value, code):
+    before = api.get("").json()
+    answer = api.put("", {"valuationLens": "acquisition", "plShowAllCategories": True} | {field: value})
+    assert answer.status_code == 400, answer.content
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(f"#/{field}", code)]
+    assert api.get("").json() == before
+
+
+@pytest.mark.parametrize(
+    "domain", ["acme.example", "a.b.c.example", "xn--bcher-kva.example", "a1-2.co", "acme.xn--p1ai"]
+)
+def test_a_website_domain_is_taken(api, domain):
+    assert api.put("", {"domain": domain}).json()["domain"] == domain
+
+
+@pytest.mark.parametrize("field", ["baseCurrency", "dataStartDate"])
+def test_what_everybody_sees_differently_after_needs_a_manager(api, make_api, acme, field):
+    writer = make_api(acme, "company:read", "company:write")
+    refused = writer.put("", {field: CHANGES[field], "name": "New"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
+    assert "company:manage" in refused.json()["detail"]
+    assert api.get("").json()["name"] == "Acme"
+    assert writer.put("", {field: api.get("").json()[field], "name": "New"}).json()["name"] == "New"
+    assert api.put("", {field: CHANGES[field]}).status_code == 200
+
+
+@pytest.mark.parametrize("currency", Currency.values)
+def test_each_of_the_thirty_currencies_can_be_a_companys_own(api, currency):
+    assert len(Currency.values) == 30
+    assert api.put("", {"baseCurrency": currency}).json()["baseCurrency"] == currency
+
+
+# ---------------------------------------------------------------------------------------------- starting one
+
+
+def test_a_signed_in_person_starts_a_company_and_owns_it(owner, alice):
+    made = owner.post("/companies", {"name": "Second", "baseCurrency": "CHF", "domain": "second.example"})
+    assert made.status_code == 201
+    company = made.json()
+    assert made["Location"] == f"/companies/{company['id']}"
+    assert set(company) == FIELDS
+    assert (company["baseCurrency"], company["domain"], company["systemStatus"]) == ("CHF", "second.example", "trial")
+    created, until = (datetime.fromisoformat(company[name]) for name in ("createdTime", "systemTrialUntil"))
+    assert until - created == timedelta(days=14)
+    assert company["createdUserId"] == str(alice.id)
+    assert owner.get(made["Location"]).json() == company
+    listed = {each["name"]: each["role"] for each in owner.get("/companies").json()}
+    assert listed == {"Acme": "owner", "Second": "owner"}
+    assert AuditEntry.objects.filter(company=company["id"], action="company.created").count() == 1
+
+
+def test_a_companys_currency_is_the_euro_where_none_is_named(owner):
+    assert owner.post("/companies", {"name": "Second"}).json()["baseCurrency"] == "EUR"
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "code"),
+    [
+        ({}, "#/name", "required"),
+        ({"name": None}, "#/name", "must_not_be_null"),
+        ({"name": ""}, "#/name", "must_not_be_empty"),
+        ({"name": "x", "baseCurrency": "XXX"}, "#/baseCurrency", "invalid_choice"),
+        ({"name": "x", "domain": "x"}, "#/domain", "invalid_value"),
+        ([], "#", "invalid_value"),
+    ],
+)
+def test_a_wrong_company_is_not_started(owner, body, pointer, code):
+    answer = owner.post("/companies", body)
+    assert answer.status_code == 400
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
+    assert Company.objects.count() == 1
+
+
+def test_a_key_starts_no_company(api, client):
+    answer = api.post("/companies", {"name": "x"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+    assert client.post("/companies", {"name": "x"}, content_type="application/json").status_code == 401
+    assert Company.objects.count() == 1
+
+
+# ---------------------------------------------------------------------------------------------- what moves
+
+
+def test_any_change_moves_last_overall_updated_time(api, quiet, acme):
+    bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    for change in (
+        lambda: api.post("account_groups", {"name": "x"}),
+        lambda: api.put(f"accounts/{bank}", {"name": "y"}),
+        lambda: api.put(f"accounts/{bank}/archive"),
+        lambda: api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"}),
+        lambda: api.post(
+            "transactions/import", {"transactions": [{"accountId": bank, "date": "2024-05-01", "amountValue": "1"}]}
+        ),
+        lambda: api.put("", {"name": "New"}),
+        lambda: api.post("api_keys", {"name": "x", "permissions": ["accounts:read"]}),
+        lambda: api.post("members", {"email": "new@acme.example", "role": "viewer"}),
+    ):
+        Company.objects.filter(id=acme.id).update(last_overall_updated_time=datetime(2020, 1, 1, tzinfo=UTC))
+        assert change().status_code in (200, 201)
+        assert api.get("").json()["lastOverallUpdatedTime"] > "2026", change
+
+
+def test_the_answer_of_a_change_shows_the_moved_time(api, quiet):
+    assert api.put("", {"name": "New"}).json()["lastOverallUpdatedTime"] > quiet
+    assert api.put("", {"name": "New"}).json() == api.get("").json()
+
+
+def test_reads_refusals_and_changes_of_nothing_leave_it_alone(api, quiet, acme):
+    group = api.post("account_groups", {"name": "x"}).json()["id"]
+    bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    Company.objects.filter(id=acme.id).update(last_overall_updated_time=datetime(2020, 1, 1, tzinfo=UTC))
+    api.get("accounts")
+    api.get("")
+    api.post("data/accountBalanceByAccount", {"startDate": "2024-01-01", "endDate": "2024-01-31"})
+    api.post("account_groups", {"name": 1})
+    api.put(f"account_groups/{group}", {})
+    api.put(f"accounts/{bank}/unarchive")
+    api.post("transactions/import", {"transactions": []})
+    row = {"accountId": bank, "date": "2024-05-01", "amountValue": "1"}
+    api.post("transactions/import", {"transactions": [row], "dryRun": True})
+    api.put("logo", {"imageBase64": "x"})
+    api.delete("logo")
+    assert api.get("").json()["lastOverallUpdatedTime"] == quiet
+
+
+def test_within_one_second_it_moves_once(acme, now):
+    Company.objects.filter(id=acme.id).update(last_overall_updated_time=now - timedelta(seconds=5))
+    moment = now.replace(microsecond=100)
+    for later in (moment, moment.replace(microsecond=900_000)):
+        Company.objects.touch(acme.id, later)
+        assert Company.objects.get(id=acme.id).last_overall_updated_time == moment
+    Company.objects.touch(acme.id, moment + timedelta(seconds=1))
+    assert Company.objects.get(id=acme.id).last_overall_updated_time == moment + timedelta(seconds=1)
+
+
+def test_a_status_moves_along_the_declared_ways_only():
+    assert {(a, b) for a, targets in STATUS_MOVES.items() for b in targets} == {
+        ("sandbox", "trial"), ("trial", "free"), ("trial", "paid"), ("trial", "expired"), ("free", "paid"),
+        ("paid", "cancelled"), ("cancelled", "paid"), ("cancelled", "expired"), ("expired", "paid"), ("beta", "free"),
+        ("beta", "paid"),
+    }  # fmt: skip
+    assert set(STATUS_MOVES) == set(SystemStatus.values)

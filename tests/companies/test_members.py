@@ -1,0 +1,234 @@
+"""Who belongs to a company: by e-mail, with a role or permissions of their own, and never without an owner."""
+
+import threading
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from companies.models import AuditEntry, Membership, User
+from companies.permissions import Role
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    """Alice, the only owner of Acme."""
+    Membership.objects.filter(company=acme).exclude(user=alice).delete()
+    return browser_of(alice, acme)
+
+
+@pytest.fixture
+def admin(browser_of, acme):
+    return browser_of(factories.member(acme, "admin@acme.example", role=Role.ADMIN), acme)
+
+
+def id_of(caller, email):
+    return next(each["id"] for each in caller.get("members").json() if each["email"] == email)
+
+
+def test_a_member_is_added_by_e_mail_and_read_back(owner, alice):
+    made = owner.post("members", {"email": "dora@acme.example", "role": "editor"})
+    assert made.status_code == 201
+    body = made.json()
+    assert set(body) == {
+        "id", "companyId", "userId", "email", "name", "role", "permissions", "joinedTime", "createdTime",
+        "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
+    }  # fmt: skip
+    assert (body["email"], body["role"], body["permissions"]) == ("dora@acme.example", "editor", None)
+    assert body["createdUserId"] == str(alice.id)
+    assert made["Location"].endswith(f"/members/{body['id']}")
+    assert body in owner.get("members").json()
+
+
+def test_somebody_unknown_is_mailed_a_link_to_set_a_password(
+    owner, mailoutbox, django_capture_on_commit_callbacks, settings
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        owner.post("members", {"email": "dora@acme.example", "role": "editor"})
+    (mail,) = mailoutbox
+    assert mail.to == ["dora@acme.example"]
+    assert settings.APP_URL in mail.body
+    assert not User.objects.with_email("dora@acme.example").has_usable_password()
+
+
+def test_somebody_known_joins_without_a_mail(owner, carol, mailoutbox, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        made = owner.post("members", {"email": "CAROL@globex.example", "role": "viewer"})
+    assert made.status_code == 201
+    assert made.json()["userId"] == str(carol.id)
+    assert not mailoutbox
+    assert User.objects.filter(email__iexact="carol@globex.example").count() == 1
+
+
+def test_nobody_is_a_member_twice(owner, mailoutbox):
+    for email in ("alice@acme.example", "ALICE@ACME.example"):
+        answer = owner.post("members", {"email": email, "role": "viewer"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "already_member")
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer", "code"),
+    [
+        ({"email": "nobody"}, "#/email", "invalid_value"),
+        ({"email": ""}, "#/email", "must_not_be_empty"),
+        ({"email": None}, "#/email", "must_not_be_null"),
+        ({"email": 1}, "#/email", "invalid_type"),
+        ({"email": "a\0@b.example"}, "#/email", "invalid_characters"),
+        ({"email": "a@b.example\n"}, "#/email", "invalid_value"),
+        ({"email": "x" * 250 + "@b.example"}, "#/email", "too_long"),
+        ({"role": "boss"}, "#/role", "invalid_choice"),
+        ({"role": None}, "#/role", "must_not_be_null"),
+        ({"role": 1}, "#/role", "invalid_choice"),
+        ({"permissions": "all"}, "#/permissions", "invalid_value"),
+        ({"permissions": ["all"]}, "#/permissions/0", "invalid_choice"),
+    ],
+)
+def test_a_wrong_member_is_refused_and_not_stored(owner, change, pointer, code):
+    answer = owner.post("members", {"email": "dora@acme.example", "role": "viewer"} | change)
+    assert answer.status_code == 400
+    assert (pointer, code) in [(e["pointer"], e["code"]) for e in answer.json()["errors"]], answer.json()
+    assert Membership.objects.filter(company=owner.company).count() == 1
+    assert User.objects.filter(email__startswith="dora").count() == 0
+
+
+def test_a_list_of_permissions_stands_in_place_of_the_roles_and_null_brings_those_back(owner, browser_of, acme):
+    made = owner.post("members", {"email": "d@acme.example", "role": "editor", "permissions": ["accounts:read"]}).json()
+    dora = browser_of(User.objects.get(id=made["userId"]), acme)
+    assert dora.get("accounts").status_code == 200
+    assert dora.get("members").status_code == dora.post("accounts", {}).status_code == 403
+    assert dora.get("/companies").json()[0]["permissions"] == ["accounts:read"]
+    assert owner.put(f"members/{made['id']}", {"permissions": []}).json()["permissions"] == []
+    assert dora.get("accounts").status_code == 403
+    assert owner.put(f"members/{made['id']}", {"permissions": None}).json()["permissions"] is None
+    assert dora.post("account_groups", {"name": "x"}).status_code == 201
+
+
+def test_a_member_can_be_sent_back_whole(owner):
+    made = owner.post("members", {"email": "d@acme.example", "role": "editor"}).json()
+    answer = owner.put(f"members/{made['id']}", made | {"role": "viewer", "colour": "red"})
+    assert answer.status_code == 200, answer.content
+    assert answer["Ignored-Fields"] == "colour"
+    assert answer.json()["role"] == "viewer"
+    assert owner.put(f"members/{made['id']}", {}).json() == answer.json()
+    assert AuditEntry.objects.filter(action="member.updated").count() == 1
+
+
+def test_a_stale_member_is_neither_changed_nor_removed(owner):
+    made = owner.post("members", {"email": "d@acme.example", "role": "editor"})
+    path = f"members/{made.json()['id']}"
+    assert owner.put(path, {"role": "viewer"}, if_match='"x"').status_code == 412
+    assert owner.delete(path, if_match='"x"').status_code == 412
+    assert owner.put(path, {"role": "viewer"}, if_match=made["ETag"]).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- owners
+
+
+@pytest.mark.parametrize(
+    "change", [{"role": "admin"}, {"role": "viewer"}, {"permissions": []}, {"permissions": ["members:manage"]}, None]
+)
+def test_the_last_owner_stays_one(owner, alice, change):
+    path = f"members/{id_of(owner, alice.email)}"
+    answer = owner.put(path, change) if change else owner.delete(path)
+    assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
+    stored = Membership.objects.get(user=alice)
+    assert (stored.role, stored.permissions) == ("owner", None)
+
+
+def test_one_of_two_owners_may_go_but_not_the_other(owner, alice):
+    second = owner.post("members", {"email": "d@acme.example", "role": "owner"}).json()["id"]
+    assert owner.put(f"members/{second}", {"role": "viewer"}).status_code == 200
+    assert owner.delete(f"members/{id_of(owner, alice.email)}").json()["code"] == "last_owner"
+    owner.put(f"members/{second}", {"role": "owner"})
+    assert owner.delete(f"members/{id_of(owner, alice.email)}").status_code == 200
+    assert owner.get("members").status_code == 404
+
+
+def test_an_owner_with_permissions_of_their_own_does_not_count_as_one(owner, alice):
+    owner.post("members", {"email": "d@acme.example", "role": "owner", "permissions": ["accounts:read"]})
+    assert owner.delete(f"members/{id_of(owner, alice.email)}").json()["code"] == "last_owner"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("leave", ["delete", "put"])
+def test_of_two_owners_who_leave_at_once_one_stays(owner, alice, acme, leave):
+    for round_ in range(5):
+        other = factories.member(acme, f"o{round_}@acme.example", role=Role.OWNER)
+        ids = {user: Membership.objects.get(company=acme, user=user).id for user in (alice, other)}
+        gate, statuses = threading.Barrier(2), []
+
+        def go(user, ids=ids, gate=gate, statuses=statuses):
+            client = Client()
+            client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+            path = f"/companies/{acme.id}/members/{ids[user]}"
+            gate.wait()
+            call = (
+                client.delete(path)
+                if leave == "delete"
+                else client.put(path, {"role": "viewer"}, content_type="application/json")
+            )
+            statuses.append((call.status_code, call.json().get("code")))
+            connection.close()
+
+        threads = [threading.Thread(target=go, args=(user,)) for user in (alice, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(statuses, key=str) == [(200, None), (409, "last_owner")]
+        owners = Membership.objects.filter(company=acme, role=Role.OWNER, permissions=None)
+        assert owners.count() == 1
+        Membership.objects.filter(company=acme).delete()
+        factories.member(acme, alice.email, role=Role.OWNER)
+
+
+def test_an_admin_neither_makes_nor_changes_nor_removes_owners(owner, admin, alice):
+    owners_id = id_of(owner, alice.email)
+    dora = admin.post("members", {"email": "d@acme.example", "role": "editor"}).json()["id"]
+    for answer in (
+        admin.post("members", {"email": "e@acme.example", "role": "owner"}),
+        admin.put(f"members/{dora}", {"role": "owner"}),
+        admin.put(f"members/{id_of(owner, 'admin@acme.example')}", {"role": "owner"}),
+        admin.put(f"members/{owners_id}", {"role": "viewer"}),
+        admin.put(f"members/{owners_id}", {}),
+        admin.delete(f"members/{owners_id}"),
+        admin.put(f"members/{dora}", {"permissions": ["company:manage"]}),
+        admin.post("members", {"email": "e@acme.example", "role": "viewer", "permissions": ["company:manage"]}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+    assert {m["email"]: m["role"] for m in owner.get("members").json()} == {
+        "alice@acme.example": "owner", "admin@acme.example": "admin", "d@acme.example": "editor",
+    }  # fmt: skip
+    assert not User.objects.filter(email="e@acme.example").exists()
+
+
+def test_an_admin_manages_everyone_else(owner, admin):
+    made = admin.post("members", {"email": "d@acme.example", "role": "admin"}).json()["id"]
+    assert admin.put(f"members/{made}", {"role": "viewer"}).json()["role"] == "viewer"
+    assert admin.delete(f"members/{made}").json() == {"success": True}
+    assert len(owner.get("members").json()) == 2
+
+
+def test_nobody_hands_out_what_they_do_not_hold(make_api, acme):
+    caller = make_api(acme, "members:manage", "accounts:read")
+    assert caller.post("members", {"email": "d@acme.example", "role": "viewer"}).status_code == 403
+    body = {"email": "d@acme.example", "role": "viewer", "permissions": ["accounts:read"]}
+    assert caller.post("members", body).status_code == 201
+
+
+def test_a_removed_member_loses_everything_at_once(owner, browser_of, acme):
+    dora = factories.member(acme, "d@acme.example", role=Role.EDITOR)
+    hers = browser_of(dora, acme)
+    assert hers.get("accounts").status_code == 200
+    assert owner.delete(f"members/{id_of(owner, dora.email)}").status_code == 200
+    assert hers.get("accounts").status_code == 404
+    assert owner.delete(f"members/{dora.id}").status_code == 404
+
+
+def test_another_companys_member_cannot_be_reached(owner, carol, globex):
+    theirs = Membership.objects.get(user=carol, company=globex).id
+    assert owner.put(f"members/{theirs}", {"role": "viewer"}).status_code == 404
+    assert owner.delete(f"members/{theirs}").status_code == 404

@@ -1,0 +1,424 @@
+"""The web pages: signing in and out, passwords, companies, API keys."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.core import mail
+from django.test import Client
+
+from companies import members
+from companies.models import ApiKey, AuditEntry, Membership, User
+from companies.permissions import ADMIN_LEVEL, ALL, Role, known
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+IN = "/app/sign-in"
+
+
+@pytest.fixture
+def visitor():
+    return Client(enforce_csrf_checks=True)
+
+
+def csrf(page):
+    return re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.content.decode())[1]
+
+
+def send(visitor, path, form, *, page=None):
+    """Opens a page and sends its form."""
+    shown = visitor.get(page or path)
+    return visitor.post(path, form | {"csrfmiddlewaretoken": csrf(shown)})
+
+
+def sign_in(visitor, user, *, password=PASSWORD, then="/app/"):
+    form = {"username": user if isinstance(user, str) else user.email, "password": password, "next": then}
+    return send(visitor, IN, form, page=f"{IN}?again=1")
+
+
+def ahead(monkeypatch, **time):
+    from django.utils import timezone
+
+    from companies import sessions
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz=tz) + timedelta(**time)
+
+    monkeypatch.setattr(timezone, "now", lambda: Clock.now(tz=UTC))
+    monkeypatch.setattr(sessions, "datetime", Clock)
+
+
+# ---------------------------------------------------------------------------------------------- signing in and out
+
+
+def test_one_signs_in_with_address_and_password_and_sees_ones_companies(visitor, alice, acme, globex):
+    answer = sign_in(visitor, alice)
+    assert (answer.status_code, answer["Location"]) == (302, "/app/")
+    page = visitor.get("/app/").content.decode()
+    assert "Acme" in page
+    assert "Globex" not in page
+    assert "owner" in page
+
+
+def test_the_session_has_its_own_name_and_a_new_id(visitor, alice):
+    sign_in(visitor, alice)
+    first = visitor.cookies["svc-session"]
+    assert first["httponly"]
+    assert first["samesite"] == "Lax"
+    old = first.value
+    sign_in(visitor, alice)
+    assert visitor.cookies["svc-session"].value != old
+    assert not Session.objects.filter(session_key=old).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [("ALICE@acme.example", PASSWORD), (" alice@acme.example ", PASSWORD)],
+)
+def test_case_and_blanks_of_the_address_do_not_matter(name, password, visitor, alice):
+    assert sign_in(visitor, name, password=password).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("name", "password"),
+    [("alice@acme.example", "wrong"), ("nobody@acme.example", PASSWORD), ("", ""), ("alice@acme.example", "")],
+)
+def test_who_is_not_let_in_is_told_the_same(name, password, visitor, alice):
+    answer = sign_in(visitor, name, password=password)
+    assert answer.status_code == 401
+    assert "The e-mail address or the password is wrong." in answer.content.decode()
+    assert visitor.get("/app/").status_code == 302
+
+
+def test_a_user_who_is_switched_off_is_out_at_once(visitor, alice):
+    sign_in(visitor, alice)
+    User.objects.filter(pk=alice.pk).update(is_active=False)
+    assert visitor.get("/app/").status_code == 302
+    assert sign_in(visitor, alice).status_code == 401
+
+
+def test_the_form_needs_our_token(visitor, alice):
+    answer = visitor.post(IN, {"username": alice.email, "password": PASSWORD})
+    assert answer.status_code == 403
+    assert answer["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(
+    "then",
+    ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "", "\t//evil.example"],
+)
+def test_a22_one_goes_on_to_a_path_of_ours_and_nowhere_else(then, visitor, alice):
+    assert sign_in(visitor, alice, then=then)["Location"] == "/app/"
+
+
+def test_one_goes_on_to_where_one_wanted(visitor, alice, acme):
+    answer = visitor.get(f"/app/companies/{acme.id}?x=1")
+    assert answer["Location"] == f"{IN}?next=%2Fapp%2Fcompanies%2F{acme.id}%3Fx%3D1"
+    assert sign_in(visitor, alice, then=f"/app/companies/{acme.id}?x=1")["Location"].endswith("?x=1")
+
+
+def test_who_is_signed_in_already_goes_on(visitor, alice):
+    sign_in(visitor, alice)
+    assert visitor.get(IN, {"next": "/app/password"})["Location"] == "/app/password"
+
+
+def test_one_signs_out_by_post(visitor, alice):
+    sign_in(visitor, alice)
+    assert visitor.get("/app/sign-out").status_code == 405
+    answer = send(visitor, "/app/sign-out", {}, page="/app/")
+    assert answer["Location"] == IN
+    assert visitor.get("/app/").status_code == 302
+
+
+def test_ten_failures_lock_one_address_from_one_place_for_a_while(visitor, alice, bob):
+    for _ in range(9):
+        assert sign_in(visitor, alice, password="wrong").status_code == 401
+    assert sign_in(visitor, alice, password="wrong").status_code == 429
+    locked = sign_in(visitor, alice)
+    assert locked.status_code == 429
+    assert locked["Retry-After"] == "900"
+    assert "Too many attempts" in locked.content.decode()
+    assert sign_in(visitor, bob).status_code == 302  # somebody else from the same place
+    elsewhere = Client(REMOTE_ADDR="192.0.2.7")
+    assert sign_in(elsewhere, alice).status_code == 302  # the owner from another place
+
+
+def test_a_lock_cannot_be_passed_by_another_spelling(visitor, alice):
+    for _ in range(10):
+        sign_in(visitor, alice, password="wrong")
+    assert sign_in(visitor, alice.email.upper()).status_code == 429
+
+
+@pytest.mark.parametrize(
+    ("days", "used", "inside"), [(13, False, True), (15, False, False), (29, True, True), (31, True, False)]
+)
+def test_a_session_ends_when_it_lies_idle_and_when_it_is_old(days, used, inside, visitor, alice, monkeypatch):
+    sign_in(visitor, alice)
+    for day in range(7, days, 7) if used else ():
+        ahead(monkeypatch, days=day)
+        assert visitor.get("/app/").status_code == 200
+    ahead(monkeypatch, days=days)
+    assert visitor.get("/app/").status_code == (200 if inside else 302)
+
+
+def test_a_session_is_not_written_for_every_request(visitor, alice, django_assert_max_num_queries):
+    sign_in(visitor, alice)
+    with django_assert_max_num_queries(3):  # session, user, memberships
+        visitor.get("/app/")
+
+
+@pytest.mark.parametrize("path", ["/app/", "/app/sign-in", "/app/password-reset", "/app/nothing"])
+def test_pages_are_guarded(path, visitor, alice):
+    if path == "/app/":
+        sign_in(visitor, alice)
+    page = visitor.get(path)
+    policy = page["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert page["X-Frame-Options"] == "DENY"
+    assert page["X-Content-Type-Options"] == "nosniff"
+    assert page["Referrer-Policy"] == "same-origin"
+    text = page.content.decode()
+    assert " style=" not in text
+    assert "<style" not in text
+    assert not re.search(r"<script(?![^>]*\ssrc=)", text)
+    assert not re.search(r"\son\w+=", text)
+    assert '<html lang="en">' in text
+
+
+# ---------------------------------------------------------------------------------------------- passwords
+
+
+def test_a_password_is_changed_with_the_old_one_and_other_sessions_end(visitor, alice):
+    other = Client()
+    sign_in(other, alice)
+    sign_in(visitor, alice)
+    form = {"old_password": PASSWORD, "new_password1": "staple battery 9", "new_password2": "staple battery 9"}
+    assert send(visitor, "/app/password", form | {"old_password": "wrong"}).status_code == 400
+    assert send(visitor, "/app/password", form).status_code == 302
+    assert visitor.get("/app/").status_code == 200
+    assert other.get("/app/").status_code == 302
+    assert sign_in(Client(), alice, password="staple battery 9").status_code == 302
+
+
+@pytest.mark.parametrize("weak", ["short", "password123", "1234567890123", "alice@acme.example"])
+def test_a_weak_password_is_refused(weak, visitor, alice):
+    sign_in(visitor, alice)
+    form = {"old_password": PASSWORD, "new_password1": weak, "new_password2": weak}
+    assert send(visitor, "/app/password", form).status_code == 400
+
+
+def test_a_forgotten_password_is_set_by_a_mailed_link_that_works_once(visitor, alice):
+    answer = send(visitor, "/app/password-reset", {"email": alice.email})
+    assert answer.status_code == 200
+    link = re.search(rf"{re.escape(settings.APP_URL)}(/password-reset/\S+)", mail.outbox[0].body)[1]
+    form = {"new_password1": "staple battery 9", "new_password2": "staple battery 9"}
+    moved = visitor.get(f"/app{link}")
+    assert moved["Location"].endswith("/set-password")  # the token is out of the address
+    done = send(visitor, moved["Location"], form)
+    assert (done.status_code, done["Location"]) == (302, IN)
+    assert sign_in(visitor, alice, password="staple battery 9").status_code == 302
+    assert "no longer works" in Client().get(f"/app{link}").content.decode()
+
+
+def test_an_invited_member_sets_the_first_password(visitor, acme):
+    user = User.objects.create_user("new@acme.example")
+    link = members.password_link(user).removeprefix(settings.APP_URL)
+    form = {"new_password1": "staple battery 9", "new_password2": "staple battery 9"}
+    assert send(visitor, visitor.get(f"/app{link}")["Location"], form).status_code == 302
+    assert sign_in(visitor, user, password="staple battery 9").status_code == 302
+
+
+@pytest.mark.parametrize("who", ["nobody@acme.example", "off@acme.example"])
+def test_nobody_learns_whether_there_is_an_account(who, visitor):
+    factories.UserFactory(email="off@acme.example", is_active=False)
+    answer = send(visitor, "/app/password-reset", {"email": who})
+    assert "If there is an account" in answer.content.decode()
+    assert mail.outbox == []
+
+
+# ---------------------------------------------------------------------------------------------- companies
+
+
+def test_a_company_out_of_reach_is_a_page_that_says_nothing(visitor, alice, globex):
+    sign_in(visitor, alice)
+    for company_id in (globex.id, "x", "00000000-0000-7000-8000-000000000000"):
+        for tail in ("", "/settings/api-keys", "/settings/api-keys/new"):
+            answer = visitor.get(f"/app/companies/{company_id}{tail}")
+            assert answer.status_code == 404
+            assert "Nothing here" in answer.content.decode()
+
+
+def test_unknown_addresses_are_pages_for_people_and_problems_for_programs(client):
+    assert client.get("/app/nothing")["Content-Type"].startswith("text/html")
+    assert client.get("/nothing")["Content-Type"] == "application/problem+json"
+
+
+def figures(*, accesses, today):
+    return {access.company.id: [("Cash", "1,234.00 EUR")] for access in accesses}
+
+
+def test_other_apps_add_figures_to_the_home_page(visitor, alice, settings):
+    settings.HOME_FIGURES = [f"{__name__}.figures"]
+    sign_in(visitor, alice)
+    assert "1,234.00 EUR" in visitor.get("/app/").content.decode()
+
+
+# ---------------------------------------------------------------------------------------------- API keys
+
+
+@pytest.fixture
+def settings_of(acme):
+    return f"/app/companies/{acme.id}/settings/api-keys"
+
+
+def made(answer):
+    """The key of the page that shows it once."""
+    return re.search(r"svc_[0-9a-f-]{36}[0-9A-Za-z]{36}", answer.content.decode())[0]
+
+
+FORM = {"name": "ci", "preset": "read", "expiry": "90"}
+
+
+def test_a_key_is_made_shown_once_used_and_revoked(visitor, alice, acme, settings_of, client):
+    sign_in(visitor, alice)
+    answer = send(visitor, f"{settings_of}/new", FORM)
+    assert answer.status_code == 200
+    assert answer["Cache-Control"] == "no-store"
+    key = made(answer)
+    headers = {"Authorization": f"Bearer {key}"}
+    assert client.get("/companies", headers=headers).status_code == 200
+    page = visitor.get(settings_of).content.decode()
+    assert key not in page
+    assert key[-36:] not in page
+    assert f"…{key[-4:]}" in page
+    assert "just now" in page
+    row = ApiKey.objects.get()
+    assert row.created_user_id == str(alice.id)
+    assert send(visitor, f"{settings_of}/{row.id}/revoke", {}, page=settings_of).status_code == 302
+    assert client.get("/companies", headers=headers).status_code == 401
+    assert "revoked" in visitor.get(settings_of).content.decode()
+    assert AuditEntry.objects.of(acme.id).filter(action="apiKey.revoked", actor=str(alice.id)).exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "permissions"),
+    [
+        ({"preset": "read"}, {p.value for p in ALL - ADMIN_LEVEL if p.reads}),
+        ({"preset": "write"}, {p.value for p in ALL - ADMIN_LEVEL}),
+        (
+            {"preset": "custom", "resource_accounts": "read", "resource_files": "write"},
+            {"accounts:read", "files:read", "files:write"},
+        ),
+        (
+            {"preset": "custom", "resource_balances": "read", "admin": ["audit:read"]},
+            {"balances:read", "audit:read"},
+        ),
+        ({"preset": "read", "resource_accounts": "write"}, {p.value for p in ALL - ADMIN_LEVEL if p.reads}),
+    ],
+)
+def test_permissions_are_chosen_by_preset_or_by_resource(form, permissions, visitor, alice, settings_of):
+    sign_in(visitor, alice)
+    assert send(visitor, f"{settings_of}/new", FORM | form).status_code == 200
+    assert set(ApiKey.objects.get().permissions) == permissions
+
+
+@pytest.mark.parametrize(("expiry", "days"), [("30", 30), ("90", 90), ("365", 365), ("never", None)])
+def test_a_key_ends_when_its_maker_said(expiry, days, visitor, alice, settings_of):
+    sign_in(visitor, alice)
+    send(visitor, f"{settings_of}/new", FORM | {"expiry": expiry})
+    row = ApiKey.objects.get()
+    assert (row.expires_time and (row.expires_time - row.created_time).days in (days - 1, days)) == (
+        None if days is None else True
+    )
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"name": ""},
+        {"preset": "custom"},
+        {"preset": "nonsense"},
+        {"expiry": "date"},
+        {"expiry": "date", "expiry_date": "2020-01-01"},
+        {"expiry": "7"},
+        {"preset": "custom", "resource_balances": "write"},
+    ],
+)
+def test_what_is_wrong_is_said_and_no_key_is_made(form, visitor, alice, settings_of):
+    sign_in(visitor, alice)
+    answer = send(visitor, f"{settings_of}/new", FORM | form)
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.content.decode()
+    assert not ApiKey.objects.exists()
+
+
+def test_a_key_needs_a_recent_sign_in(visitor, alice, settings_of, monkeypatch):
+    sign_in(visitor, alice)
+    page = visitor.get(f"{settings_of}/new")
+    ahead(monkeypatch, minutes=11)
+    for answer in (
+        visitor.get(f"{settings_of}/new"),
+        visitor.post(f"{settings_of}/new", FORM | {"csrfmiddlewaretoken": csrf(page)}),
+    ):
+        assert answer["Location"].startswith(f"{IN}?again=1&next=")
+    assert visitor.get(settings_of).status_code == 200
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize(("role", "status"), [(Role.ADMIN, 200), (Role.EDITOR, 403), (Role.VIEWER, 403)])
+def test_owners_and_admins_make_keys(role, status, visitor, acme, settings_of):
+    user = factories.member(acme, "someone@acme.example", role=role)
+    sign_in(visitor, user)
+    assert visitor.get(settings_of).status_code == 200
+    assert visitor.get(f"{settings_of}/new").status_code == status
+
+
+def test_an_admin_cannot_make_an_administrative_key(visitor, acme, settings_of):
+    user = factories.member(acme, "admin@acme.example", role=Role.ADMIN)
+    sign_in(visitor, user)
+    assert "Administration" not in visitor.get(f"{settings_of}/new").content.decode()
+    answer = send(visitor, f"{settings_of}/new", FORM | {"admin": ["audit:read"]})
+    assert answer.status_code == 400
+    assert not ApiKey.objects.exists()
+
+
+def test_keys_of_the_company_are_nobody_elses_to_see(visitor, bob, settings_of, api):
+    sign_in(visitor, bob)
+    page = visitor.get(settings_of).content.decode()
+    assert api.key[-4:] not in page
+    assert "owners and admins" in page
+
+
+@pytest.mark.parametrize(("overlap", "alive"), [("0", False), ("24", True)])
+def test_a_rolled_key_lives_on_for_as_long_as_was_chosen(overlap, alive, visitor, alice, settings_of, api, client):
+    sign_in(visitor, alice)
+    old = ApiKey.objects.get()
+    answer = send(visitor, f"{settings_of}/{old.id}/roll", {"overlap": overlap})
+    fresh = made(answer)
+    assert client.get("/companies", headers={"Authorization": f"Bearer {fresh}"}).status_code == 200
+    assert (api.get().status_code == 200) is alive
+    new = ApiKey.objects.exclude(id=old.id).get()
+    assert known(new.permissions) == known(old.permissions)
+    old.refresh_from_db()
+    assert (old.expires_time is not None) is alive
+
+
+def test_a_key_of_another_company_cannot_be_rolled_or_revoked(visitor, alice, settings_of, globex_api):
+    sign_in(visitor, alice)
+    foreign = ApiKey.objects.get()
+    assert visitor.get(f"{settings_of}/{foreign.id}/roll").status_code == 404
+    assert send(visitor, f"{settings_of}/{foreign.id}/revoke", {}, page=settings_of).status_code == 404
+    assert globex_api.get("/companies").status_code == 200
+
+
+def test_a_member_who_left_is_out(visitor, alice, acme, settings_of):
+    sign_in(visitor, alice)
+    Membership.objects.filter(user=alice).delete()
+    assert visitor.get(settings_of).status_code == 404

@@ -1,0 +1,313 @@
+"""Transfers over HTTP: two movements become the legs of one."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from companies.models import AuditEntry
+from ledger import transfers
+from ledger.models import Categorization, DayMovement, MonthResult, Posting, Transaction
+
+pytestmark = pytest.mark.usefixtures("exact")
+NOBODY = "00000000-0000-7000-8000-000000000000"
+
+
+def flows(company):
+    rows = DayMovement.objects.of(company.id)
+    return sum(row.inflow for row in rows), sum(row.outflow for row in rows)
+
+
+def balances(company):
+    found = {}
+    for row in DayMovement.objects.of(company.id):
+        found[str(row.account_id)] = found.get(str(row.account_id), 0) + row.amount
+    return found
+
+
+@pytest.fixture
+def pair(books, bank, savings):
+    """Hundred euros go from the bank to the savings."""
+    return books.book(bank, "-100.00")["id"], books.book(savings, "100.00", "2026-03-17")["id"]
+
+
+@pytest.mark.django_db
+def test_linked_legs_stay_in_balances_and_leave_every_flow(books, pair, bank, savings, acme, api):
+    source, target = pair
+    before = balances(acme)
+    assert flows(acme) == (100, 100)
+    answer = books.link(source, target)
+    assert (answer.status_code, answer.json()) == (200, {"success": True})
+    assert flows(acme) == (0, 0)
+    assert balances(acme) == before
+    ((source_key, source_part),) = books.read(source)["categorizations"].items()
+    ((target_key, target_part),) = books.read(target)["categorizations"].items()
+    assert source_part["transferCounterPosition"] == {"transactionId": target, "categorizationId": target_key}
+    assert target_part["transferCounterPosition"] == {"transactionId": source, "categorizationId": source_key}
+    assert source_part["internalTransitLink"] is None
+    assert (source_part["plSplit"], target_part["plSplit"]) == ({"neutral": -100}, {"neutral": 100})
+    assert source_part["categoryId"] == target_part["categoryId"] == books.category("transfer")
+    assert not Posting.objects.exists()
+    assert {each["id"] for each in api.get("transactions", {"transfer": "true"}).json()} == {source, target}
+    assert AuditEntry.objects.of(acme.id).filter(action="transfer.linked").count() == 1
+
+
+@pytest.mark.django_db
+def test_the_same_pair_again_is_fine_and_changes_nothing(books, pair):
+    source, target = pair
+    books.link(source, target)
+    before = books.read(source)
+    assert books.link(source, target).json() == {"success": True}
+    (key,) = before["categorizations"]
+    assert books.link(source, target, key).status_code == 200
+    assert books.read(source) == before
+
+
+@pytest.mark.django_db
+def test_a_neutral_part_that_is_not_linked_is_still_a_flow(books, pair, acme):
+    source, _ = pair
+    books.split(source, {"categoryId": books.category("transfer"), "plSplit": {"neutral": -100}})
+    assert flows(acme) == (100, 100)
+    assert MonthResult.objects.of(acme.id).get(pl_type="neutral").base_amount == -100
+
+
+@pytest.mark.django_db
+def test_a_named_part_of_the_source_is_the_leg(books, bank, savings, acme):
+    source = books.book(bank, "-119.00")["id"]
+    target = books.book(savings, "100.00")["id"]
+    hosting = books.category("hosting")
+    answer = books.split(
+        source,
+        {"categoryId": hosting, "plSplit": {"cogs": -100}},
+        {"categoryId": hosting, "plSplit": {"cogs": -19}},
+    )
+    key = next(iter(answer.json()["categorizations"]))
+    assert books.link(source, target, key).status_code == 200
+    part = books.read(source)["categorizations"][key]
+    assert part["plSplit"] == {"neutral": -100}
+    assert part["transferCounterPosition"]["transactionId"] == target
+    assert flows(acme) == (0, 19)
+    assert {row.pl_type: row.base_amount for row in MonthResult.objects.of(acme.id) if row.count} == {"cogs": -19}
+
+
+@pytest.mark.django_db
+def test_a_transit_account_makes_it_a_transit_link(books, bank):
+    transit = books.account(name="Card settlement", type="transit")
+    source, target = books.book(transit, "-50.00")["id"], books.book(bank, "50.00")["id"]
+    assert books.link(source, target).status_code == 200
+    (part,) = books.parts(target)
+    assert part["internalTransitLink"]["transactionId"] == source
+    assert part["transferCounterPosition"] is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("source_amount", "target_amount", "more", "status", "code"),
+    [
+        ("-100.00", "99.00", {}, 400, "transfer_amounts_differ"),
+        ("-100.00", "99.00", {"force": True}, 200, None),
+        ("-100.00", "-100.00", {}, 400, "transfer_same_sign"),
+        ("-100.00", "-100.00", {"force": True}, 400, "transfer_same_sign"),
+        ("0.00", "100.00", {}, 400, "transfer_same_sign"),
+    ],
+)
+def test_legs_are_equal_and_opposite(books, bank, savings, source_amount, target_amount, more, status, code):
+    source, target = books.book(bank, source_amount)["id"], books.book(savings, target_amount)["id"]
+    answer = books.link(source, target, **more)
+    assert (answer.status_code, answer.json().get("code")) == (status, code)
+    assert Categorization.objects.count() == (2 if status == 200 else 0)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("amount", "status"), [("125.00", 200), ("112.50", 200), ("112.49", 400), ("137.50", 200), ("137.51", 400)]
+)
+def test_across_currencies_ten_percent_are_between_the_legs(books, bank, rates, amount, status):
+    dollars = books.account(name="Dollars", defaultCurrency="USD")
+    source, target = books.book(bank, "-100.00")["id"], books.book(dollars, amount)["id"]
+    answer = books.link(source, target)
+    assert answer.status_code == status, answer.content
+    if status == 400:
+        assert answer.json()["code"] == "transfer_amounts_differ"
+        assert not Categorization.objects.exists()
+        assert books.link(source, target, force=True).status_code == 200
+
+
+@pytest.mark.django_db
+def test_one_account_cannot_hold_both_legs(books, bank):
+    source, target = books.book(bank, "-100.00")["id"], books.book(bank, "100.00")["id"]
+    for pair in ((source, target), (source, source)):
+        answer = books.link(*pair)
+        assert (answer.status_code, answer.json()["code"]) == (400, "transfer_same_account")
+    assert not Categorization.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_leg_is_linked_once(books, pair, savings):
+    source, target = pair
+    books.link(source, target)
+    other = books.book(savings, "100.00")["id"]
+    refused = books.link(source, other)
+    assert (refused.status_code, refused.json()["code"]) == (409, "already_linked")
+    (key,) = books.read(source)["categorizations"]
+    assert books.link(source, other, key).json()["code"] == "already_linked"
+    assert books.link(other, source, force=True).json()["code"] == "already_linked"
+    assert Categorization.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_what_is_closed_has_no_part_to_give(books, pair):
+    source, target = pair
+    books.split(source, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
+    assert books.link(source, target).json()["code"] == "transfer_source_closed"
+    (key,) = books.read(source)["categorizations"]
+    books.split(target, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 100}})
+    assert books.link(source, target, key).json()["code"] == "transfer_target_closed"
+    assert not Categorization.objects.filter(counter__isnull=False).exists()
+
+
+@pytest.mark.django_db
+def test_unknown_malformed_and_foreign_ids_are_404(books, pair, globex_api, api):
+    source, target = pair
+    part = books.split(target, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 1}})
+    (key,) = part.json()["categorizations"]
+    for ids in ((NOBODY, target), (source, NOBODY), ("x", target), (source, target, NOBODY), (source, target, key)):
+        assert books.link(*ids).status_code == 404
+    account = globex_api.post("accounts", {"name": "G", "type": "bank"}).json()["id"]
+    body = {"accountId": account, "date": "2026-03-15", "amountValue": "100.00"}
+    theirs = globex_api.post("transactions", body).json()["id"]
+    assert books.link(source, theirs).status_code == 404
+    body = {"transactionId": source, "categorizationId": NOBODY}
+    assert api.post("transactions/unlink_transfer", body).status_code == 404
+    assert api.post("transactions/link_transfer", {"sourceTransactionId": 5}).status_code == 400
+    assert Categorization.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("leg", [0, 1])
+def test_unlinking_by_either_leg_opens_both(books, api, pair, acme, leg):
+    books.link(*pair)
+    (key,) = books.read(pair[leg])["categorizations"]
+    body = {"transactionId": pair[leg], "categorizationId": key}
+    assert api.post("transactions/unlink_transfer", body).json() == {"success": True}
+    assert [books.parts(each) for each in pair] == [[], []]
+    assert flows(acme) == (100, 100)
+    assert api.post("transactions/unlink_transfer", body).status_code == 404
+    assert books.link(*pair).status_code == 200
+
+
+@pytest.mark.django_db
+def test_an_ordinary_part_cannot_be_unlinked(books, api, pair):
+    (key,) = books.split(pair[0], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}}).json()[
+        "categorizations"
+    ]
+    answer = api.post("transactions/unlink_transfer", {"transactionId": pair[0], "categorizationId": key})
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_linked")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "change",
+    [{"amountValue": "-99.00"}, {"amountValue": "100.00"}, {"amountCurrency": "USD"}, {"accountId": "savings"}],
+)
+def test_a_linked_transaction_keeps_account_and_amount(books, api, pair, savings, change):
+    books.link(*pair)
+    before = books.read(pair[0])
+    change = {name: savings if value == "savings" else value for name, value in change.items()}
+    refused = api.put(f"transactions/{pair[0]}", change)
+    assert (refused.status_code, refused.json()["code"]) == (409, "transaction_linked")
+    assert books.read(pair[0]) == before
+    assert api.put(f"transactions/{pair[0]}", {"date": "2026-03-20", "notes": "moved"}).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_leg_stays_as_it_is_in_a_new_split(books, api, bank, savings):
+    source, target = books.book(bank, "-119.00")["id"], books.book(savings, "100.00")["id"]
+    hosting = books.category("hosting")
+    answer = books.split(source, {"categoryId": hosting, "plSplit": {"cogs": -100}})
+    (key,) = answer.json()["categorizations"]
+    books.link(source, target, key)
+    whole = books.read(source)["categorizations"]
+    path = f"transactions/{source}/categorizations"
+    other = books.category("taxPayments")
+    for parts in ({}, {key: whole[key] | {"plSplit": {"neutral": -50}}}, {key: whole[key] | {"categoryId": other}}):
+        refused = api.put(path, {"categorizations": parts})
+        assert (refused.status_code, refused.json()["code"]) == (409, "transaction_linked")
+    fee = {"categoryId": books.category("paymentFees"), "plSplit": {"cogs": -19}}
+    kept = api.put(path, {"categorizations": {key: whole[key] | {"sourceNote": "to savings"}, "fee": fee}})
+    assert kept.status_code == 200, kept.content
+    assert kept.json()["categorizations"][key] == whole[key] | {"sourceNote": "to savings"}
+    body = {"selection": {"mode": "ids", "ids": [source, target]}, "categoryId": hosting}
+    assert api.post("transactions/categorize", body).json()["affected"] == 1
+    assert books.read(source)["categorizations"][key]["plSplit"] == {"neutral": -100}
+
+
+@pytest.mark.django_db
+def test_deleting_a_leg_unlinks_its_partner(books, api, pair, acme):
+    books.link(*pair)
+    assert api.delete(f"transactions/{pair[0]}").status_code == 200
+    assert books.parts(pair[1]) == []
+    assert flows(acme) == (100, 0)
+
+
+@pytest.mark.django_db
+def test_uncategorizing_one_leg_reopens_the_other(books, api, pair, acme):
+    books.link(*pair)
+    answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [pair[0]]}})
+    assert answer.json() == {"success": True, "affected": 1, "countersCreated": 1, "countersSkipped": 0}
+    assert [books.parts(each) for each in pair] == [[], []]
+    assert flows(acme) == (100, 100)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("rows_at_once", [20_000, 1])
+def test_uncategorizing_both_legs_skips_both(books, api, pair, monkeypatch, rows_at_once):
+    monkeypatch.setattr("ledger.categorizing.ROWS_AT_ONCE", rows_at_once)
+    books.link(*pair)
+    answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": list(pair)}})
+    assert answer.json() == {"success": True, "affected": 2, "countersCreated": 0, "countersSkipped": 2}
+    assert [books.parts(each) for each in pair] == [[], []]
+
+
+@pytest.mark.django_db
+def test_reopening_leaves_the_partners_other_parts(books, api, bank, savings, acme):
+    source, target = books.book(bank, "-100.00")["id"], books.book(savings, "130.00")["id"]
+    books.split(target, {"categoryId": books.category("interest"), "plSplit": {"no": 30}})
+    books.link(source, target)
+    api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [source]}})
+    assert [part["plSplit"] for part in books.parts(target)] == [{"no": 30}]
+    assert MonthResult.objects.of(acme.id).get(pl_type="no").base_amount == 30
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_link_one_leg_at_once_have_one_winner(books, bank, savings, api):
+    source = books.book(bank, "-100.00")["id"]
+    targets = [books.book(savings, "100.00")["id"] for _ in range(4)]
+    barrier, answers = threading.Barrier(len(targets)), []
+
+    def race(target):
+        try:
+            barrier.wait()
+            answers.append(books.link(source, target))
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=race, args=(target,)) for target in targets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409]
+    assert {answer.json().get("code") for answer in answers} == {None, "already_linked"}
+    assert Categorization.objects.count() == 2
+    assert Transaction.objects.exclude(transferred_value=0).count() == 2
+
+
+@pytest.mark.django_db
+def test_a_missing_rate_is_never_taken_for_one(books, bank, rates):
+    rates()
+    dollars = books.account(name="Dollars", defaultCurrency="USD")
+    source, target = books.book(bank, "-100.00")["id"], books.book(dollars, "100.00")["id"]
+    answer = books.link(source, target)
+    assert (answer.status_code, answer.json()["code"]) == (409, transfers.RateMissing.code)
+    assert not Categorization.objects.exists()

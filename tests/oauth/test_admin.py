@@ -1,0 +1,191 @@
+"""What staff can do, and what nobody can see."""
+
+import io
+import re
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.admin.sites import site
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from PIL import Image
+
+from companies.models import AuditEntry, Company, User
+from config.admin import site as make_site
+from oauth import clients
+from oauth.models import Application
+from tests.oauth.conftest import csrf
+
+pytestmark = pytest.mark.django_db
+ADD = "/admin/oauth/application/add/"
+
+
+@pytest.fixture
+def staff(db):
+    user = User.objects.create_superuser("staff@example.com", "correct horse battery")
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def inlines(name="consents"):
+    return {f"{name}-TOTAL_FORMS": "0", f"{name}-INITIAL_FORMS": "0"}
+
+
+def form(**changes):
+    return {
+        "name": "New app",
+        "client_type": "public",
+        "redirect_uris": "https://new.example/cb",
+        "allowed_scopes": ["svc:read"],
+        "enabled": "on",
+    } | changes
+
+
+def png():
+    out = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(out, format="PNG")
+    return SimpleUploadedFile("logo.png", out.getvalue(), content_type="image/png")
+
+
+def test_a_public_app_is_registered_and_logged(staff):
+    answer = staff.post(ADD, form(), follow=True)
+    application = Application.objects.get()
+    assert application.client_id in answer.content.decode()
+    assert application.allowed_scopes == ["svc:read"]
+    assert application.client_secret == ""
+    assert LogEntry.objects.get().object_id == str(application.pk)
+
+
+def test_a_confidential_apps_secret_is_shown_once(staff):
+    answer = staff.post(ADD, form(client_type="confidential"))
+    assert "no-store" in answer["Cache-Control"]
+    secret = re.search(r'id="client-secret">([\w-]+)<', answer.content.decode())[1]
+    application = Application.objects.get()
+    assert application.client_secret == clients.secret_digest(secret)
+    page = staff.get(f"/admin/oauth/application/{application.pk}/change/").content.decode()
+    assert secret not in page
+    assert application.client_secret not in page
+    renewed = staff.post(
+        f"/admin/oauth/application/{application.pk}/change/",
+        form(client_type="confidential", new_secret="on") | inlines(),
+    )
+    fresh = re.search(r'id="client-secret">([\w-]+)<', renewed.content.decode())[1]
+    assert fresh != secret
+    assert not clients.proven(Application.objects.get(), secret)
+    assert clients.proven(Application.objects.get(), fresh)
+
+
+@pytest.mark.parametrize(
+    "uris",
+    [
+        "",
+        "http://app.example/cb",
+        "http://localhost/cb",
+        "https://app.example/cb#f",
+        "https://*.example/cb",
+        "https://me@app.example/cb",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "https:///cb",
+        "/cb",
+        "https://app.example/a b",
+        "https://app.example/cb\nhttp://app.example/cb",
+        "https://app.example:port/cb",
+    ],
+)
+def test_an_address_that_is_not_safe_is_refused(uris, staff):
+    answer = staff.post(ADD, form(redirect_uris=uris))
+    assert answer.status_code == 200
+    assert not Application.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "uris",
+    ["https://app.example/cb", "http://127.0.0.1/cb", "http://[::1]:80/cb", "com.example.app:/cb", "cursor://cb/x"],
+)
+def test_an_address_that_is_safe_is_taken(uris, staff):
+    staff.post(ADD, form(redirect_uris=uris))
+    assert Application.objects.get().uris == [uris]
+
+
+def test_a_logo_is_made_anew_and_served_from_our_own_host(staff, client):
+    staff.post(ADD, form(logo=png()))
+    application = Application.objects.get()
+    assert client.get(f"/assets/{application.logo_path}")["Content-Type"] == "image/png"
+    broken = SimpleUploadedFile("logo.png", b"<svg onload=alert(1)>", content_type="image/png")
+    url = f"/admin/oauth/application/{application.pk}/change/"
+    assert "not a PNG" in staff.post(url, form(logo=broken) | inlines()).content.decode()
+
+
+def test_switching_an_app_off_is_one_checkbox_and_ends_its_tokens(staff, signed_in, granted):
+    url = f"/admin/oauth/application/{signed_in.application.pk}/change/"
+    changed = form(name="Forecaster", redirect_uris="https://app.example/callback") | inlines()
+    del changed["enabled"]
+    assert staff.post(url, changed).status_code == 302
+    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert "Enabled" in LogEntry.objects.get().change_message or "enabled" in LogEntry.objects.get().change_message
+
+
+def test_every_page_opens_and_shows_no_secret(staff, signed_in, granted, api, acme):
+    digest = signed_in.application.client_secret
+    for model in site._registry:
+        for page in ("changelist", "add"):
+            url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}")
+            assert staff.get(url).status_code in (200, 403), url
+        row = model._default_manager.first()
+        if row is not None:
+            url = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[row.pk])
+            text = staff.get(url).content.decode()
+            assert api.key[-36:] not in text
+            assert not digest or digest not in text
+
+
+def test_no_table_of_the_toolkit_is_in_the_admin():
+    names = {model._meta.label for model in site._registry}
+    assert not {n for n in names if "Token" in n or "Code" in n or n.startswith("oauth2_provider")}
+
+
+@pytest.mark.parametrize(("to", "moves"), [("free", True), ("paid", True), ("sandbox", False), ("cancelled", False)])
+def test_a_status_moves_only_along_its_ways(to, moves, staff, acme):
+    url = f"/admin/companies/company/{acme.pk}/change/"
+    rows = inlines("-1") | inlines("-2") | inlines("-3")  # they have no name that leads back
+    answer = staff.post(url, {"system_status": to, "system_trial_until_0": "", "system_trial_until_1": ""} | rows)
+    assert answer.status_code == (302 if moves else 200), answer.content[:3000]
+    assert Company.objects.get(pk=acme.pk).system_status == (to if moves else "trial")
+    logged = AuditEntry.objects.of(acme.id).filter(action="company.updated", after__system_status=to)
+    assert logged.exists() is moves
+
+
+def test_a_company_is_found_by_a_members_address(staff, alice, acme, globex):
+    page = staff.get("/admin/companies/company/", {"q": "alice@acme"}).content.decode()
+    assert "Acme" in page
+    assert "Globex" not in page
+
+
+def test_nobody_but_staff_gets_in(browser_of, alice, acme):
+    assert browser_of(alice, acme).client.get("/admin/").status_code == 302
+    assert Client().get("/admin/").status_code == 302
+
+
+def test_ten_wrong_passwords_lock_the_admin_too(client, staff):
+    for _ in range(10):
+        answer = client.post("/admin/login/", {"username": "staff@example.com", "password": "wrong"})
+    assert answer.status_code == 429
+
+
+def test_with_a_second_factor_a_password_is_not_enough(settings, rf, staff):
+    settings.STAFF_MFA = True
+    guarded = make_site()
+    request = rf.get("/admin/")
+    request.user = User.objects.get(email="staff@example.com")
+    request.user.is_verified = lambda: False
+    assert guarded.name == "admin"
+    assert not guarded.has_permission(request)
+    request.user.is_verified = lambda: True
+    assert guarded.has_permission(request)
+
+
+def test_the_sign_in_page_of_the_admin_carries_our_token(client):
+    assert csrf(client.get("/admin/login/"))

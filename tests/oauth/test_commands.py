@@ -1,0 +1,50 @@
+"""register_app prints what the app's owner needs."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from oauth import clients
+from oauth.models import Application
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*args):
+    out = StringIO()
+    call_command("register_app", *args, stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_a_public_app():
+    answer = run("--name", "A", "--redirect-uri", "https://a.example/cb", "--redirect-uri", "http://127.0.0.1/cb")
+    application = Application.objects.get(client_id=answer["client_id"])
+    assert set(answer) == {"client_id"}
+    assert application.uris == ["https://a.example/cb", "http://127.0.0.1/cb"]
+    assert len(application.allowed_scopes) == 6
+
+
+def test_a_confidential_app():
+    answer = run(
+        "--name", "A", "--redirect-uri", "https://a.example/cb", "--scopes", "svc:read openid", "--confidential"
+    )
+    application = Application.objects.get(client_id=answer["client_id"])
+    assert clients.proven(application, answer["client_secret"])
+    assert application.allowed_scopes == ["svc:read", "openid"]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--name", "A", "--redirect-uri", "http://a.example/cb"],
+        ["--name", "A", "--redirect-uri", "https://a.example/cb", "--scopes", "nonsense"],
+        ["--name", "", "--redirect-uri", "https://a.example/cb"],
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(args):
+    with pytest.raises(CommandError) as error:
+        run(*args)
+    assert "\n" not in str(error.value)
+    assert not Application.objects.exists()

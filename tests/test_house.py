@@ -1,0 +1,194 @@
+"""The rules of the house, as tests: what every route, table and file keeps to."""
+
+import ast
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, models, transaction
+from django.urls import URLPattern, URLResolver, get_resolver
+from drf_spectacular.generators import SchemaGenerator
+from psycopg import errors as postgres
+
+from companies.api.codes import FIELD_CODES, documented, field_code
+from companies.api.viewsets import CompanyViewSet
+from companies.models import CompanyForeignKey
+from companies.models.tenancy import company_references
+from companies.permissions import Permission
+from tests.anyrow import any_row, company_models, loosen
+
+ROOT = Path(__file__).resolve().parent.parent
+APPS = ("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "tests")
+MOST_LINES = 400
+MOST_LINES_OF_TESTS = 500  # tables of cases are long and quickly read
+
+# Views whose own ones every member may ask for, each with its reason.
+OWN_ALWAYS = {"ConnectedAppViewSet": "an app's connection belongs to the person who allowed it"}
+
+# Indexes of company tables that do not start with the company, each with its reason.
+OTHER_INDEXES = {
+    "api_key_by_id": "a key arrives before its company is known",
+    "companies_membership_user_id": "a person's companies are found by the person",
+}
+
+
+def patterns(resolver: Any, prefix: str = "") -> list[tuple[str, Any]]:
+    """(route, callback) of every address."""
+    found = []
+    for entry in resolver.url_patterns:
+        route = f"{prefix}{entry.pattern}"
+        if isinstance(entry, URLResolver):
+            found += patterns(entry, route)
+        elif isinstance(entry, URLPattern):
+            found.append((route, entry.callback))
+    return found
+
+
+BELOW_COMPANIES = [
+    pytest.param(callback, id=route)
+    for route, callback in patterns(get_resolver())
+    if route.startswith("companies/<str:company_id>")
+]
+
+
+@pytest.mark.parametrize("callback", BELOW_COMPANIES)
+def test_every_route_below_a_company_declares_its_permissions(callback):
+    view = callback.cls
+    assert issubclass(view, CompanyViewSet)
+    for action in callback.actions.values():
+        if view.__name__ not in OWN_ALWAYS:
+            assert isinstance(view.permission_for.get(action), Permission), f"{view.__name__}.{action}"
+
+
+def columns(query: str, table: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"table": f'"{table}"'})
+        return cursor.fetchall()
+
+
+_KEYS = """
+    SELECT c.conname, c.contype, c.confrelid::regclass::text,
+           ARRAY(SELECT attname::text FROM unnest(c.conkey) WITH ORDINALITY AS k (number, place)
+                   JOIN pg_attribute ON attrelid = c.conrelid AND attnum = k.number ORDER BY k.place),
+           ARRAY(SELECT attname::text FROM unnest(c.confkey) WITH ORDINALITY AS k (number, place)
+                   JOIN pg_attribute ON attrelid = c.confrelid AND attnum = k.number ORDER BY k.place)
+      FROM pg_constraint c WHERE c.conrelid = %(table)s::regclass AND c.contype IN ('p', 'u', 'f')
+"""
+_INDEXES = """
+    SELECT i.indexrelid::regclass::text, a.attname FROM pg_index i
+      LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+     WHERE i.indrelid = %(table)s::regclass
+"""
+COMPANY_MODELS = [pytest.param(model, id=model._meta.label) for model in company_models()]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", COMPANY_MODELS)
+def test_every_key_of_a_company_table_starts_with_the_company(model):
+    ours = {each._meta.db_table for each in company_models()}
+    keys = columns(_KEYS, model._meta.db_table)
+    assert [names for _, kind, _, names, _ in keys if kind == "p"] == [["company_id", "id"]]
+    for name, kind, target, names, referred in keys:
+        if kind == "u":
+            assert names[0] == "company_id", name
+        elif kind == "f" and target in ours:
+            assert (names[0], referred) == ("company_id", ["company_id", "id"]), name
+    referred = {names[-1] for _, kind, _, names, _ in keys if kind == "f"}
+    assert {field.column for field in company_references(model)} <= referred
+    assert any(kind == "f" and names[0] == "company_id" for _, kind, _, names, _ in keys), "tied to no company"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", COMPANY_MODELS)
+def test_every_index_of_a_company_table_starts_with_the_company(model):
+    others = [name for name, first in columns(_INDEXES, model._meta.db_table) if first != "company_id"]
+    unexplained = [name for name in others if not name.strip('"').startswith(tuple(OTHER_INDEXES))]
+    assert unexplained == []
+
+
+@pytest.mark.django_db
+def test_every_derived_table_has_its_natural_key_company_first():
+    from django.apps import apps
+
+    derived = [model for model in apps.get_models() if isinstance(model._meta.pk, models.CompositePrimaryKey)]
+    for model in derived:
+        if "company" in {field.name for field in model._meta.concrete_fields}:
+            (primary,) = [names for _, kind, _, names, _ in columns(_KEYS, model._meta.db_table) if kind == "p"]
+            assert primary[0] == "company_id", model._meta.label
+
+
+REFERENCES = [
+    pytest.param(model, field, id=f"{model._meta.label}.{field.name}")
+    for model in company_models()
+    for field in company_references(model)
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("model", "field"), REFERENCES)
+def test_the_database_refuses_a_reference_into_another_company(acme, globex, model, field: CompanyForeignKey):
+    loosen()
+    row = any_row(model, acme)
+    target = field.remote_field.model
+    own, foreign = any_row(target, acme), any_row(target, globex)
+    statement = f'UPDATE "{model._meta.db_table}" SET "{field.column}" = %s WHERE company_id = %s AND id = %s'
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [own.id, acme.id, row.id])
+        assert cursor.rowcount == 1
+        with pytest.raises(IntegrityError) as refusal, transaction.atomic():
+            cursor.execute(statement, [foreign.id, acme.id, row.id])
+    assert isinstance(refusal.value.__cause__, postgres.ForeignKeyViolation)
+
+
+SOURCES = [
+    path
+    for app in APPS
+    for path in sorted((ROOT / app).rglob("*.py"))
+    if "migrations" not in path.parts and "__pycache__" not in path.parts
+]
+
+
+def test_no_file_grows_past_what_can_be_read():
+    lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in SOURCES}
+    most = {path: MOST_LINES_OF_TESTS if path.parts[0] == "tests" else MOST_LINES for path in lengths}
+    assert {str(path): lines for path, lines in lengths.items() if lines > most[path]} == {}
+
+
+def literals(path: Path) -> set[str]:
+    """The error codes that a file writes out: as a class's code, beside a pointer, or as a message's key."""
+    return {code for node in ast.walk(ast.parse(path.read_text())) for code in codes_of(node)}
+
+
+def codes_of(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.keyword(arg="code", value=ast.Constant(value=str(code))):
+            yield code
+        case ast.Assign(targets=[ast.Name(id="code" | "default_code")], value=ast.Constant(value=str(code))):
+            yield code
+        case ast.Assign(targets=[ast.Name(id="default_error_messages")], value=ast.Dict(keys=keys)):
+            yield from (field_code(key.value) for key in keys if isinstance(key, ast.Constant))
+        case ast.Call(func=ast.Attribute(attr="wrong"), args=[_, ast.Constant(value=str(code)), *_]):
+            yield code
+        case ast.Call(func=ast.Name(id="FieldErrors"), args=[ast.List(elts=[*entries])]):
+            for entry in entries:
+                if isinstance(entry, ast.Tuple) and isinstance(entry.elts[1], ast.Constant):
+                    yield entry.elts[1].value
+
+
+API_SOURCES = [path for path in SOURCES if path.relative_to(ROOT).parts[0] not in {"tests", "oauth", "config"}]
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=str(path.relative_to(ROOT))) for path in API_SOURCES])
+def test_every_error_code_is_documented(path):
+    importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
+    kinds = {"refused", "invalid", "conflict"}  # never answered: each refusal has a code of its own
+    missing = literals(path) - set(FIELD_CODES) - set(documented()) - kinds
+    assert not missing, "Say in companies.api.codes what they mean."
+
+
+def test_the_document_lists_every_code():
+    description = SchemaGenerator().get_schema(request=None, public=True)["info"]["description"]
+    for code in (*FIELD_CODES, *documented()):
+        assert f"| `{code}` |" in description
