@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 ZERO, ONE = Decimal(0), Decimal(1)
 STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
-INTERVALS = 4
+INTERVALS = 5
 
 
 def nice_step(span: Decimal, *, intervals: int = INTERVALS, smallest: Decimal = Decimal("0.01")) -> Decimal:
@@ -15,7 +15,7 @@ def nice_step(span: Decimal, *, intervals: int = INTERVALS, smallest: Decimal = 
     Never below ``smallest``, the currency's own; 2.5 of a unit that has no parts is left out.
 
     >>> str(nice_step(Decimal(930))), str(nice_step(Decimal(7), smallest=Decimal(1)))
-    ('250', '2')
+    ('200', '2')
     """
     wanted = span / intervals
     if wanted <= smallest:

@@ -10,7 +10,7 @@ from analytics.demonstration.movement import Movement, Tax
 from ledger.calc.months import add_months, last_of_month
 
 CENT = Decimal("0.01")
-AT_FIRST, AT_LAST = 1.32, 1.10  # of recurring revenue: what is spent at the start and at the end of the story
+AT_FIRST, AT_LAST = 1.42, 1.31  # of recurring revenue: what is spent at the start and at the end of the story
 LAST_DAY = 31
 QUARTER_ENDS = (3, 6, 9, 12)
 INSURED_MONTHS = 12

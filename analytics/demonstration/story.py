@@ -12,7 +12,7 @@ from analytics.demonstration.movement import Movement
 from analytics.demonstration.payments import payments
 from analytics.demonstration.spending import budgets, costs
 from analytics.demonstration.treasury import Treasury
-from ledger.calc.fx import RateTable
+from ledger.calc.fx import RateTable, convert
 from ledger.calc.months import add_months, first_of_month
 
 CURRENCIES = {
@@ -34,8 +34,9 @@ OPENING = {
     "former": Decimal("0.12"),
     "till": Decimal("0.06"),
 }
-ROUND_MONTHS = Decimal(9)  # what investors brought, in months of the budget
-ROUND_BEFORE = 19  # months before today
+LEAST_CASH = Decimal(4)  # months of the first budget, that are always there
+ROUND_MONTHS = Decimal(15)  # what investors brought, in months of the budget
+ROUND_BEFORE = 27  # months before today
 CORE_A_MONTH = 24  # movements of a month that are no payments by customers
 PAYMENTS_A_MONTH = 1 + 0.42 * GROWTH  # on average, for each customer at the start
 FEWEST_CUSTOMERS = 24
@@ -75,21 +76,30 @@ def told(*, months: int, count: int, today: date, chance: Random, rates: RateTab
     )
     worth = recurring(customers, calendar)
     budget = budgets(worth)
-    # A longer story has more years to live through before its round of financing.
-    patience = max(Decimal(1), Decimal(months) / 30)
-    opening = {account: (budget[0] * share * patience).quantize(CENT) for account, share in OPENING.items()}
+    opening = {account: (budget[0] * share).quantize(CENT) for account, share in OPENING.items()}
     paid = [each for customer in customers for each in payments(customer, first=calendar[0], today=today)]
     bills = [each for month, sum_ in zip(calendar, budget, strict=True) for each in costs(month, sum_, chance=chance)]
     bills = [each for each in bills if each.day <= today] + rounds(calendar, budget)
     leave_open(paid, today=today)
     small = max(0, round(count * (1 - 0.25 * FILLING)) - len(paid) - len(bills) - 8 * months)
     filling = [trifle(day_of(calendar, today, chance), chance) for _ in range(small)]
-    booked = paid + bills + filling
-    moved = tax_payments(paid, today=today) + transfers(
-        booked, calendar=calendar, budget=budget, opening=opening, today=today, rates=rates
-    )
+    booked = paid + bills + filling + tax_payments(paid, today=today)
+    opening["savings"] += shortfall(booked, opening=opening, least=budget[0] * LEAST_CASH, rates=rates)
+    moved = transfers(booked, calendar=calendar, budget=budget, opening=opening, today=today, rates=rates)
     movements = fitted(booked + moved, count=count, calendar=calendar, today=today, chance=chance)
+    if moved and not any(each.pair for each in movements):
+        opening["main"] += opening.pop("savings")  # too short a story for transfers: nothing would fetch it
     return Story(calendar, customers, opening, budget, worth, movements)
+
+
+def shortfall(booked: Sequence[Movement], *, opening: dict[str, Decimal], least: Decimal, rates: RateTable) -> Decimal:
+    """What the founders must bring besides, so that cash never falls below the least. Raises MissingRate."""
+    cash = lowest = sum(opening.values(), start=Decimal(0))
+    for movement in sorted(booked, key=lambda each: each.day):
+        source = CURRENCIES[movement.account]
+        cash += convert(movement.amount, source=source, target="EUR", day=movement.day, rates=rates)
+        lowest = min(lowest, cash)
+    return max(least - lowest, Decimal(0)).quantize(CENT)
 
 
 def rounds(calendar: Sequence[date], budget: Sequence[Decimal]) -> list[Movement]:

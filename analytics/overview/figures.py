@@ -62,11 +62,12 @@ def runway(cash: Decimal, flows: Forecast, *, today: date, currency: str) -> Fig
     if not before or not any(before):
         return Figure("Runway", "–", "no movements yet")
     pace = sum(before, start=ZERO) / len(before)
+    average = f"{len(before)}-month average"
     if pace >= 0:
-        return Figure("Runway", "Cash-flow positive", f"{compact(pace, currency)} a month over {len(before)} months")
+        return Figure("Runway", "No burn", f"{rounded(pace, currency, plus=True)} a month, {average}")
     months = max((cash / -pace).quantize(Decimal(1), rounding=ROUND_HALF_UP), ZERO)
     text = "over 5 years" if months > MOST_MONTHS else f"{months} months" if months != 1 else "1 month"
-    return Figure("Runway", text, f"at {compact(-pace, currency)} a month, as in the last {len(before)}")
+    return Figure("Runway", text, f"at {rounded(pace, currency)} a month, {average}")
 
 
 def subscription_figures(company: Company, rows: Sequence[MonthlyRow]) -> list[Figure]:

@@ -24,12 +24,14 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A name on the axis across, with the year below it where it is the first of one."""
+    """A name on the axis across, and its year below it where it is the first of one that is shown."""
 
     x: float
     text: str
-    year: str = ""
+    year: str
+    first: bool = False
     minor: bool = False  # left out where there is little room
+    first_major: bool = False  # the first of its year among those that stay
     now: bool = False
 
 
@@ -87,21 +89,40 @@ def tick_texts(ticks: Sequence[Tick], currency: str) -> list[tuple[float, str]]:
     return [(tick.y, compact(tick.value, currency)) for tick in ticks]
 
 
-def month_labels(months: Sequence[date], *, today: date) -> list[Label]:
-    """One in the middle of each column; the month under way is always named where few are."""
-    place = 100 / len(months)
-    every = THIRD if len(months) <= FEW_MONTHS else SIXTH
-    here = months.index(today.replace(day=1)) if today.replace(day=1) in months else len(months) - 1
-    return [
-        Label(
-            x=round((index + 0.5) * place, 3),
-            text=f"{month:%b}",
-            year=f"{month:%Y}" if index == 0 or month.month == 1 else "",
-            minor=bool((index - here) % every),
-            now=index == here,
+def labels(places: Sequence[tuple[float, date]], *, here: int, now: bool = False) -> list[Label]:
+    """Months by their places across; ``here`` is the one that is named in any case, where few are."""
+    every = THIRD if len(places) <= FEW_MONTHS else SIXTH
+    found: list[Label] = []
+    years, years_of_major = set(), set()
+
+    def year_after(index: int) -> int:
+        """The next name's year: two years beside each other would touch, and the new one says more."""
+        return places[min(index + 1, len(places) - 1)][1].year
+
+    for index, (x, month) in enumerate(places):
+        minor = bool((index - here) % every)
+        found.append(
+            Label(
+                x=round(x, 3),
+                text=f"{month:%b}",
+                year=f"{month:%Y}",
+                first=month.year not in years and month.year == year_after(index),
+                minor=minor,
+                first_major=not minor and month.year not in years_of_major,
+                now=now and index == here,
+            )
         )
-        for index, month in enumerate(months)
-    ]
+        years.add(month.year)
+        if not minor:
+            years_of_major.add(month.year)
+    return found
+
+
+def month_labels(months: Sequence[date], *, today: date) -> list[Label]:
+    """One in the middle of each column."""
+    place, month = 100 / len(months), today.replace(day=1)
+    here = months.index(month) if month in months else len(months) - 1
+    return labels([((index + 0.5) * place, each) for index, each in enumerate(months)], here=here, now=True)
 
 
 def month_picture(
@@ -124,22 +145,12 @@ def month_picture(
 def day_picture(drawn: Line, *, days: Sequence[date], sayings: Sequence[str], currency: str) -> Picture:
     """A line over days, named at the first of each month."""
     place = 100 / max(len(days) - 1, 1)
-    firsts = [(index, day) for index, day in enumerate(days) if day.day == 1]
-    every = THIRD if len(firsts) <= FEW_MONTHS else SIXTH
-    labels = [
-        Label(
-            x=round(index * place, 3),
-            text=f"{day:%b}",
-            year=f"{day:%Y}" if number == 0 or day.month == 1 else "",
-            minor=bool((len(firsts) - 1 - number) % every),
-        )
-        for number, (index, day) in enumerate(firsts)
-    ]
+    firsts = [(index * place, day) for index, day in enumerate(days) if day.day == 1]
     hits = [Hit(round((index - 0.5) * place, 3), round(place, 3), text) for index, text in enumerate(sayings)]
     return Picture(
         ticks=tick_texts(drawn.ticks, currency),
         zero=drawn.zero,
-        labels=labels,
+        labels=labels(firsts, here=len(firsts) - 1),
         hits=hits,
         path=drawn.path,
         area=drawn.area,
