@@ -40,7 +40,7 @@ def cash_figures(company: Company, points: Sequence[balances.Point], flows: Fore
     now = points[-1].cash
     before = next((point.cash for point in points if point.day >= today - timedelta(days=CHANGE_DAYS)), now)
     change = now - before
-    share = f"{abs(change) / before * 100:.1f} % of {compact(before, currency)}" if before > 0 else "no cash before"
+    share = f"{percent(abs(change) / before)} of {compact(before, currency)}" if before > 0 else "no cash before"
     return [
         Figure("Cash", rounded(now, currency), "on all cash accounts"),
         Figure("Change in 30 days", rounded(change, currency, plus=True), share, tone_of(change)),
