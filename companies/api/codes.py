@@ -1,4 +1,4 @@
-"""Every error code there is, for the document: refusals speak for themselves, codes of fields have their table here."""
+"""Every error code there is, to look up: refusals speak for themselves, codes of fields have their table here."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,7 @@ from companies.api.errors import CODES, PLAIN, STATUS
 
 FIELD_CODES = {
     "contradicts_end_type": "The end of a recurrence is of another type.",
+    "cutover_in_future": "The cutover is today at the latest.",
     "end_before_start": "A window or a recurrence ends before it starts.",
     "expires_in_past": "The expiry is not in the future.",
     "invalid_characters": "A character that cannot be stored, such as NUL.",
@@ -21,6 +22,8 @@ FIELD_CODES = {
     "last_day_needs_months": "Only a recurrence by months or years has a last day of the month.",
     "must_not_be_empty": "A text or list that must not be empty is.",
     "must_not_be_null": "The field takes no null.",
+    "negative_amount": "A recurring amount is not negative.",
+    "not_a_customer": "Only counterparties of type customer subscribe.",
     "not_an_occurrence": "The planned transaction does not occur on this date.",
     "out_of_range": "Below the least or above the most that the field takes.",
     "period_not_in_order": "A period ends before it starts.",
@@ -77,22 +80,3 @@ def documented() -> dict[str, tuple[int, str]]:
 def field_code(code: str) -> str:
     """A code of the framework's fields as it is answered."""
     return CODES.get(code, code)
-
-
-def tables() -> str:
-    """Both tables as Markdown, for the document's description."""
-    top = [f"| `{code}` | {status} | {text} |" for code, (status, text) in documented().items()]
-    of_fields = [f"| `{code}` | {text} |" for code, text in sorted(FIELD_CODES.items())]
-    return "\n".join(
-        [
-            "\n## Error codes\n",
-            "| `code` | Status | Meaning |",
-            "|---|---|---|",
-            *top,
-            "\nIn `errors[].code`, with the status 400:\n",
-            "| `code` | Meaning |",
-            "|---|---|",
-            *of_fields,
-            "",
-        ]
-    )

@@ -83,7 +83,7 @@ def problem(
 ) -> dict[str, Any]:
     """The body of every error."""
     body: dict[str, Any] = {
-        "type": f"{settings.BASE_URL}/docs#error-{code}",
+        "type": f"{settings.BASE_URL}/docs/errors#{code}",
         "title": TITLES.get(status, "Error"),
         "status": status,
         "detail": detail,

@@ -59,7 +59,8 @@ def after(fields: Sequence[str], values: Sequence[Any]) -> Q:
     condition = Q(**{f"{names[-1]}__{operator}": values[-1]})
     for name, value in zip(reversed(names[:-1]), reversed(values[:-1]), strict=True):
         condition = Q(**{f"{name}__{operator}": value}) | (Q(**{name: value}) & condition)
-    return condition
+    # What follows says no more, but it lets the database begin at the right place of its index.
+    return Q(**{f"{names[0]}__{operator}e": values[0]}) & condition
 
 
 def keyset(request: Any, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], dict[str, str]]:

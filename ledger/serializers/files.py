@@ -20,18 +20,21 @@ class ParsedAmount(Shape):
 class ParseData(Shape):
     """What was read in the document."""
 
-    amount = ParsedAmount(allow_null=True, required=False, default=None)
-    date = fields.DayField(allow_null=True, required=False, default=None)
-    type = fields.TextField(max_length=40, allow_null=True, required=False, default=None, help_text="such as invoice")
+    amount = ParsedAmount(allow_null=True, required=False)
+    date = fields.DayField(allow_null=True, required=False)
+    type = fields.TextField(max_length=40, allow_null=True, required=False, help_text="such as invoice")
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """As it is stored and answered."""
+        """As it is stored and answered: whole, also where only some fields of the file are sent."""
         values = super().to_internal_value(data)
-        amount, day = values["amount"], values["date"]
+        amount, day = values.get("amount"), values.get("date")
+        for name in ("value", "currency"):
+            if amount is not None and name not in amount:
+                raise serializers.ValidationError({"amount": {name: ["This field is required."]}}, code="required")
         return {
             "amount": {"value": fields.number(amount["value"]), "currency": amount["currency"]} if amount else None,
             "date": day.isoformat() if day else None,
-            "type": values["type"],
+            "type": values.get("type"),
         }
 
     def to_representation(self, instance: Any) -> Any:

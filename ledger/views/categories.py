@@ -56,7 +56,7 @@ class CategoryViewSet(LedgerViewSet):
 
     @extend_schema(
         parameters=[OpenApiParameter("replaceWith", description="a category to put in its place wherever it is used")],
-        responses=Success,
+        responses={200: Success},
     )
     def destroy(self, request: Request, company_id: str, category_id: str) -> Response:
         """Deletes a category. One in use is refused (409 `category_in_use`) unless `replaceWith` names another."""
@@ -112,7 +112,7 @@ class CounterpartyViewSet(LedgerViewSet):
         changed = counterparties.change(row=row, stamp=self.stamp, values=values)
         return self.one(changed, shapes.CounterpartyShape)
 
-    @extend_schema(responses=Success)
+    @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, counterparty_id: str) -> Response:
         """Deletes a counterparty that nothing refers to (409 `counterparty_in_use`)."""
         counterparties.delete(row=self.locked(counterparty_id), stamp=self.stamp)

@@ -113,7 +113,7 @@ class FileViewSet(LedgerViewSet):
         files.change(row=row, company=self.company, stamp=self.stamp, values=values)
         return self.one(self.tied(row), shapes.FileShape)
 
-    @extend_schema(responses=Success)
+    @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, file_id: str) -> Response:
         """Deletes a document and its bytes."""
         files.delete(row=self.locked(file_id), company=self.company, stamp=self.stamp)

@@ -36,7 +36,7 @@ class ImportHistoryViewSet(LedgerViewSet):
         """One import."""
         return self.one(self.found(ImportBatch.objects, import_id), shapes.ImportShape)
 
-    @extend_schema(responses=shapes.UndoResult)
+    @extend_schema(responses={200: shapes.UndoResult})
     def destroy(self, request: Request, company_id: str, import_id: str) -> Response:
         """Undoes an import: its transactions go, their external ids are free again, partners of linked ones are
         unlinked. An import is undone once (409 `import_already_undone`)."""

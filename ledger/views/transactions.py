@@ -90,7 +90,7 @@ class TransactionViewSet(LedgerViewSet):
         changed = booking.change(row=row, company=self.company, stamp=self.stamp, values=values)
         return self.one(changed, TransactionShape)
 
-    @extend_schema(responses=Success)
+    @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, transaction_id: str) -> Response:
         """Deletes a transaction; the partner of a linked one is unlinked."""
         row = self.locked(transaction_id)

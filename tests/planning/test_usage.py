@@ -60,3 +60,20 @@ def test_one_that_lacks_the_line_of_a_plan_item_does_not(acme, stamp, category, 
     with pytest.raises(PlTypeNotAllowed), transaction.atomic():
         delete(company=acme, category=category, stamp=stamp, replace_with=new.id)
     assert uses(acme) == {category.id: 2, used.id: 1}
+
+
+def test_the_list_of_categories_says_how_many_plans_use_each(api, category, used):
+    counts = {row["id"]: (row["usedPlannedTransactions"], row["used"]) for row in api.get("categories").json()}
+    assert counts.pop(str(category.id)) == (2, 2)
+    assert counts.pop(str(used.id)) == (1, 1)
+    assert set(counts.values()) == {(0, 0)}
+
+
+def test_a_category_in_a_plan_is_replaced_over_http_or_not_at_all(api, acme, category, make_category, used):
+    lacking, new = make_category(acme, pl_types=["cogs"]), make_category(acme, name="New")
+    assert api.delete(f"categories/{category.id}").json()["code"] == "category_in_use"
+    refused = api.delete(f"categories/{category.id}?replaceWith={lacking.id}")
+    assert [(e["pointer"], e["code"]) for e in refused.json()["errors"]] == [("#/replaceWith", "pl_type_not_allowed")]
+    assert uses(acme) == {category.id: 2, used.id: 1}
+    assert api.delete(f"categories/{category.id}?replaceWith={new.id}").status_code == 200
+    assert uses(acme) == {new.id: 2, used.id: 1}

@@ -1,0 +1,134 @@
+"""Rules that hold for any numbers and dates: parts add up, links change no balance, undo is exact, pages are whole."""
+
+from datetime import date
+from decimal import Decimal
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ledger import movements, posting
+from ledger.calc.money import CURRENCIES, minor_units
+from ledger.models import Categorization, DayMovement, Posting, Transaction
+
+pytestmark = pytest.mark.django_db
+modest = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+days = st.dates(date(2005, 1, 1), date(2026, 6, 30))
+
+
+@st.composite
+def money(draw, currency, least=1, most=10**12):
+    """An amount of the currency as a text, out or in, never zero."""
+    units = draw(st.integers(least, most)) * draw(st.sampled_from([-1, 1]))
+    return f"{Decimal(units).scaleb(-minor_units(currency)):f}"
+
+
+@st.composite
+def split_movement(draw):
+    """(currency, amount, day, parts of it in units, first and last day of a period)."""
+    currency = draw(st.sampled_from(CURRENCIES))
+    amount = draw(money(currency))
+    units = abs(int(Decimal(amount).scaleb(minor_units(currency))))
+    cuts = sorted(draw(st.lists(st.integers(0, units), max_size=3)))
+    parts = [end - start for start, end in zip([0, *cuts], [*cuts, units], strict=True)]
+    start = draw(days)
+    length = draw(st.integers(0, 2000))
+    return currency, amount, draw(days), parts, start, date.fromordinal(start.toordinal() + length)
+
+
+@modest
+@given(movement=split_movement())
+def test_parts_add_up_to_the_amount_in_any_currency_over_any_period(books, api, acme, bank, movement):
+    currency, amount, day, parts, start, end = movement
+    made = books.book(bank, amount, day.isoformat(), amountCurrency=currency)
+    sign = -1 if amount.startswith("-") else 1
+    rule = {"type": "servicePeriod", "startDate": start.isoformat(), "endDate": end.isoformat()}
+    category = api.post("categories", {"name": "Any", "plTypes": ["ga", "no"]}).json()["id"]
+    values = [float(Decimal(sign * part).scaleb(-minor_units(currency))) for part in parts]
+    answer = books.split(
+        made["id"],
+        *(
+            {"categoryId": category, "plSplit": {"ga" if n % 2 else "no": value}, "usingDateRule": rule}
+            for n, value in enumerate(values)
+        ),
+    )
+    assert answer.status_code == 200, answer.content
+    row = Transaction.objects.get(id=made["id"])
+    assert row.categorized_value == row.amount_value == Decimal(amount)
+    own = Categorization.objects.filter(transaction_id=made["id"]).values_list("id", flat=True)
+    assert sum(line.amount for line in Posting.objects.filter(categorization_id__in=list(own))) == Decimal(amount)
+    assert posting.differences(acme.id) == []
+
+
+def totals(company):
+    rows = list(DayMovement.objects.of(company.id))
+    return [sum(getattr(row, name) for row in rows) for name in ("amount", "inflow", "outflow")]
+
+
+@modest
+@given(data=st.data(), currency=st.sampled_from(CURRENCIES), day=days, other_day=days)
+def test_a_linked_pair_changes_no_balance_and_takes_just_its_movements_out_of_the_flows(
+    books, acme, bank, savings, data, currency, day, other_day
+):
+    amount = data.draw(money(currency))
+    opposite = amount[1:] if amount.startswith("-") else f"-{amount}"
+    books.book(bank, data.draw(money(currency)), day.isoformat(), amountCurrency=currency)
+    source = books.book(bank, amount, day.isoformat(), amountCurrency=currency)["id"]
+    target = books.book(savings, opposite, other_day.isoformat(), amountCurrency=currency)["id"]
+    balance, inflow, outflow = totals(acme)
+    assert books.link(source, target).status_code == 200
+    moved = abs(Decimal(amount))
+    assert totals(acme) == [balance, inflow - moved, outflow - moved]
+    assert movements.differences(acme.id) == posting.differences(acme.id) == []
+
+
+@modest
+@given(data=st.data())
+def test_import_undo_and_import_again_give_the_same_balances(api, acme, bank, data):
+    amounts = data.draw(st.lists(money("EUR", most=10**6), min_size=1, max_size=8))
+    dates = data.draw(st.lists(days, min_size=len(amounts), max_size=len(amounts)))
+    rows = [
+        {"accountId": bank, "date": day.isoformat(), "fromTo": "x", "description": "y", "amountValue": amount}
+        for amount, day in zip(amounts, dates, strict=True)
+    ]
+
+    def cells():
+        return {
+            (row.account_id, row.date): (row.amount, row.inflow, row.outflow)
+            for row in DayMovement.objects.of(acme.id).exclude(count=0)
+        }
+
+    before = cells()
+    first = api.post("transactions/import", {"transactions": rows}).json()
+    after = cells()
+    assert api.delete(f"imports/{first['importId']}").json()["deletedCount"] == len(rows)
+    assert cells() == before
+    api.post("transactions/import", {"transactions": rows})
+    assert cells() == after
+
+
+@modest
+@given(
+    sort=st.sampled_from(["-date", "date", "-amount", "amount"]),
+    limit=st.integers(1, 5),
+    inserts=st.lists(st.tuples(st.integers(1, 9), st.integers(-3, 3)), max_size=8),
+)
+def test_paging_while_rows_are_inserted_loses_and_repeats_none(books, api, acme, bank, sort, limit, inserts):
+    Transaction.objects.of(acme.id).delete()
+    for n in range(12):
+        books.book(bank, f"{n % 3}.00", f"2026-01-0{n % 4 + 1}")
+    there = {each["id"] for each in api.get("transactions").json()}
+    seen, params, waiting = [], {"sort": sort, "limit": limit}, list(inserts)
+    while params:
+        answer = api.get("transactions", params)
+        seen += [each["id"] for each in answer.json()]
+        if waiting:
+            day, amount = waiting.pop()
+            books.book(bank, f"{amount}.00", f"2026-01-0{day}")
+        link = answer.headers.get("Link", "")
+        params = dict(parse_qsl(urlsplit(link[1:].partition(">")[0]).query)) if link else None
+    assert len(seen) == len(set(seen))
+    assert there <= set(seen)
