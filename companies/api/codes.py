@@ -1,4 +1,4 @@
-"""Every error code there is, for the document: refusals speak for themselves, codes of fields have their table here."""
+"""Every error code there is, to look up: refusals speak for themselves, codes of fields have their table here."""
 
 from collections.abc import Iterator
 
@@ -80,22 +80,3 @@ def documented() -> dict[str, tuple[int, str]]:
 def field_code(code: str) -> str:
     """A code of the framework's fields as it is answered."""
     return CODES.get(code, code)
-
-
-def tables() -> str:
-    """Both tables as Markdown, for the document's description."""
-    top = [f"| `{code}` | {status} | {text} |" for code, (status, text) in documented().items()]
-    of_fields = [f"| `{code}` | {text} |" for code, text in sorted(FIELD_CODES.items())]
-    return "\n".join(
-        [
-            "\n## Error codes\n",
-            "| `code` | Status | Meaning |",
-            "|---|---|---|",
-            *top,
-            "\nIn `errors[].code`, with the status 400:\n",
-            "| `code` | Meaning |",
-            "|---|---|",
-            *of_fields,
-            "",
-        ]
-    )

@@ -8,7 +8,6 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_serializer
 from rest_framework import serializers
 
-from companies.api import codes
 from companies.api.naming import camel
 from companies.permissions import Permission
 
@@ -140,7 +139,6 @@ class OperationSchema(AutoSchema):
 
 def finish(result: dict[str, Any], generator: Any, request: Any, public: Any) -> dict[str, Any]:
     """Adds what the operations refer to, and names path parameters in camelCase."""
-    result["info"]["description"] += codes.tables()
     components = result.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM
     components["headers"] = ANSWER_HEADERS

@@ -97,6 +97,7 @@ class Transaction(CompanyOwned, Audited):
         indexes = [
             models.Index(fields=["company", "date", "id"], name="transaction_by_date"),
             models.Index(fields=["company", "account", "date"], name="transaction_by_account"),
+            models.Index(fields=["company", "amount_value", "id"], name="transaction_by_amount"),
             models.Index(fields=["company", "last_updated_time"], name="transaction_by_update"),
             models.Index(
                 fields=["company", "import_batch"],

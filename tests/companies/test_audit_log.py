@@ -95,11 +95,15 @@ def test_refusals_and_changes_of_nothing_leave_none(api, facts):
 def test_the_log_can_be_filtered(api, facts, browser_of, alice, acme, now):
     browser_of(alice, acme).put("", {"name": "New"})
     assert [row["action"] for row in api.get("audit_log", {"actor": str(alice.id)}).json()] == ["company.updated"]
-    assert {row["entityType"] for row in api.get("audit_log", {"entityType": "accountGroup"}).json()} == {"accountGroup"}
+    assert {row["entityType"] for row in api.get("audit_log", {"entityType": "accountGroup"}).json()} == {
+        "accountGroup"
+    }
     (row,) = api.get("audit_log", {"entityId": facts["group"]}).json()
     assert row["action"] == "accountGroup.created"
     whole = api.get("audit_log").json()
-    assert api.get("audit_log", {"since": row["time"]}).json() == [each for each in whole if each["time"] >= row["time"]]
+    assert api.get("audit_log", {"since": row["time"]}).json() == [
+        each for each in whole if each["time"] >= row["time"]
+    ]
     assert api.get("audit_log", {"since": (now + timedelta(days=1)).isoformat()}).json() == []
     assert api.get("audit_log", {"actor": "nobody", "entityType": "accountGroup"}).json() == []
 

@@ -232,3 +232,10 @@ def test_another_companys_member_cannot_be_reached(owner, carol, globex):
     theirs = Membership.objects.get(user=carol, company=globex).id
     assert owner.put(f"members/{theirs}", {"role": "viewer"}).status_code == 404
     assert owner.delete(f"members/{theirs}").status_code == 404
+
+
+def test_a_member_is_found_at_its_location(owner):
+    made = owner.post("members", {"email": "d@acme.example", "role": "editor"})
+    read = owner.get(made["Location"])
+    assert (read.json(), read["ETag"]) == (made.json(), made["ETag"])
+    assert owner.get("members/x").status_code == 404

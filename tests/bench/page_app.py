@@ -1,0 +1,67 @@
+"""The service with one more address: the page of transactions as a ModelSerializer would make it, to compare with.
+
+Served by ``tests.bench.ledger`` through gunicorn, in the very process that serves ours.
+"""
+
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+# ruff: noqa: E402 - models and serializers can be imported once Django is set up
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+
+application = get_wsgi_application()
+settings.ROOT_URLCONF = __name__
+
+from django.http import HttpResponse
+from django.urls import include, path
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from ledger.models import Categorization, Transaction
+
+
+class PlainPart(serializers.ModelSerializer):
+    class Meta:
+        model = Categorization
+        exclude = ("company",)
+
+
+class PlainTransaction(serializers.ModelSerializer):
+    parts = PlainPart(many=True)
+
+    class Meta:
+        model = Transaction
+        fields = "__all__"
+
+
+class PlainPage(APIView):
+    """No authentication, two queries, the framework's own serializers and renderer."""
+
+    authentication_classes = ()
+    renderer_classes = (JSONRenderer,)
+
+    def get(self, request, company_id):
+        limit = int(request.GET.get("limit", "100"))
+        rows = list(Transaction.objects.filter(company_id=company_id).order_by("-date", "-id")[:limit])
+        by_transaction = {}
+        for part in Categorization.objects.filter(company_id=company_id, transaction_id__in=[row.id for row in rows]):
+            by_transaction.setdefault(part.transaction_id, []).append(part)
+        for row in rows:
+            row.parts = by_transaction.get(row.id, [])
+        return Response(PlainTransaction(rows, many=True).data)
+
+
+def constant(request):
+    return HttpResponse(b'{"a":1}', content_type="application/json")
+
+
+urlpatterns = [
+    path("constant", constant),
+    path("plain/<str:company_id>", PlainPage.as_view()),
+    path("", include("config.urls")),
+]
