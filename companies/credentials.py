@@ -14,7 +14,7 @@ COMPANY_COLUMNS = ", ".join(f'c."{field.column}"' for field in Company._meta.con
 _KNOWN: dict[tuple[str, ...], Permissions] = {}
 
 
-def first_row(statement: str, values: list[Any]) -> tuple[Any, ...] | None:
+def first_row(statement: str, values: Any) -> tuple[Any, ...] | None:
     """The row of a statement that is the first of its request.
 
     Django asks the server whether a kept connection still lives before it is used again. This statement asks the same:
@@ -30,7 +30,8 @@ def first_row(statement: str, values: list[Any]) -> tuple[Any, ...] | None:
         return row_of(statement, values)
 
 
-def row_of(statement: str, values: list[Any]) -> tuple[Any, ...] | None:
+def row_of(statement: str, values: Any) -> tuple[Any, ...] | None:
+    """The only row that a statement answers, or None."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone()

@@ -47,7 +47,11 @@ print(application.client_id)
 for number in range(int(sys.argv[2])):
     consent = consents.give(
         application=application, access=access, user_id=user.id, asked=scope, auth_time=now, stamp=Stamp(time=now))
-    answer = issuing.issue(consent, granted=scope, narrowed=scope, application=application, now=now)
+    code = consents.new_code(
+        consent=consent, asked=scope, redirect_uri="https://a.example/cb", challenge=issuing.s256("v" * 64), nonce="",
+        auth_time=now, now=now)
+    body = {"code": code, "code_verifier": "v" * 64}
+    answer = issuing.redeem(application=application, body=body, stamp=Stamp(time=now))
     print(answer["refresh_token"] if number else answer["access_token"])
     if not number:
         print(answer["refresh_token"])
