@@ -28,6 +28,7 @@ from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import WIDE
 from ledger.calc.months import last_of_month, months_from
 from ledger.calc.subscriptions import cut, monthly_value
+from ledger.committed import ROOM
 from ledger.models import Product, RateLoad, RecurringBook, RecurringMonth
 from ledger.rates import rate_table
 from ledger.subscribing import EventsChanged, lock_book
@@ -164,16 +165,31 @@ def totals_of(values: Sequence[Any]) -> Totals:
 
 def added_up(company: Company, chosen: Iterable[Chosen], *, bases: Iterable[str] = RecurringMonth.BASES) -> ByBasis:
     """The movements of the chosen events by basis, not rounded. Raises MissingRate."""
-    books = {basis: Movements(company.base_currency) for basis in bases}
+    own = {basis: Movements(company.base_currency) for basis in bases}
+    shared = Movements(company.base_currency)  # of customers whose events all take effect when they are committed
     for each in chosen:
         for history in histories(company.id, each):
-            for basis, book in books.items():
+            if history[MRR] is history[CMRR]:
+                shared.add(history[MRR], times=each.times)
+                continue
+            for basis, book in own.items():
                 book.add(history[basis], times=each.times)
     rates = rate_table()
-    currencies = set().union(*(book.currencies for book in books.values()))
+    currencies = shared.currencies.union(*(book.currencies for book in own.values()))
     factors_of = factors(rates, base=company.base_currency, currencies=currencies)
     until = last_rate_month(rates, currencies)
-    return {basis: book.totals(factors_of=factors_of, until=until) for basis, book in books.items()}
+    common = shared.totals(factors_of=factors_of, until=until)
+    return {basis: together(common, book.totals(factors_of=factors_of, until=until)) for basis, book in own.items()}
+
+
+def together(some: dict[int, Totals], others: dict[int, Totals]) -> dict[int, Totals]:
+    """The movements of two sets of customers, in order of months."""
+    found = {number: Totals() for number in sorted({*some, *others})}
+    for table in (some, others):
+        for number, totals in table.items():
+            for name in MOVEMENTS:
+                found[number].add(name, totals.amounts[name], totals.counts[name])
+    return found
 
 
 def factors(rates: RateTable, *, base: str, currencies: Iterable[str]) -> Callable[[int], Factors]:
@@ -213,7 +229,8 @@ def histories(company_id: UUID, chosen: Chosen) -> Iterator[dict[str, History]]:
         which.append("s.customer_id = ANY(%(customers)s)")
     if chosen.products is not None:
         which.append("s.product_id = ANY(%(products)s)")
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(ROOM)
         cursor.execute(
             _EVENTS.format(which=" AND ".join(which)),
             {
@@ -224,8 +241,9 @@ def histories(company_id: UUID, chosen: Chosen) -> Iterator[dict[str, History]]:
                 "with_retracted": list(chosen.with_retracted),
             },
         )
-        for _, rows in groupby(cursor.fetchall(), key=itemgetter(0)):
-            yield of_customer(list(rows))
+        found = cursor.fetchall()
+    for _, rows in groupby(found, key=itemgetter(0)):
+        yield of_customer(list(rows))
 
 
 def of_customer(rows: list[tuple[Any, ...]]) -> dict[str, History]:

@@ -1,7 +1,7 @@
 """Booking, changing and removing single transactions by hand."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
@@ -45,8 +45,8 @@ def book(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Transacti
     try:
         with transaction.atomic():
             row.save(force_insert=True)
-    except IntegrityError:
-        raise ExternalIdTaken from None
+    except IntegrityError as error:
+        raise_taken(error)
     record(stamp, row, "transaction.created", after=snapshot(row))
     return row
 
@@ -73,8 +73,8 @@ def change(*, row: Transaction, company: Company, stamp: Stamp, values: dict[str
     try:
         with transaction.atomic():
             row.change(stamp, **values)
-    except IntegrityError:
-        raise ExternalIdTaken from None
+    except IntegrityError as error:
+        raise_taken(error)
     if changed:
         after = snapshot(row)
         record(
@@ -87,6 +87,13 @@ def change(*, row: Transaction, company: Company, stamp: Stamp, values: dict[str
     if parts and changed & DATES_DEPEND_ON:
         redate(company=company, transaction_ids=[row.id])
     return row
+
+
+def raise_taken(error: IntegrityError) -> NoReturn:
+    """Raises ExternalIdTaken where that is what the database refused, else the error as it is."""
+    if "external_id_once" in str(error):
+        raise ExternalIdTaken from None
+    raise error
 
 
 def check_parts(parts: list[Categorization], *, row: Transaction, values: dict[str, Any], changed: set[str]) -> None:
