@@ -88,7 +88,8 @@ def test_too_large_a_body_is_refused_from_its_length_alone(wire):
 def test_a_body_that_ends_early_is_400_or_a_closed_connection(wire):
     raw = (
         f"POST /companies/{wire.company}/account_groups HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-        f"Content-Type: application/json\r\nAuthorization: Bearer {wire.key}\r\nContent-Length: 50\r\nConnection: close\r\n\r\n"
+        f"Content-Type: application/json\r\nAuthorization: Bearer {wire.key}\r\n"
+        "Content-Length: 50\r\nConnection: close\r\n\r\n"
     ).encode()
     with socket.create_connection(("127.0.0.1", wire.port), timeout=20) as connection:
         connection.sendall(raw + b'{"name":')
