@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
 
+from companies.api import codes
+
 
 @lru_cache(maxsize=1)
 def document() -> bytes:
@@ -22,3 +24,8 @@ def openapi(request: HttpRequest) -> HttpResponse:
 
 def docs(request: HttpRequest) -> HttpResponse:
     return render(request, "docs.html")
+
+
+def error_codes(request: HttpRequest) -> HttpResponse:
+    """What each error code means; the ``type`` of a problem leads here."""
+    return render(request, "error_codes.html", {"refusals": codes.documented(), "fields": codes.FIELD_CODES})

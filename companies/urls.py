@@ -15,10 +15,10 @@ urlpatterns = [
     path("companies/<str:company_id>/members", views.MemberViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "companies/<str:company_id>/members/<str:member_id>",
-        views.MemberViewSet.as_view({"put": "update", "delete": "destroy"}),
+        views.MemberViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("companies/<str:company_id>/api_keys", views.ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/api_keys/<str:api_key_id>", views.ApiKeyViewSet.as_view({"delete": "destroy"})),
+    path("companies/<str:company_id>/api_keys/<str:api_key_id>", views.ApiKeyViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("companies/<str:company_id>/audit_log", views.AuditLogViewSet.as_view({"get": "list"})),
     path("app", RedirectView.as_view(url="/app/")),
     path("app/", pages.home, name="home"),
@@ -27,7 +27,6 @@ urlpatterns = [
     path("app/password", pages.password_change, name="password-change"),
     path("app/password-reset", pages.password_reset, name="password-reset"),
     path("app/password-reset/<uidb64>/<token>", pages.SetPassword.as_view(), name="password-set"),
-    path("app/companies/<str:company_id>", pages.company, name="company"),
     path("app/companies/<str:company_id>/settings/api-keys/new", pages.new_key, name="api-key-new"),
     path("app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/roll", pages.roll_key, name="api-key-roll"),
     path(

@@ -85,7 +85,7 @@ class CompanyDetailViewSet(CompanyViewSet):
 
 class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
-    permission_for = dict.fromkeys(("list", "create", "update", "destroy"), Permission.MEMBERS_MANAGE)
+    permission_for = dict.fromkeys(("list", "create", "retrieve", "update", "destroy"), Permission.MEMBERS_MANAGE)
 
     @extend_schema(responses=shapes.MemberShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
@@ -101,6 +101,11 @@ class MemberViewSet(CompanyViewSet):
         member = members.add(company=self.company, stamp=self.stamp, by=self.access, **values)
         location = f"/companies/{self.company.id}/members/{member.id}"
         return self.one(member, shapes.MemberShape, status=201, location=location)
+
+    @extend_schema(responses=shapes.MemberShape)
+    def retrieve(self, request: Request, company_id: str, member_id: str) -> Response:
+        """One member."""
+        return self.one(self.found(Membership.objects.select_related("user"), member_id), shapes.MemberShape)
 
     @extend_schema(request=shapes.MemberInput(partial=True), responses=shapes.MemberShape)
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
@@ -132,7 +137,7 @@ class MemberViewSet(CompanyViewSet):
 
 class ApiKeyViewSet(CompanyViewSet):
     schema_tags = ["API keys"]
-    permission_for = dict.fromkeys(("list", "create", "destroy"), Permission.API_KEYS_MANAGE)
+    permission_for = dict.fromkeys(("list", "create", "retrieve", "destroy"), Permission.API_KEYS_MANAGE)
 
     @extend_schema(responses=shapes.ApiKeyShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
@@ -156,6 +161,11 @@ class ApiKeyViewSet(CompanyViewSet):
         data = {**shapes.ApiKeyShape(minted.key).data, "key": minted.text}
         location = f"/companies/{self.company.id}/api_keys/{minted.key.id}"
         return Response(data, status=201, headers={"Location": location, "Cache-Control": "no-store"})
+
+    @extend_schema(responses=shapes.ApiKeyShape)
+    def retrieve(self, request: Request, company_id: str, api_key_id: str) -> Response:
+        """One key; never its secret."""
+        return Response(shapes.ApiKeyShape(self.found(ApiKey.objects, api_key_id)).data)
 
     @extend_schema(responses=Success)
     def destroy(self, request: Request, company_id: str, api_key_id: str) -> Response:

@@ -13,6 +13,7 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("openapi.json", reference.openapi),
     path("docs", reference.docs),
+    path("docs/errors", reference.error_codes),
     re_path(r"^assets/(?P<path>.+)$", assets.serve),
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Count
 
 from ledger.calc.fx import RateTable, convert
@@ -18,6 +18,7 @@ from ledger.calc.subscriptions import cut, monthly_value
 from ledger.models import SubscriptionEvent
 
 ZERO = Decimal(0)
+ROOM = "SET LOCAL work_mem = '128MB'"  # a company's events are sorted in memory, not on disk
 
 # The last event of each subscription that was committed on or before a day.
 _STANDING = """
@@ -77,6 +78,7 @@ def in_base(
 
 
 def rows(statement: str, *, company_id: UUID, day: date) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(ROOM)
         cursor.execute(statement, {"company": company_id, "day": day})
         return cursor.fetchall()

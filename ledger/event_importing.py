@@ -17,7 +17,7 @@ from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Company, Stamp, new_id
 from ledger.import_names import Named, Names, read_names
 from ledger.importing import DECIMALS, MOST_ERRORS, ROWS_A_WRITE, Error, nullable
-from ledger.models import Subscription, SubscriptionEvent
+from ledger.models import Subscription
 from ledger.subscribing import EventsChanged, lock_book
 
 MOST_EVENTS = 100_000  # decisions on imports: more goes in several calls
@@ -143,8 +143,14 @@ def known_external_ids(company: Company, items: Iterable[Item | None]) -> set[st
     wanted = list({item.external_id for item in items if item is not None and item.external_id is not None})
     if not wanted:
         return set()
-    found = SubscriptionEvent.objects.of(company.id).live().filter(external_id__in=wanted)
-    return set(found.values_list("external_id", flat=True))  # type: ignore[arg-type]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT e.external_id FROM ledger_subscriptionevent AS e "
+            "JOIN unnest(%s::text[]) AS w (external_id) ON w.external_id = e.external_id "
+            "WHERE e.company_id = %s AND e.external_id IS NOT NULL AND e.retracted_time IS NULL",
+            [wanted, company.id],
+        )
+        return {external_id for (external_id,) in cursor.fetchall()}
 
 
 def customers_of(company: Company, rows: list[tuple[str, Item]]) -> frozenset[UUID] | None:

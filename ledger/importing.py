@@ -23,6 +23,7 @@ from ledger.import_body import Item, Request
 from ledger.import_purposes import Purposes
 from ledger.models import Account, ImportBatch, Source, Transaction
 from ledger.one_writer import one_writer
+from notifications.telling import import_finished
 
 MOST_ERRORS = 1000
 ROWS_A_WRITE = 2000
@@ -81,6 +82,14 @@ def import_transactions(*, company: Company, stamp: Stamp, request: Request, sou
         entity_type="import",
         entity_id=outcome.batch.id,
         after={"count": outcome.count, "duplicates": outcome.duplicates, "errors": len(outcome.errors)},
+    )
+    import_finished(
+        company_id=company.id,
+        stamp=stamp,
+        import_id=outcome.batch.id,
+        count=outcome.count,
+        skipped_before_data_start=outcome.skipped_before_data_start,
+        duplicates=outcome.duplicates,
     )
     return outcome
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.test import Client
+from pytest_django.live_server_helper import LiveServer
 
 from companies import api_keys
 from companies.models import Company, Stamp, User
@@ -165,3 +166,17 @@ def browser_of() -> Any:
         return Api(company, session=client)
 
     return make
+
+
+@pytest.fixture
+def site(transactional_db: None, settings: Any) -> Iterator[str]:
+    """A running server on 127.0.0.1 that knows its own address; what is made in the test is there for it."""
+    server = LiveServer("127.0.0.1")
+    settings.ALLOWED_HOSTS = ["127.0.0.1"]
+    settings.BASE_URL = server.url
+    settings.AUTH_URL = f"{server.url}/auth"
+    settings.APP_URL = f"{server.url}/app"
+    settings.ASSETS_URL = f"{server.url}/assets"
+    settings.CSRF_TRUSTED_ORIGINS = [server.url]
+    yield server.url
+    server.stop()

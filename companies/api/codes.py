@@ -1,4 +1,4 @@
-"""Every error code there is, for the document: refusals speak for themselves, codes of fields have their table here."""
+"""Every error code there is, to look up: refusals speak for themselves, codes of fields have their table here."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,6 @@ FIELD_CODES = {
     "invalid_decimal": "Not an amount such as -1234.56.",
     "invalid_filter": "A filter's value is malformed.",
     "invalid_month": "Not a month, YYYY-MM.",
-    "invalid_type": "Not of the JSON type that the field takes.",
     "invalid_value": "Not of the JSON type or format that the field takes; nothing is coerced.",
     "last_day_needs_months": "Only a recurrence by months or years has a last day of the month.",
     "must_not_be_empty": "A text or list that must not be empty is.",
@@ -47,6 +46,8 @@ EDGE_CODES = {
     **{code: (status, text) for status, code, text in PLAIN.values()},
     "validation_failed": (400, "Fields are wrong; `errors` says which and why."),
     "invalid_json": (400, "The body is not JSON in UTF-8."),
+    "csrf_failed": (403, "A call by session cookie came without the token of the CSRF cookie."),
+    "concurrent_change": (409, "Another change came at the same moment; try again."),
     "not_authenticated": (401, "No credential was sent."),
     "invalid_credentials": (401, "The credential is unknown, wrong, expired or revoked."),
     "method_not_allowed": (405, "The address has no such method; `Allow` names those it has."),
@@ -80,22 +81,3 @@ def documented() -> dict[str, tuple[int, str]]:
 def field_code(code: str) -> str:
     """A code of the framework's fields as it is answered."""
     return CODES.get(code, code)
-
-
-def tables() -> str:
-    """Both tables as Markdown, for the document's description."""
-    top = [f"| `{code}` | {status} | {text} |" for code, (status, text) in documented().items()]
-    of_fields = [f"| `{code}` | {text} |" for code, text in sorted(FIELD_CODES.items())]
-    return "\n".join(
-        [
-            "\n## Error codes\n",
-            "| `code` | Status | Meaning |",
-            "|---|---|---|",
-            *top,
-            "\nIn `errors[].code`, with the status 400:\n",
-            "| `code` | Meaning |",
-            "|---|---|",
-            *of_fields,
-            "",
-        ]
-    )

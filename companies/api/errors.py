@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import orjson
+import psycopg
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import DataError, IntegrityError, OperationalError
+from django.db import DataError, IntegrityError
 from django.http import Http404, HttpResponse, UnreadablePostError
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
@@ -60,6 +61,8 @@ CODES = {  # codes of the framework's fields that say less than ours, or differ 
 RACES = {"40001", "40P01"}  # serialization_failure, deadlock_detected: the database picked this one to fail
 NOT_FOUND = "There is nothing at this address, or nothing that you can reach."
 INVALID_FIELDS = "The request has invalid fields."
+UNSTORABLE = (400, "invalid_value", "A value is out of range or has characters that cannot be stored.")
+CONTRADICTS = (409, "conflict", "The change contradicts other data of the company.")
 PLAIN: dict[type[Exception], tuple[int, str, str]] = {
     errors.Missing: (404, "not_found", NOT_FOUND),
     exceptions.NotFound: (404, "not_found", NOT_FOUND),
@@ -68,8 +71,10 @@ PLAIN: dict[type[Exception], tuple[int, str, str]] = {
     PermissionDenied: (403, "permission_denied", "You may not do this."),
     SuspiciousOperation: (400, "bad_request", "The request could not be read."),
     UnreadablePostError: (400, "bad_request", "The request could not be read."),
-    DataError: (400, "invalid_value", "A value is out of range or has characters that cannot be stored."),
-    IntegrityError: (409, "conflict", "The change contradicts other data of the company."),
+    DataError: UNSTORABLE,
+    IntegrityError: CONTRADICTS,
+    psycopg.DataError: UNSTORABLE,  # COPY raises the driver's own errors
+    psycopg.IntegrityError: CONTRADICTS,
 }
 
 
@@ -78,7 +83,7 @@ def problem(
 ) -> dict[str, Any]:
     """The body of every error."""
     body: dict[str, Any] = {
-        "type": f"{settings.BASE_URL}/docs#error-{code}",
+        "type": f"{settings.BASE_URL}/docs/errors#{code}",
         "title": TITLES.get(status, "Error"),
         "status": status,
         "detail": detail,
@@ -112,7 +117,7 @@ def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | N
     for kind, told in PLAIN.items():
         if isinstance(error, kind):
             return *told, None
-    if isinstance(error, OperationalError) and getattr(error.__cause__, "sqlstate", None) in RACES:
+    if getattr(error, "sqlstate", None) in RACES or getattr(error.__cause__, "sqlstate", None) in RACES:
         return 409, "concurrent_change", "Another change came at the same moment. Try again.", None
     match error:
         case errors.FieldErrors():

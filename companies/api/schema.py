@@ -8,7 +8,6 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_serializer
 from rest_framework import serializers
 
-from companies.api import codes
 from companies.api.naming import camel
 from companies.permissions import Permission
 
@@ -20,6 +19,7 @@ REFUSALS = {
     404: "Unknown or malformed id, another company's id, or a company out of the caller's reach; one and the same body.",
     406: "Only application/json (and problem+json) can be had.",
     409: "The state of the data forbids it; the code says why.",
+    411: "The body came in chunks, without its length.",
     412: "`If-Match` names another version; `ETag` is the current one.",
     413: "The body is larger than the operation takes.",
     415: "The body's media type is not one that the operation takes.",
@@ -132,7 +132,7 @@ class OperationSchema(AutoSchema):
         if "{" in path:
             statuses += [403, 404]
         if self.method not in SAFE:
-            statuses += [409, 413, 415]
+            statuses += [409, 411, 413, 415]
         if self.method in ("PUT", "DELETE"):
             statuses.append(412)
         return statuses
@@ -140,7 +140,6 @@ class OperationSchema(AutoSchema):
 
 def finish(result: dict[str, Any], generator: Any, request: Any, public: Any) -> dict[str, Any]:
     """Adds what the operations refer to, and names path parameters in camelCase."""
-    result["info"]["description"] += codes.tables()
     components = result.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM
     components["headers"] = ANSWER_HEADERS

@@ -271,3 +271,9 @@ def test_a_key_from_the_command_line_has_no_creator(acme, capsys, client, api):
 def test_what_a_key_makes_carries_its_name(api):
     made = api.post("account_groups", {"name": "x"}).json()
     assert made["createdUserId"] == made["lastUpdatedUserId"] == f"apiKey:{api.key[4:40]}"
+
+
+def test_a_key_is_found_at_its_location_without_its_text(owner, globex_api):
+    made = owner.post("api_keys", NEW)
+    assert owner.get(made["Location"]).json() == {k: v for k, v in made.json().items() if k != "key"}
+    assert globex_api.get(f"api_keys/{made.json()['id']}").status_code == 404

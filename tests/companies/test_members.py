@@ -75,7 +75,7 @@ def test_nobody_is_a_member_twice(owner, mailoutbox):
         ({"email": "nobody"}, "#/email", "invalid_value"),
         ({"email": ""}, "#/email", "must_not_be_empty"),
         ({"email": None}, "#/email", "must_not_be_null"),
-        ({"email": 1}, "#/email", "invalid_type"),
+        ({"email": 1}, "#/email", "invalid_value"),
         ({"email": "a\0@b.example"}, "#/email", "invalid_characters"),
         ({"email": "a@b.example\n"}, "#/email", "invalid_value"),
         ({"email": "x" * 250 + "@b.example"}, "#/email", "too_long"),
@@ -232,3 +232,10 @@ def test_another_companys_member_cannot_be_reached(owner, carol, globex):
     theirs = Membership.objects.get(user=carol, company=globex).id
     assert owner.put(f"members/{theirs}", {"role": "viewer"}).status_code == 404
     assert owner.delete(f"members/{theirs}").status_code == 404
+
+
+def test_a_member_is_found_at_its_location(owner):
+    made = owner.post("members", {"email": "d@acme.example", "role": "editor"})
+    read = owner.get(made["Location"])
+    assert (read.json(), read["ETag"]) == (made.json(), made["ETag"])
+    assert owner.get("members/x").status_code == 404

@@ -216,3 +216,10 @@ def test_a_purpose_that_does_not_fit_is_pointed_at(api, bank, hosting, stamp, va
     answer = send(api, coffee(bank, **values))
     assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(f"#/transactions/0/{field}", code)]
     assert not Transaction.objects.exists()
+
+
+def test_the_owners_are_told_of_a_key_s_import(api, bank, alice, browser_of):
+    body = send(api, coffee(bank)).json()
+    (told,) = [n for n in browser_of(alice, api.company).get("notifications").json() if n["type"] == "import.finished"]
+    assert told["payload"]["entityId"] == body["importId"]
+    assert told["payload"]["count"] == 1

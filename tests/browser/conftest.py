@@ -1,0 +1,63 @@
+"""A real Chromium of the machine; where there is none, these tests are skipped and say so."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in the thread that uses the database
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = (
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip(f"none of {', '.join(NAMES)} is installed: no test in a browser")
+    return browser_type_launch_args | {"executable_path": found, "args": list(QUIET)}
+
+
+@pytest.fixture
+def app_site() -> Iterator[Any]:
+    """The site of an app on this machine; it keeps the paths it was called at."""
+    called: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            called.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<h1>Back in the app</h1>")
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    server.called = called  # type: ignore[attr-defined]
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def complaints(page: Any) -> Iterator[list[str]]:
+    """What the browser's console said of broken policies and scripts; nothing, at the end of every walk."""
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    yield said
+    assert [text for text in said if "Failed to load resource" not in text] == []

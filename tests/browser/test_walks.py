@@ -1,0 +1,197 @@
+"""Whole walks through the pages, in a real browser."""
+
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+import requests
+from playwright.sync_api import expect
+
+from companies.models import Membership
+from companies.permissions import Role
+from oauth.issuing import s256
+from oauth.registration import register
+from tests import factories
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASSWORD = "correct horse battery"
+VERIFIER = "v" * 64
+
+
+def sign_in(page, user):
+    page.get_by_label("E-mail address").fill(user.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+class App:
+    """An app on this machine, and its request."""
+
+    def __init__(self, site, server):
+        self.site, self.server = site, server
+        self.redirect_uri = f"http://127.0.0.1:{server.server_port}/callback"
+        made = register(name="Forecaster", redirect_uris=["http://127.0.0.1/callback"], allowed=[], confidential=False)
+        self.client_id = made.application.client_id
+
+    def url(self, **changes):
+        parameters = {
+            "response_type": "code",
+            "client_id": self.client_id,
+            "redirect_uri": self.redirect_uri,
+            "scope": "svc:read openid offline_access",
+            "state": "s",
+            "code_challenge": s256(VERIFIER),
+            "code_challenge_method": "S256",
+        }
+        return f"{self.site}/auth/oauth2/authorize?{urlencode(parameters | changes)}"
+
+    @property
+    def returned(self):
+        path = next(path for path in self.server.called if path.startswith("/callback"))
+        return {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
+
+    def token(self):
+        form = {
+            "grant_type": "authorization_code",
+            "code": self.returned["code"],
+            "redirect_uri": self.redirect_uri,
+            "client_id": self.client_id,
+            "code_verifier": VERIFIER,
+        }
+        return requests.post(f"{self.site}/auth/oauth2/token", form, timeout=10).json()["access_token"]
+
+    def status(self, token):
+        headers = {"Authorization": f"Bearer {token}"}
+        return requests.get(f"{self.site}/companies", headers=headers, timeout=10).status_code
+
+
+@pytest.fixture
+def app(site, app_site):
+    return App(site, app_site)
+
+
+def test_sign_in_then_consent_then_back_in_the_app_then_disconnect(page, complaints, site, app, alice, acme, globex):
+    Membership(company=globex, user=alice, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
+    page.goto(app.url())
+    expect(page).to_have_title("Sign in · Financial planning")
+    sign_in(page, alice)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Forecaster wants access to your company")
+    allow = page.locator("[data-allow]")
+    expect(allow).to_be_disabled()  # for half a second
+    expect(allow).to_be_enabled()
+    page.get_by_text("Globex", exact=True).click()
+    expect(allow).to_have_text("Allow access to Globex")
+    page.get_by_text("Acme", exact=True).click()
+    allow.click()
+    expect(page.get_by_role("heading")).to_have_text("Back in the app")
+    assert app.returned["iss"] == f"{site}/auth"
+    token = app.token()
+    assert app.status(token) == 200
+    page.goto(f"{site}/app/companies/{acme.id}/settings/api-keys")
+    row = page.get_by_role("row").filter(has_text="Forecaster")
+    expect(row).to_contain_text("just now")
+    row.get_by_text("Revoke", exact=True).click()
+    row.get_by_role("button", name="Disconnect Forecaster").click()
+    expect(page.get_by_text("No app is connected")).to_be_visible()
+    assert app.status(token) == 401
+
+
+def test_cancelling_leads_back_with_the_refusal(page, complaints, app, alice):
+    page.goto(app.url())
+    sign_in(page, alice)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading")).to_have_text("Back in the app")
+    assert app.returned["error"] == "access_denied"
+
+
+def test_a_faulty_request_leads_through_sign_in_straight_back_to_the_app(page, complaints, app, alice):
+    """The policy of the sign-in page lets its form lead there."""
+    page.goto(app.url(scope="nonsense"))
+    sign_in(page, alice)
+    expect(page.get_by_role("heading")).to_have_text("Back in the app")
+    assert app.returned["error"] == "invalid_scope"
+
+
+def test_without_the_origin_in_the_policy_the_browser_would_not_go_back(page, app, alice, monkeypatch):
+    """What the policy's extra origin is for; in Chromium the form's page rules the whole chain of redirects."""
+    from oauth import redirects
+
+    monkeypatch.setattr(redirects, "form_target", lambda uri: "https://elsewhere.example")
+    page.goto(app.url())
+    sign_in(page, alice)
+    page.get_by_role("button", name="Cancel").click()
+    page.wait_for_timeout(500)
+    assert not [path for path in app.server.called if path.startswith("/callback")]
+
+
+def test_a_key_is_made_used_and_revoked(page, complaints, context, site, alice, acme):
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=site)
+    page.goto(f"{site}/app/")
+    sign_in(page, alice)
+    page.get_by_role("link", name="Acme").click()
+    page.get_by_role("link", name="API keys and apps").click()
+    page.get_by_role("link", name="Create key").click()
+    expect(page.locator("[data-resources]")).to_be_hidden()
+    page.get_by_label("Name").fill("Nightly export")
+    page.get_by_label("Choose for each resource").check()
+    page.get_by_label("Company: Read", exact=True).check()
+    page.get_by_role("button", name="Create key").click()
+    key = page.get_by_label("The key").input_value()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == key
+    headers = {"Authorization": f"Bearer {key}"}
+    assert requests.get(f"{site}/companies/{acme.id}", headers=headers, timeout=10).status_code == 200
+    page.get_by_role("link", name="I have saved it").click()
+    row = page.get_by_role("row").filter(has_text="Nightly export")
+    expect(row).to_contain_text("company:read")
+    expect(row).to_contain_text("just now")
+    assert key not in page.content()
+    row.get_by_text("Revoke", exact=True).click()
+    row.get_by_role("button", name="Revoke “Nightly export”").click()
+    expect(page.get_by_role("row").filter(has_text="Nightly export")).to_contain_text("revoked")
+    assert requests.get(f"{site}/companies", headers=headers, timeout=10).status_code == 401
+
+
+def test_everything_works_without_javascript(browser, site, app, alice, acme):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(app.url())
+    sign_in(page, alice)
+    page.get_by_role("button", name="Allow access").click()
+    expect(page.get_by_role("heading")).to_have_text("Back in the app")
+    page.goto(f"{site}/app/companies/{acme.id}/settings/api-keys/new")
+    page.get_by_label("Name").fill("Without scripts")
+    page.get_by_role("button", name="Create key").click()
+    assert page.get_by_label("The key").input_value().startswith("svc_")
+    page.get_by_role("link", name="I have saved it").click()
+    row = page.get_by_role("row").filter(has_text="Without scripts")
+    row.get_by_text("Revoke", exact=True).click()
+    row.get_by_role("button", name="Revoke “Without scripts”").click()
+    expect(page.get_by_role("row").filter(has_text="Without scripts")).to_contain_text("revoked")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page).to_have_title("Sign in · Financial planning")
+    context.close()
+
+
+def test_the_keyboard_is_enough(page, complaints, site, alice):
+    page.goto(f"{site}/app/")
+    page.keyboard.type(alice.email)  # the first field has the focus
+    for key in ("Tab", "Tab"):
+        page.keyboard.press(key)
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Companies")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to content")).to_be_focused()
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_no_page_is_wider_than_its_screen(width, page, complaints, site, app, alice, acme):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(app.url())
+    sign_in(page, alice)
+    settings = f"/app/companies/{acme.id}/settings/api-keys"
+    for path in (None, "/app/", f"/app/companies/{acme.id}", settings, f"{settings}/new", "/app/password"):
+        if path:
+            page.goto(site + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path

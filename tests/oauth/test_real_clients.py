@@ -1,0 +1,220 @@
+"""Clients that other people wrote, against a running server: each signs in, is let in, calls, refreshes, is ended."""
+
+import asyncio
+import json
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import pytest
+import requests
+from authlib.integrations.requests_client import OAuth2Session
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
+
+from oauth.registration import register
+from tests.oauth.conftest import PASSWORD
+
+pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
+CLIENTS = Path(__file__).parent.parent / "clients"
+REDIRECT = "http://127.0.0.1:7/callback"  # nobody listens there: the browser below stops before it
+
+
+class Person:
+    """A browser without a screen, and somebody who signs in and presses Allow."""
+
+    def __init__(self, site, user, company):
+        self.site, self.user, self.company, self.session = site, user, company, requests.Session()
+
+    def form(self, page, **values):
+        fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))
+        action = re.search(r'<form method="post" action="([^"]+)"', page.text)[1].replace("&amp;", "&")
+        fields = {name: value.replace("&amp;", "&") for name, value in fields.items()}
+        return self.session.post(self.site + action, fields | values, allow_redirects=False)
+
+    def visit(self, url):
+        """Opens an app's request and goes through with it; returns where the app is called back."""
+        answer = self.session.get(url)
+        assert answer.status_code == 200, answer.text
+        if "/app/sign-in" in answer.url:
+            answer = self.form(answer, username=self.user.email, password=PASSWORD)
+            assert answer.status_code == 302, answer.text
+            answer = self.session.get(self.site + answer.headers["Location"])
+        answer = self.form(answer, company=str(self.company.id), decision="allow")
+        assert answer.status_code == 302, answer.text
+        return answer.headers["Location"]
+
+    def disconnect(self):
+        """In Settings."""
+        page = self.session.get(f"{self.site}/app/companies/{self.company.id}/settings/api-keys")
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
+        path = re.search(r'action="(/app/companies/[^"]+/disconnect)"', page.text)[1]
+        answer = self.session.post(self.site + path, {"csrfmiddlewaretoken": token}, allow_redirects=False)
+        assert answer.status_code == 302
+
+
+@pytest.fixture
+def person(site, alice, acme):
+    someone = Person(site, alice, acme)
+    yield someone
+    someone.session.close()  # an open connection keeps a thread of the server, and that one the database
+
+
+@pytest.fixture(params=["public", "confidential"])
+def registered(request, transactional_db):
+    return register(name="Client", redirect_uris=[REDIRECT], allowed=[], confidential=request.param == "confidential")
+
+
+# ---------------------------------------------------------------------------------------------- openid-client
+
+
+@pytest.fixture(scope="session")
+def node_modules():
+    """Installs the client as its lock file says; where there is no node, or no registry, the tests are skipped."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        pytest.skip("node and npm are not installed: openid-client is not tried")
+    if not (CLIENTS / "node_modules" / "openid-client").is_dir():
+        npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+        done = subprocess.run(npm, check=False, cwd=CLIENTS, capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            pytest.skip(f"npm could not install openid-client: {done.stderr[-300:]}")
+
+
+class Node:
+    """The script: a line in, a line out."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            ["node", "openid.mjs"], cwd=CLIENTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+
+    def __call__(self, value):
+        self.process.stdin.write(json.dumps(value) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            pytest.fail(self.process.communicate()[1])
+        return json.loads(line)
+
+
+def test_openid_client(node_modules, site, person, registered, alice):
+    node = Node()
+    start = {"base": site, "clientId": registered.application.client_id, "secret": registered.secret}
+    url = node(start | {"redirectUri": REDIRECT})["url"]
+    step = node({"callback": person.visit(url)})
+    assert step["companies"]["status"] == 200
+    assert [c["name"] for c in step["companies"]["body"]] == ["Acme"]
+    assert step["person"] == {"sub": str(alice.id), "email": alice.email, "name": alice.name}
+    assert step["claims"]["auth_time"] > 0
+    step = node({})
+    assert (step["companies"]["status"], step["rotated"]) == (200, True)
+    step = node({})
+    assert (step["companies"]["status"], step["refused"]) == (401, "invalid_grant")
+    node.process.communicate(timeout=10)
+
+
+# ---------------------------------------------------------------------------------------------- Authlib
+
+
+def test_authlib(site, person, registered):
+    metadata = requests.get(f"{site}/.well-known/oauth-authorization-server/auth", timeout=10).json()
+    session = OAuth2Session(
+        registered.application.client_id,
+        registered.secret,
+        redirect_uri=REDIRECT,
+        scope="openid svc:read offline_access",
+        code_challenge_method="S256",
+        token_endpoint=metadata["token_endpoint"],
+        token_endpoint_auth_method="client_secret_basic" if registered.secret else "none",
+    )
+    verifier = "v" * 64
+    url, _ = session.create_authorization_url(metadata["authorization_endpoint"], code_verifier=verifier)
+    callback = person.visit(url)
+    first = session.fetch_token(authorization_response=callback, code_verifier=verifier)
+    assert session.get(f"{site}/companies").json()[0]["role"] == "app"
+    fresh = session.refresh_token(metadata["token_endpoint"], refresh_token=first["refresh_token"])
+    assert fresh["access_token"] != first["access_token"]
+    assert session.get(f"{site}/companies").status_code == 200
+    person.disconnect()
+    refused = session.get(f"{site}/companies")
+    assert refused.status_code == 401
+    assert 'error="invalid_token"' in refused.headers["WWW-Authenticate"]
+    session.close()
+
+
+# ---------------------------------------------------------------------------------------------- MCP
+
+
+class Storage:
+    """What the SDK keeps: the app was registered by staff beforehand."""
+
+    def __init__(self, registered):
+        method = "client_secret_basic" if registered.secret else "none"
+        self.tokens = None
+        self.client = OAuthClientInformationFull(
+            client_id=registered.application.client_id,
+            client_secret=registered.secret,
+            redirect_uris=[REDIRECT],
+            token_endpoint_auth_method=method,
+        )
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client_info):
+        self.client = client_info
+
+
+async def mcp_life(site, person, registered):
+    """The SDK finds everything from the first 401: resource metadata, server metadata, scopes."""
+    storage, callbacks = Storage(registered), []
+
+    async def redirected(url):
+        callbacks.append(await asyncio.to_thread(person.visit, url))
+
+    async def called_back():
+        values = {name: value[0] for name, value in parse_qs(urlsplit(callbacks[-1]).query).items()}
+        return AuthorizationCodeResult(code=values["code"], state=values["state"], iss=values["iss"])
+
+    def provider():
+        metadata = OAuthClientMetadata(redirect_uris=[REDIRECT], client_name="MCP")
+        return OAuthClientProvider(
+            server_url=f"{site}/mcp",
+            client_metadata=metadata,
+            storage=storage,
+            redirect_handler=redirected,
+            callback_handler=called_back,
+        )
+
+    first = provider()
+    async with httpx2.AsyncClient(auth=first) as client:
+        assert (await client.get(f"{site}/companies")).status_code == 200
+        before = storage.tokens
+        assert before.refresh_token
+        first.context.token_expiry_time = 1  # long ago: the SDK refreshes by itself
+        assert (await client.get(f"{site}/companies")).status_code == 200
+        assert storage.tokens.refresh_token != before.refresh_token
+    assert len(callbacks) == 1
+    await asyncio.to_thread(person.disconnect)
+    async with httpx2.AsyncClient() as client:
+        headers = {"Authorization": f"Bearer {storage.tokens.access_token}"}
+        assert (await client.get(f"{site}/companies", headers=headers)).status_code == 401
+    async with httpx2.AsyncClient(auth=provider()) as client:  # which asks its user again
+        assert (await client.get(f"{site}/companies")).status_code == 200
+    assert len(callbacks) == 2
+
+
+def test_mcp(site, person, registered):
+    with ThreadPoolExecutor(1) as own:  # a thread without a loop: tests in a browser leave theirs running here
+        own.submit(asyncio.run, mcp_life(site, person, registered)).result()
