@@ -150,7 +150,7 @@ def test_no_table_of_the_toolkit_is_in_the_admin():
 @pytest.mark.parametrize(("to", "moves"), [("free", True), ("paid", True), ("sandbox", False), ("cancelled", False)])
 def test_a_status_moves_only_along_its_ways(to, moves, staff, acme):
     url = f"/admin/companies/company/{acme.pk}/change/"
-    rows = inlines("-1") | inlines("-2") | inlines("-3")  # they have no name that leads back
+    rows = inlines("-1") | inlines("-2") | inlines("-3") | inlines("-4")  # they have no name that leads back
     answer = staff.post(url, {"system_status": to, "system_trial_until_0": "", "system_trial_until_1": ""} | rows)
     assert answer.status_code == (302 if moves else 200), answer.content[:3000]
     assert Company.objects.get(pk=acme.pk).system_status == (to if moves else "trial")
@@ -189,3 +189,17 @@ def test_with_a_second_factor_a_password_is_not_enough(settings, rf, staff):
 
 def test_the_sign_in_page_of_the_admin_carries_our_token(client):
     assert csrf(client.get("/admin/login/"))
+
+
+def test_the_log_is_shown_a_company_at_a_time(staff, acme, globex):
+    url = "/admin/companies/auditentry/"
+    assert "0 audit entries" in staff.get(url).content.decode()
+    assert "company.created" in staff.get(url, {"q": str(acme.id)}).content.decode()
+    assert "0 audit entries" in staff.get(url, {"q": "x"}).content.decode()
+    page = staff.get(f"/admin/companies/company/{acme.pk}/change/").content.decode()
+    assert f"{url}?q={acme.id}" in page
+
+
+def test_a_companys_accounts_are_shown(staff, api, acme):
+    api.post("accounts", {"name": "Main account", "type": "bank"})
+    assert "Main account" in staff.get(f"/admin/companies/company/{acme.pk}/change/").content.decode()
