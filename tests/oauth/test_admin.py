@@ -7,8 +7,10 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.admin.sites import site
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
-from django.urls import reverse
+from django.urls import path, reverse
+from django_otp.plugins.otp_static.models import StaticDevice
 from PIL import Image
 
 from companies.models import AuditEntry, Company, User
@@ -203,3 +205,18 @@ def test_the_log_is_shown_a_company_at_a_time(staff, acme, globex):
 def test_a_companys_accounts_are_shown(staff, api, acme):
     api.post("accounts", {"name": "Main account", "type": "bank"})
     assert "Main account" in staff.get(f"/admin/companies/company/{acme.pk}/change/").content.decode()
+
+
+def test_staff_sign_in_with_a_device_of_their_own(settings, staff, client):
+    settings.STAFF_MFA = True
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django_otp.middleware.OTPMiddleware"]
+    settings.ROOT_URLCONF = (path("admin/", make_site().urls),)
+    out = io.StringIO()
+    call_command("addstatictoken", "staff@example.com", stdout=out)
+    form = {"username": "staff@example.com", "password": "correct horse battery", "next": "/admin/"}
+    assert "OTP" in client.post("/admin/login/", form).content.decode()
+    form["otp_device"] = StaticDevice.objects.get().persistent_id
+    assert client.post("/admin/login/", form | {"otp_token": "wrong"}).status_code == 200
+    StaticDevice.objects.update(throttling_failure_count=0)
+    assert client.post("/admin/login/", form | {"otp_token": out.getvalue().strip()}).status_code == 302
+    assert client.get("/admin/").status_code == 200
