@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -253,6 +253,8 @@ def test_a_currency_without_any_rate_is_said_and_never_taken_for_one(api, now):
     assert api.get().json()["computedCommittedMrrEur"] is None
     for asked in (api.post("data/monthlyData", {"mrrType": "mrr"}), api.get("products")):
         assert (asked.status_code, asked.json()["code"]) == (409, "rate_missing")
+    with pytest.raises(CommandError, match="1 companies"):
+        call_command("refresh_metrics")
     api.delete(f"subscription_events/{api.get('subscription_events').json()[0]['id']}")
     assert rows(api)[1]["end"] == 10
     assert api.get().json()["computedCommittedMrrEur"] == "10.00"
