@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analytics import views
+from analytics import pages, views
 
 urlpatterns = [
     path("companies/<str:company_id>/data/accountBalanceByAccount", views.BalanceViewSet.as_view({"post": "by_account"})),
@@ -12,4 +12,5 @@ urlpatterns = [
     path("companies/<str:company_id>/data/revenueExpensesBar", views.ResultViewSet.as_view({"post": "bars"})),
     path("companies/<str:company_id>/data/profitAndLoss", views.ResultViewSet.as_view({"post": "profit_and_loss"})),
     path("companies/<str:company_id>/data/monthlyData", views.RecurringViewSet.as_view({"post": "monthly_data"})),
+    path("app/companies/<str:company_id>", pages.company, name="company"),
 ]

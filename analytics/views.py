@@ -8,9 +8,8 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import balances, cash_flow, recurring, results
+from analytics import balances, cash_flow, monthly_rows, recurring, results
 from analytics import serializers as shapes
-from analytics.calc.mrr import MonthlyRow
 from analytics.windows import Window, check_cutover, check_length, check_order, months, window
 from companies.api.fields import number
 from companies.api.schema import MapOf
@@ -198,23 +197,8 @@ class RecurringViewSet(CompanyViewSet):
         last = values.get("end_month") or first_of_month(self.now.date())
         first = values.get("start_month") or add_months(last, -11)
         months(first, last)
-        rows = recurring.monthly_data(
-            company=self.company,
-            mrr_type=values["mrr_type"],
-            first=first,
-            last=last,
-            product_ids=values.get("product_ids") or (),
-        )
-        return Response([told(row) for row in rows])
-
-
-def told(row: MonthlyRow) -> dict[str, object]:
-    """A row with its amounts as numbers; the names are the same on the wire."""
-    return {
-        "month": format_month(row.month),
-        **{
-            name: value
-            for word in shapes.MONTHLY
-            for name, value in ((word, number(getattr(row, word))), (f"{word}Count", getattr(row, f"{word}_count")))
-        },
-    }
+        question = {"company": self.company, "mrr_type": values["mrr_type"], "first": first, "last": last}
+        if not values.get("product_ids"):
+            return Response(recurring.monthly_json(**question))
+        rows = recurring.monthly_data(**question, product_ids=values["product_ids"])
+        return Response([monthly_rows.told(row) for row in rows])

@@ -212,13 +212,6 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "companies/home.html", {"cards": cards})
 
 
-@signed_in
-def company(request: HttpRequest, company_id: str) -> HttpResponse:
-    """One company."""
-    access = reached(request, company_id)
-    return render(request, "companies/company.html", {"access": access, "company": access.company})
-
-
 # ---------------------------------------------------------------------------------------------- API keys
 
 

@@ -27,7 +27,6 @@ urlpatterns = [
     path("app/password", pages.password_change, name="password-change"),
     path("app/password-reset", pages.password_reset, name="password-reset"),
     path("app/password-reset/<uidb64>/<token>", pages.SetPassword.as_view(), name="password-set"),
-    path("app/companies/<str:company_id>", pages.company, name="company"),
     path("app/companies/<str:company_id>/settings/api-keys/new", pages.new_key, name="api-key-new"),
     path("app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/roll", pages.roll_key, name="api-key-roll"),
     path(

@@ -171,7 +171,7 @@ PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 SIGN_IN_TARGETS: list[str] = ["oauth.authorization.sign_in_targets"]
 
 # Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
-HOME_FIGURES: list[str] = []
+HOME_FIGURES: list[str] = ["analytics.overview.figures.on_home"]
 
 # What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {

@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 
 from companies.errors import Conflict, FieldErrors, unknown_id
 from companies.follow_ups import follow_up
-from companies.models import AuditEntry, Company, Membership, Stamp, snapshot
+from companies.models import AuditEntry, Company, Membership, Stamp, record_change, snapshot
 from ledger.calc.money import InvalidAmount, TooManyDecimals, parse_amount
 from ledger.categorizing import SplitExceedsAmount, TransactionLinked
 from ledger.models import Account, Categorization, Source, Transaction
@@ -47,7 +47,7 @@ def book(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Transacti
             row.save(force_insert=True)
     except IntegrityError as error:
         raise_taken(error)
-    record(stamp, row, "transaction.created", after=snapshot(row))
+    record_change(stamp, row, "transaction.created", after=snapshot(row))
     return row
 
 
@@ -77,7 +77,7 @@ def change(*, row: Transaction, company: Company, stamp: Stamp, values: dict[str
         raise_taken(error)
     if changed:
         after = snapshot(row)
-        record(
+        record_change(
             stamp,
             row,
             "transaction.updated",
@@ -151,7 +151,7 @@ def check_assignee(company: Company, values: dict[str, Any]) -> None:
 
 def remove_one(*, row: Transaction, company: Company, stamp: Stamp) -> None:
     """Deletes one transaction. Call with the row locked."""
-    record(stamp, row, "transaction.deleted", before=snapshot(row))
+    record_change(stamp, row, "transaction.deleted", before=snapshot(row))
     remove(company=company, stamp=stamp, ids=[row.id])
 
 
@@ -201,15 +201,3 @@ def reopen_partners(*, company: Company, ids: list[UUID]) -> list[UUID]:
     legs = Categorization.objects.of(company.id).filter(transaction_id__in=ids).linked()
     found = legs.exclude(counter__transaction_id__in=ids).values_list("counter__transaction_id", flat=True)
     return sorted(set(found))
-
-
-def record(stamp: Stamp, row: Transaction, action: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=row.company_id,
-        action=action,
-        entity_type="transaction",
-        entity_id=row.id,
-        before=before,
-        after=after,
-    )

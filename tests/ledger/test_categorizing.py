@@ -276,6 +276,14 @@ def test_a_period_of_more_than_thirty_years_is_refused(books, bank):
     assert not Categorization.objects.exists()
 
 
+def test_a_note_comes_back_as_it_was_written(books, bank):
+    note = 'He said "no"\n\t\\ and left – 日本 \u2028 {}, </script>'
+    made = books.book(bank, "-10.00")["id"]
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "sourceNote": note}
+    books.split(made, part)
+    assert books.parts(made)[0]["sourceNote"] == note
+
+
 def test_decimals_are_exact(books, bank, acme):
     made = books.book(bank, "-0.30")
     hosting = books.category("hosting")

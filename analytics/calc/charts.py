@@ -1,0 +1,157 @@
+"""Where the parts of a chart lie: stacked columns above and below zero, and a line over days.
+
+Across, everything is in hundredths of the width, so that a chart is as wide as its place; down, in pixels.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from analytics.calc.scales import Scale, scale_of, ticks
+
+ZERO = Decimal(0)
+HEIGHT = 232  # of the plot itself, in pixels
+HEADROOM = 10  # above the highest tick and below the lowest, for their labels
+LINE_WIDTH = 1000  # units across in which a line is drawn, then stretched to the width
+TAKEN = 0.68  # of a column's place, by its bars
+GAP = 0.06  # between the bars of a column
+THINNEST = 1.0  # pixels of what is not zero
+
+Stack = Sequence[tuple[str, Decimal]]
+"""(series, value) of one bar, from zero outwards; positive ones go up, negative ones down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    value: Decimal
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a bar."""
+
+    series: str
+    x: float
+    width: float
+    y: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A place on the axis with its bars."""
+
+    x: float
+    width: float
+    middle: float
+    segments: list[Segment]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    ticks: list[Tick]
+    zero: float
+    columns: list[Column]
+    scale: Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as a path in units of ``LINE_WIDTH`` across, the area between it and zero, and where it ends."""
+
+    ticks: list[Tick]
+    zero: float
+    path: str
+    area: str
+    last_y: float
+
+
+def columns(bars: Sequence[Sequence[Stack]], *, smallest: Decimal = Decimal("0.01"), height: int = HEIGHT) -> Columns:
+    """Columns of one or more stacked bars side by side.
+
+    >>> drawn = columns([[[("in", Decimal(10))], [("out", Decimal(-10))]]])
+    >>> [(part.series, part.x, part.width, part.y, part.height) for part in drawn.columns[0].segments]
+    [('in', 16.0, 31.96, 10.0, 106.0), ('out', 52.04, 31.96, 116.0, 106.0)]
+    """
+    ends = [end for column in bars for stack in column for end in reach(stack)]
+    marks = ticks(ends, smallest=smallest)
+    scale = scale_of(marks, top=HEADROOM, bottom=height - HEADROOM)
+    place = 100 / len(bars) if bars else 100.0
+    placed = [
+        Column(
+            x=round(index * place, 3),
+            width=round(place, 3),
+            middle=round((index + 0.5) * place, 3),
+            segments=segments(column, left=index * place, place=place, scale=scale),
+        )
+        for index, column in enumerate(bars)
+    ]
+    return Columns(ticks=at(marks, scale), zero=scale.y(ZERO), columns=placed, scale=scale)
+
+
+def reach(stack: Stack) -> tuple[Decimal, Decimal]:
+    """How far a stack goes down and up."""
+    below = sum((value for _, value in stack if value < 0), start=ZERO)
+    return below, sum((value for _, value in stack if value > 0), start=ZERO)
+
+
+def segments(column: Sequence[Stack], *, left: float, place: float, scale: Scale) -> list[Segment]:
+    """The parts of a column's bars that are not zero."""
+    count = len(column)
+    gap = GAP * place * TAKEN if count > 1 else 0.0
+    width = (place * TAKEN - gap * (count - 1)) / max(count, 1)
+    start = left + place * (1 - TAKEN) / 2
+    found = []
+    for number, stack in enumerate(column):
+        x = round(start + number * (width + gap), 3)
+        up = down = ZERO
+        for series, value in stack:
+            if value > 0:
+                upper, lower, up = scale.y(up + value), scale.y(up), up + value
+            elif value < 0:
+                upper, lower, down = scale.y(down), scale.y(down + value), down + value
+            else:
+                continue
+            found.append(Segment(series, x, round(width, 3), upper, max(round(lower - upper, 1), THINNEST)))
+    return found
+
+
+def line(values: Sequence[Decimal], *, smallest: Decimal = Decimal("0.01"), height: int = HEIGHT) -> Line:
+    """A line through the values, evenly apart; a single one is level.
+
+    >>> line([Decimal(0), Decimal(10)]).path
+    'M0 222L1000 10'
+    """
+    marks = ticks(values, smallest=smallest)
+    scale = scale_of(marks, top=HEADROOM, bottom=height - HEADROOM)
+    heights = [scale.y(value) for value in values]
+    if len(heights) == 1:
+        heights *= 2
+    apart = LINE_WIDTH / max(len(heights) - 1, 1)
+    points = "L".join(f"{number(index * apart)} {number(y)}" for index, y in enumerate(heights))
+    zero = scale.y(ZERO)
+    path = f"M{points}" if points else ""
+    area = f"{path}L{LINE_WIDTH} {number(zero)}L0 {number(zero)}Z" if points else ""
+    return Line(ticks=at(marks, scale), zero=zero, path=path, area=area, last_y=heights[-1] if heights else zero)
+
+
+def points(values: Sequence[Decimal], drawn: Columns) -> str:
+    """A path through the middles of columns, in units of ``LINE_WIDTH`` across."""
+    pairs = zip(drawn.columns, values, strict=False)
+    middles = (f"{number(column.middle * 10)} {number(drawn.scale.y(value))}" for column, value in pairs)
+    path = "L".join(middles)
+    return f"M{path}" if path else ""
+
+
+def at(marks: Sequence[Decimal], scale: Scale) -> list[Tick]:
+    return [Tick(value, scale.y(value)) for value in marks]
+
+
+def number(value: float) -> str:
+    """With at most one decimal.
+
+    >>> number(10.0), number(3.14)
+    ('10', '3.1')
+    """
+    return f"{value:.1f}".removesuffix(".0")

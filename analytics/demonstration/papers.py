@@ -1,0 +1,34 @@
+"""Documents beside the demonstration company's transactions."""
+
+from companies.models import Company, Stamp
+from ledger import files
+from ledger.models import ParseStatus, Transaction
+
+PAGE = (
+    b"%%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+    b"/Resources<</Font<</F1 5 0 R>>>>>>endobj\n"
+    b"4 0 obj<</Length %d>>stream\n%b\nendstream endobj\n"
+    b"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n%%%%EOF\n"
+)
+
+
+def keep_papers(*, company: Company, stamp: Stamp) -> None:
+    """The newest rent invoice, read, and the newest hosting invoice, not yet read."""
+    for start, status in (("Office rent", ParseStatus.MATCHED), ("Hosting", ParseStatus.OPEN)):
+        rows = Transaction.objects.of(company.id).filter(description__startswith=start)
+        row = rows.order_by("-date", "-id").first()
+        if row is None:
+            continue
+        name = f"{row.from_to} {row.date:%Y-%m}.pdf".replace(" ", "-").lower()
+        content = pdf(f"{row.from_to}: {row.description}, {-row.amount_value:.2f} {row.amount_currency}")
+        paper = files.keep(company=company, stamp=stamp, name=name, content=content, transaction_ids=[row.id])
+        if status is ParseStatus.MATCHED:
+            values = {"parse_status": status, "parse_data": {"date": row.date.isoformat(), "number": "R-1042"}}
+            files.change(row=paper, company=company, stamp=stamp, values=values)
+
+
+def pdf(text: str) -> bytes:
+    """One page with one line of plain text."""
+    line = b"BT /F1 12 Tf 60 770 Td (" + text.encode("ascii", "replace") + b") Tj ET"
+    return PAGE % (len(line), line)

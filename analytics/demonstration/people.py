@@ -1,0 +1,32 @@
+"""Who works in the demonstration company."""
+
+from companies import members
+from companies.models import Company, Membership, Stamp, User
+from companies.permissions import Access, Role
+
+OWNER = ("demo@example.com", "Dana Demo")
+COLLEAGUES = (
+    ("finn.finance@example.com", "Finn Falk", Role.ADMIN),
+    ("elin.books@example.com", "Elin Ek", Role.EDITOR),
+    ("vera.board@example.com", "Vera Vance", Role.VIEWER),
+)
+
+
+def owner_with(password: str) -> User:
+    """The owner, with a new password where there is one already."""
+    user = user_of(*OWNER)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    return user
+
+
+def user_of(email: str, name: str) -> User:
+    return User.objects.with_email(email) or User.objects.create_user(email, name=name)
+
+
+def add_colleagues(*, company: Company, owner: Membership, stamp: Stamp) -> None:
+    """An admin, an editor and a viewer; they have no password until they set one."""
+    by = Access(company=company, role=owner.role, permissions=Role.OWNER.permissions)
+    for email, name, role in COLLEAGUES:
+        user_of(email, name)
+        members.add(company=company, stamp=stamp, by=by, email=email, role=role, permissions=None)
