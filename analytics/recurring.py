@@ -13,28 +13,31 @@ from decimal import Decimal
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
+import orjson
 from django.db import connection, transaction
 from django.db.models import Max
 
+from analytics import monthly_rows
 from analytics.calc.movements import History, Movements, Totals, history_of, month_of, number_of
-from analytics.calc.mrr import MOVEMENTS, Factors, MonthlyRow, annual, close_row
+from analytics.calc.mrr import MOVEMENTS, Factors, MonthlyRow, annual
 from analytics.metrics import store_metrics
+from analytics.monthly_rows import COLUMNS
 from companies.errors import unknown_id
 from companies.models import Company, Stamp
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import WIDE
-from ledger.calc.months import last_of_month, months_from
+from ledger.calc.months import last_of_month
 from ledger.calc.subscriptions import cut, monthly_value
+from ledger.committed import ROOM
 from ledger.models import Product, RateLoad, RecurringBook, RecurringMonth
 from ledger.rates import rate_table
 from ledger.subscribing import EventsChanged, lock_book
 
 MRR, CMRR = RecurringMonth.BASES
-TYPES = {"mrr": (MRR, False), "cmrr": (CMRR, False), "arr": (MRR, True), "carr": (CMRR, True)}
-ZERO = Decimal(0)
+T = TypeVar("T")
 
 ByBasis = dict[str, dict[int, Totals]]
 """Basis -> number of the month -> its movements."""
@@ -61,15 +64,35 @@ def monthly_data(
 
     Raises MissingRate, and FieldErrors with unknown_id for a product that the company does not have.
     """
-    basis, yearly = TYPES[mrr_type]
+    basis, yearly = monthly_rows.TYPES[mrr_type]
     if product_ids:
         check_products(company, product_ids)
         totals = added_up(company, [Chosen(products=product_ids)], bases=(basis,))[basis]
         months = {month_of(number): each for number, each in totals.items() if each}
-        rows = closed(months, first=first, last=last, base=company.base_currency)
     else:
-        rows = closed(stored(company, basis, first, last), first=first, last=last, base=company.base_currency)
+        months = (
+            holding(company, lambda: monthly_rows.stored(company=company, basis=basis, first=first, last=last)) or {}
+        )
+    rows = monthly_rows.closed(months, first=first, last=last, base=company.base_currency)
     return [annual(row) for row in rows] if yearly else rows
+
+
+def monthly_json(*, company: Company, mrr_type: str, first: date, last: date) -> bytes:
+    """The same rows, of all products, as a JSON array: from those that are kept ready. Raises MissingRate."""
+    question: dict[str, Any] = {"company": company, "mrr_type": mrr_type, "first": first, "last": last}
+    rows = holding(company, lambda: monthly_rows.ready(**question))
+    if rows is None:
+        rows = orjson.dumps([monthly_rows.told(row) for row in monthly_data(**question)])
+    return rows
+
+
+def holding(company: Company, read: Callable[[], T | None]) -> T | None:
+    """What is read, after adding up anew where it does not hold. Raises MissingRate."""
+    found = read()
+    if found is None:
+        refresh(company)
+        found = read()
+    return found
 
 
 def check_products(company: Company, product_ids: Sequence[UUID]) -> None:
@@ -79,101 +102,36 @@ def check_products(company: Company, product_ids: Sequence[UUID]) -> None:
             raise unknown_id(f"#/productIds/{index}")
 
 
-def closed(months: dict[date, Totals], *, first: date, last: date, base: str) -> list[MonthlyRow]:
-    """The rows of the window; whatever lies before it is where the first row starts."""
-    start, start_count = ZERO, 0
-    for month, totals in months.items():
-        if month < first:
-            start = WIDE.add(start, moved(totals))
-            start_count += gained(totals)
-    rows = []
-    nothing = Totals()
-    for month in months_from(first, last):
-        totals = months.get(month, nothing)
-        end = WIDE.add(start, moved(totals))
-        row = close_row(
-            month=month,
-            base=base,
-            start=start,
-            start_count=start_count,
-            end=end,
-            amounts=totals.amounts,
-            counts=totals.counts,
-        )
-        rows.append(row)
-        start, start_count = end, row.end_count
-    return rows
-
-
-def moved(totals: Totals) -> Decimal:
-    """By how much recurring revenue changed."""
-    change = ZERO
-    for amount in totals.amounts.values():
-        change = WIDE.add(change, amount)
-    return change
-
-
-def gained(totals: Totals) -> int:
-    """By how many the customers changed."""
-    return totals.counts["new"] + totals.counts["reactivate"] - totals.counts["cancel"]
-
-
-_COLUMNS = [column for name in MOVEMENTS for column in (name, f"{name}_count")]
-_SUMS = ", ".join(f"sum(m.{column})" for column in _COLUMNS)
-_STORED = f"""
-    SELECT CASE WHEN m.month >= %(first)s THEN m.month END AS month, {_SUMS}
-      FROM ledger_recurringbook AS b
-      LEFT JOIN ledger_recurringmonth AS m
-        ON m.company_id = b.company_id AND m.basis = %(basis)s AND m.month <= %(last)s
-     WHERE b.company_id = %(company)s AND NOT b.stale AND b.base_currency = %(base)s
-       AND b.rates_version = (SELECT coalesce(max(id), 0) FROM ledger_rateload)
-     GROUP BY 1
-"""  # noqa: S608 - names of columns
-
-
-def stored(company: Company, basis: str, first: date, last: date) -> dict[date, Totals]:
-    """Month -> its movements, up to ``last``; all that lies before ``first`` is under the calendar's first day.
-
-    Adds up anew first where the book does not hold any more. Raises MissingRate.
-    """
-    question: dict[str, Any] = {
-        "company": company.id,
-        "base": company.base_currency,
-        "basis": basis,
-        "first": first,
-        "last": last,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_STORED, question)
-        found = cursor.fetchall()
-        if not found:
-            refresh(company)
-            cursor.execute(_STORED, question)
-            found = cursor.fetchall()
-    return {month or date.min: totals_of(values) for month, *values in found if values[0] is not None}
-
-
-def totals_of(values: Sequence[Any]) -> Totals:
-    """From columns in the order of ``_COLUMNS``."""
-    amounts, counts = values[::2], values[1::2]
-    return Totals(dict(zip(MOVEMENTS, amounts, strict=True)), dict(zip(MOVEMENTS, counts, strict=True)))
-
-
 # ---------------------------------------------------------------------------------------------- adding up
 
 
 def added_up(company: Company, chosen: Iterable[Chosen], *, bases: Iterable[str] = RecurringMonth.BASES) -> ByBasis:
     """The movements of the chosen events by basis, not rounded. Raises MissingRate."""
-    books = {basis: Movements(company.base_currency) for basis in bases}
+    own = {basis: Movements(company.base_currency) for basis in bases}
+    shared = Movements(company.base_currency)  # of customers whose events all take effect when they are committed
     for each in chosen:
         for history in histories(company.id, each):
-            for basis, book in books.items():
+            if history[MRR] is history[CMRR]:
+                shared.add(history[MRR], times=each.times)
+                continue
+            for basis, book in own.items():
                 book.add(history[basis], times=each.times)
     rates = rate_table()
-    currencies = set().union(*(book.currencies for book in books.values()))
+    currencies = shared.currencies.union(*(book.currencies for book in own.values()))
     factors_of = factors(rates, base=company.base_currency, currencies=currencies)
     until = last_rate_month(rates, currencies)
-    return {basis: book.totals(factors_of=factors_of, until=until) for basis, book in books.items()}
+    common = shared.totals(factors_of=factors_of, until=until)
+    return {basis: together(common, book.totals(factors_of=factors_of, until=until)) for basis, book in own.items()}
+
+
+def together(some: dict[int, Totals], others: dict[int, Totals]) -> dict[int, Totals]:
+    """The movements of two sets of customers, in order of months."""
+    found = {number: Totals() for number in sorted({*some, *others})}
+    for table in (some, others):
+        for number, totals in table.items():
+            for name in MOVEMENTS:
+                found[number].add(name, totals.amounts[name], totals.counts[name])
+    return found
 
 
 def factors(rates: RateTable, *, base: str, currencies: Iterable[str]) -> Callable[[int], Factors]:
@@ -213,7 +171,8 @@ def histories(company_id: UUID, chosen: Chosen) -> Iterator[dict[str, History]]:
         which.append("s.customer_id = ANY(%(customers)s)")
     if chosen.products is not None:
         which.append("s.product_id = ANY(%(products)s)")
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(ROOM)
         cursor.execute(
             _EVENTS.format(which=" AND ".join(which)),
             {
@@ -224,8 +183,9 @@ def histories(company_id: UUID, chosen: Chosen) -> Iterator[dict[str, History]]:
                 "with_retracted": list(chosen.with_retracted),
             },
         )
-        for _, rows in groupby(cursor.fetchall(), key=itemgetter(0)):
-            yield of_customer(list(rows))
+        found = cursor.fetchall()
+    for _, rows in groupby(found, key=itemgetter(0)):
+        yield of_customer(list(rows))
 
 
 def of_customer(rows: list[tuple[Any, ...]]) -> dict[str, History]:
@@ -253,6 +213,7 @@ def refresh(company: Company, *, always: bool = False) -> None:
         return
     RecurringMonth.objects.of(company.id).delete()
     write(company, added_up(company, [Chosen()]))
+    monthly_rows.keep(company)
     book.base_currency, book.rates_version, book.stale = company.base_currency, version, False
     book.save(update_fields=["base_currency", "rates_version", "stale"])
 
@@ -267,6 +228,7 @@ def events_changed(*, company: Company, stamp: Stamp, changed: EventsChanged) ->
         before = Chosen(customers=customers, without=changed.added, with_retracted=changed.retracted, times=-1)
         try:
             write(company, added_up(company, [before, Chosen(customers=customers)]))
+            monthly_rows.keep(company)
         except MissingRate:  # the event stands; whoever reads its months is told
             spoil(company)
     store_metrics(company=company, stamp=stamp)
@@ -286,11 +248,11 @@ def rates_version() -> int:
     return RateLoad.objects.aggregate(version=Max("id"))["version"] or 0
 
 
-_PLACES = ", ".join(["%s"] * (3 + len(_COLUMNS)))
+_PLACES = ", ".join(["%s"] * (3 + len(COLUMNS)))
 _ADD = f"""
-    INSERT INTO ledger_recurringmonth AS m (company_id, basis, month, {", ".join(_COLUMNS)}) VALUES ({_PLACES})
+    INSERT INTO ledger_recurringmonth AS m (company_id, basis, month, {", ".join(COLUMNS)}) VALUES ({_PLACES})
     ON CONFLICT (company_id, basis, month) DO UPDATE
-       SET {", ".join(f"{column} = m.{column} + excluded.{column}" for column in _COLUMNS)}
+       SET {", ".join(f"{column} = m.{column} + excluded.{column}" for column in COLUMNS)}
 """  # noqa: S608 - names of columns
 
 
@@ -324,12 +286,10 @@ def differences(company_id: UUID) -> list[str]:
     book = RecurringBook.objects.filter(company_id=company_id).first()
     if book is None or not fresh(book, company, rates_version()):
         return []
-    kept = {
-        (row.basis, number_of(row.month)): Totals(
-            {name: getattr(row, name) for name in MOVEMENTS},
-            {name: getattr(row, f"{name}_count") for name in MOVEMENTS},
-        )
-        for row in RecurringMonth.objects.of(company_id)
+    stored_months = {
+        (basis, number_of(month)): totals
+        for basis in RecurringMonth.BASES
+        for month, totals in monthly_rows.kept(company, basis).items()
     }
     facts = {
         (basis, number): totals
@@ -338,9 +298,9 @@ def differences(company_id: UUID) -> list[str]:
     }
     return [
         f"ledger_recurringmonth: {basis} {month_of(number):%Y-%m}"
-        for basis, number in sorted({*kept, *facts})
-        if told_apart(kept.get((basis, number), Totals()), facts.get((basis, number), Totals()))
-    ]
+        for basis, number in sorted({*stored_months, *facts})
+        if told_apart(stored_months.get((basis, number), Totals()), facts.get((basis, number), Totals()))
+    ] + monthly_rows.differences(company)
 
 
 def told_apart(one: Totals, other: Totals) -> bool:

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from analytics.recurring import TYPES
+from analytics.monthly_rows import TYPES
 from analytics.windows import Window
 from companies.api import fields
 from companies.api.serializers import Shape

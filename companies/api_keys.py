@@ -6,19 +6,16 @@ precedes, so that a typo, or a find in someone's repository, is recognised witho
 
 import hashlib
 import hmac
-import json
 import re
 import secrets
 import uuid
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
-from django.db import connection
 
+from companies.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
 from companies.errors import Denied, Invalid
 from companies.follow_ups import follow_up
 from companies.models import ApiKey, AuditEntry, Company, Stamp, new_id
@@ -177,11 +174,9 @@ def revoke(*, key: ApiKey, stamp: Stamp) -> None:
         )
 
 
-COMPANY_FIELDS = [field.attname for field in Company._meta.concrete_fields]
 _LOOKUP = (
-    "SELECT k.digest, k.permissions, k.expires_time, k.revoked_time, k.last_used_time, "  # noqa: S608 - columns are ours
-    + ", ".join(f'c."{field.column}"' for field in Company._meta.concrete_fields)
-    + " FROM companies_apikey k JOIN companies_company c ON c.id = k.company_id WHERE k.id = %s"
+    f"SELECT k.digest, k.permissions, k.expires_time, k.revoked_time, k.last_used_time, {COMPANY_COLUMNS} "  # noqa: S608
+    "FROM companies_apikey k JOIN companies_company c ON c.id = k.company_id WHERE k.id = %s"
 )
 
 
@@ -226,37 +221,14 @@ def authenticate(text: str, *, now: datetime) -> KeyCredential | None:
     if parsed is None:
         return None
     key_id, secret = parsed
-    with connection.cursor() as cursor:
-        cursor.execute(_LOOKUP, [key_id])
-        row = cursor.fetchone()
+    row = first_row(_LOOKUP, [key_id])
     stored, permissions, expires, revoked, used = row[:5] if row else (b"", [], None, None, None)
     if not hmac.compare_digest(bytes(stored), digest(secret)) or row is None:
         return None
     if revoked is not None or (expires is not None and expires <= now):
         return None
-    company = company_of(row[5:])
     return KeyCredential(
         id=key_id,
-        granted=Access(company=company, role="apiKey", permissions=known_cached(tuple(permissions))),
+        granted=Access(company=company_of(row[5:]), role="apiKey", permissions=known_cached(tuple(permissions))),
         stale=used is None or used < now - USED_EVERY,
     )
-
-
-def company_of(columns: Sequence[Any]) -> Any:
-    """The company of a row that was read without the ORM, its columns in the order of ``COMPANY_FIELDS``."""
-    company = Company.from_db("default", COMPANY_FIELDS, columns)
-    if isinstance(company.system_payment_provider, str):  # JSON comes as its text
-        company.system_payment_provider = json.loads(company.system_payment_provider)
-    return company
-
-
-_KNOWN: dict[tuple[str, ...], Permissions] = {}
-
-
-def known_cached(permissions: tuple[str, ...]) -> Permissions:
-    """The parsed set of a stored list; there are few different lists."""
-    if permissions not in _KNOWN:
-        if len(_KNOWN) > 1000:
-            _KNOWN.clear()
-        _KNOWN[permissions] = known(permissions)
-    return _KNOWN[permissions]

@@ -9,7 +9,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from companies.errors import Conflict, Denied
 from companies.follow_ups import follow_up
-from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.models import ApiKey, Company, Membership, Stamp, User, record_change
 from companies.permissions import Access, Role, membership_permissions
 
 
@@ -55,7 +55,9 @@ def add(
     )
     if not created:
         raise AlreadyMember
-    record(stamp, membership, "member.added", after={"email": user.email, "role": role, "permissions": permissions})
+    record_change(
+        stamp, membership, "member.added", after={"email": user.email, "role": role, "permissions": permissions}
+    )
     follow_up("member_joined", membership=membership, stamp=stamp)
     return membership
 
@@ -68,7 +70,9 @@ def change(*, membership: Membership, stamp: Stamp, by: Access, role: str, permi
         keep_an_owner(membership)
     before = {"role": membership.role, "permissions": membership.permissions}
     if membership.change(stamp, role=role, permissions=permissions):
-        record(stamp, membership, "member.updated", before=before, after={"role": role, "permissions": permissions})
+        record_change(
+            stamp, membership, "member.updated", before=before, after={"role": role, "permissions": permissions}
+        )
     return membership
 
 
@@ -78,7 +82,7 @@ def remove(*, membership: Membership, stamp: Stamp, by: Access) -> None:
     keep_an_owner(membership)
     left = ApiKey.objects.of(membership.company_id).live(stamp.time).filter(created_user_id=str(membership.user_id))
     keys = list(left)
-    record(stamp, membership, "member.removed", before={"email": membership.user.email, "role": membership.role})
+    record_change(stamp, membership, "member.removed", before={"email": membership.user.email, "role": membership.role})
     membership.delete()
     if keys:
         follow_up("api_key_creator_left", membership=membership, keys=keys, stamp=stamp)
@@ -123,15 +127,3 @@ def password_link(user: User) -> str:
     """Where the user sets a password; holds until it is used or a password is set."""
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     return f"{settings.APP_URL}/password-reset/{uid}/{default_token_generator.make_token(user)}"
-
-
-def record(stamp: Stamp, membership: Membership, action: str, *, before: object = None, after: object = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=membership.company_id,
-        action=action,
-        entity_type="member",
-        entity_id=membership.id,
-        before=before,  # type: ignore[arg-type]
-        after=after,  # type: ignore[arg-type]
-    )

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generat
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from django.core.exceptions import ImproperlyConfigured
 
+HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]")
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
@@ -42,6 +43,23 @@ def integer(name: str, *, default: int, least: int, most: int) -> int:
 def words(name: str, default: list[str]) -> list[str]:
     """A comma-separated list."""
     return [word.strip() for word in text(name).split(",") if word.strip()] or default
+
+
+def hosts(name: str, default: list[str]) -> list[str]:
+    """A comma-separated list of host names; one that begins with a dot takes its subdomains in, * is any."""
+    given = words(name, [])
+    for host in given:
+        if host != "*" and not HOST.fullmatch(host.removeprefix(".")):
+            raise ImproperlyConfigured(f"{name} must be host names such as api.example.com, without scheme or port")
+    return given or default
+
+
+def domain(name: str) -> str | None:
+    """A domain that cookies are given to, or None where unset."""
+    value = text(name)
+    if value and not HOST.fullmatch(value.removeprefix(".")):
+        raise ImproperlyConfigured(f"{name} must be a domain such as example.com")
+    return value or None
 
 
 def origin(name: str, default: str) -> str:
@@ -176,6 +194,8 @@ def _split(name: str, value: str) -> SplitResult:
     try:
         parts = urlsplit(value)
         parts.port  # noqa: B018 - reading it checks it
+        if re.search(r"[\s\x00-\x1f]", value):
+            raise ValueError
     except ValueError:
         raise ImproperlyConfigured(f"{name} is not a valid address") from None
     return parts

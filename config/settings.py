@@ -28,7 +28,7 @@ SECURE = BASE_URL.startswith("https://")
 _deployed = not EMBEDDED and not DEBUG
 SECRET_KEY = environment.kept_secret("SECRET_KEY", DATA_DIR, required=_deployed)
 API_KEY_PEPPER = environment.kept_secret("API_KEY_PEPPER", DATA_DIR, required=False)
-ALLOWED_HOSTS = environment.words(
+ALLOWED_HOSTS = environment.hosts(
     "ALLOWED_HOSTS", [urlsplit(BASE_URL).hostname or "127.0.0.1", "127.0.0.1", "localhost", "[::1]"]
 )
 
@@ -143,7 +143,7 @@ LOGIN_REDIRECT_URL = "/app/"
 LOGOUT_REDIRECT_URL = "/app/sign-in"
 
 SESSION_COOKIE_NAME = "svc-session"
-SESSION_COOKIE_DOMAIN = environment.text("SESSION_COOKIE_DOMAIN") or None
+SESSION_COOKIE_DOMAIN = environment.domain("SESSION_COOKIE_DOMAIN")
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make a cross-site step to the consent page look signed out
 SESSION_COOKIE_SECURE = SECURE

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from companies.errors import Conflict, unknown_id
-from companies.models import AuditEntry, Company, Stamp, snapshot
+from companies.models import Company, Stamp, record_change, snapshot
 from ledger.models import COUNTS_AS_CASH, Account, AccountGroup, Category, Source, Transaction
 
 
@@ -31,7 +31,7 @@ def open_account(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> A
     check_references(company_id=company.id, values=values)
     account = Account(company=company, **values).stamp_new(stamp)
     account.save(force_insert=True)
-    record(stamp, account, "account.created", after=snapshot(account))
+    record_change(stamp, account, "account.created", after=snapshot(account))
     return account
 
 
@@ -44,7 +44,7 @@ def change_account(
     check_references(company_id=account.company_id, values=new)
     before = snapshot(account)
     if account.change(stamp, **values):
-        record(stamp, account, action, before=before, after=snapshot(account))
+        record_change(stamp, account, action, before=before, after=snapshot(account))
     return account
 
 
@@ -57,7 +57,7 @@ def close_account(*, account: Account, stamp: Stamp) -> None:
             account.delete()
     except IntegrityError:
         raise AccountNotEmpty from None
-    record(stamp, account, "account.deleted", before=before)
+    record_change(stamp, account, "account.deleted", before=before)
 
 
 def check_references(*, company_id: UUID, values: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ def check_references(*, company_id: UUID, values: dict[str, Any]) -> None:
 def add_group(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> AccountGroup:
     group = AccountGroup(company=company, **values).stamp_new(stamp)
     group.save(force_insert=True)
-    record(stamp, group, "accountGroup.created", after=snapshot(group))
+    record_change(stamp, group, "accountGroup.created", after=snapshot(group))
     return group
 
 
@@ -85,7 +85,7 @@ def update_group(*, group: AccountGroup, stamp: Stamp, values: dict[str, Any]) -
     """Renames, reorders or archives; accounts inside are unchanged."""
     before = snapshot(group)
     if group.change(stamp, **values):
-        record(stamp, group, "accountGroup.updated", before=before, after=snapshot(group))
+        record_change(stamp, group, "accountGroup.updated", before=before, after=snapshot(group))
     return group
 
 
@@ -100,7 +100,7 @@ def delete_group(*, group: AccountGroup, stamp: Stamp) -> None:
             group.delete()
     except IntegrityError:
         raise AccountGroupNotEmpty from None
-    record(stamp, group, "accountGroup.deleted", before=before)
+    record_change(stamp, group, "accountGroup.deleted", before=before)
 
 
 def initial_balance(*, account: Account) -> Transaction | None:
@@ -123,21 +123,11 @@ def set_initial_balance(*, account: Account, stamp: Stamp, day: date, amount: De
             source=Source.INITIAL_BALANCE,
         ).stamp_new(stamp)
         stored.save(force_insert=True)
-        record(stamp, stored, "initialBalance.created", after={"date": day, "amount_value": amount})
+        record_change(stamp, stored, "initialBalance.created", after={"date": day, "amount_value": amount})
         return stored
     before = {"date": stored.date, "amount_value": stored.amount_value}
     if stored.change(stamp, date=day, amount_value=amount, amount_currency=account.default_currency):
-        record(stamp, stored, "initialBalance.updated", before=before, after={"date": day, "amount_value": amount})
+        record_change(
+            stamp, stored, "initialBalance.updated", before=before, after={"date": day, "amount_value": amount}
+        )
     return stored
-
-
-def record(stamp: Stamp, row: Any, action: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=row.company_id,
-        action=action,
-        entity_type=action.partition(".")[0],
-        entity_id=row.id,
-        before=before,
-        after=after,
-    )

@@ -1,14 +1,14 @@
 """Booking, changing and removing single transactions by hand."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 
 from companies.errors import Conflict, FieldErrors, unknown_id
 from companies.follow_ups import follow_up
-from companies.models import AuditEntry, Company, Membership, Stamp, snapshot
+from companies.models import AuditEntry, Company, Membership, Stamp, record_change, snapshot
 from ledger.calc.money import InvalidAmount, TooManyDecimals, parse_amount
 from ledger.categorizing import SplitExceedsAmount, TransactionLinked
 from ledger.models import Account, Categorization, Source, Transaction
@@ -45,9 +45,9 @@ def book(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Transacti
     try:
         with transaction.atomic():
             row.save(force_insert=True)
-    except IntegrityError:
-        raise ExternalIdTaken from None
-    record(stamp, row, "transaction.created", after=snapshot(row))
+    except IntegrityError as error:
+        raise_taken(error)
+    record_change(stamp, row, "transaction.created", after=snapshot(row))
     return row
 
 
@@ -73,11 +73,11 @@ def change(*, row: Transaction, company: Company, stamp: Stamp, values: dict[str
     try:
         with transaction.atomic():
             row.change(stamp, **values)
-    except IntegrityError:
-        raise ExternalIdTaken from None
+    except IntegrityError as error:
+        raise_taken(error)
     if changed:
         after = snapshot(row)
-        record(
+        record_change(
             stamp,
             row,
             "transaction.updated",
@@ -87,6 +87,13 @@ def change(*, row: Transaction, company: Company, stamp: Stamp, values: dict[str
     if parts and changed & DATES_DEPEND_ON:
         redate(company=company, transaction_ids=[row.id])
     return row
+
+
+def raise_taken(error: IntegrityError) -> NoReturn:
+    """Raises ExternalIdTaken where that is what the database refused, else the error as it is."""
+    if "external_id_once" in str(error):
+        raise ExternalIdTaken from None
+    raise error
 
 
 def check_parts(parts: list[Categorization], *, row: Transaction, values: dict[str, Any], changed: set[str]) -> None:
@@ -144,7 +151,7 @@ def check_assignee(company: Company, values: dict[str, Any]) -> None:
 
 def remove_one(*, row: Transaction, company: Company, stamp: Stamp) -> None:
     """Deletes one transaction. Call with the row locked."""
-    record(stamp, row, "transaction.deleted", before=snapshot(row))
+    record_change(stamp, row, "transaction.deleted", before=snapshot(row))
     remove(company=company, stamp=stamp, ids=[row.id])
 
 
@@ -194,15 +201,3 @@ def reopen_partners(*, company: Company, ids: list[UUID]) -> list[UUID]:
     legs = Categorization.objects.of(company.id).filter(transaction_id__in=ids).linked()
     found = legs.exclude(counter__transaction_id__in=ids).values_list("counter__transaction_id", flat=True)
     return sorted(set(found))
-
-
-def record(stamp: Stamp, row: Transaction, action: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=row.company_id,
-        action=action,
-        entity_type="transaction",
-        entity_id=row.id,
-        before=before,
-        after=after,
-    )

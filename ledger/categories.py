@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from companies.errors import Conflict, Invalid, unknown_id
 from companies.follow_ups import follow_up
-from companies.models import AuditEntry, Company, Stamp, snapshot
+from companies.models import Company, Stamp, record_change, snapshot
 from ledger.models import Account, Categorization, Category, PlType
 
 # (systemKey, name, emoji) of what every company starts with, by the line that each posts to.
@@ -81,7 +81,7 @@ def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Category:
     """A category of the company's own."""
     category = Category(company=company, **values).stamp_new(stamp)
     category.save(force_insert=True)
-    record(stamp, category, "category.created", after=snapshot(category))
+    record_change(stamp, category, "category.created", after=snapshot(category))
     return category
 
 
@@ -97,7 +97,7 @@ def change(*, category: Category, stamp: Stamp, values: dict[str, Any]) -> Categ
     if category.change(stamp, **values):
         after = snapshot(category)
         changed = {name for name in values if before[name] != after[name]}
-        record(
+        record_change(
             stamp,
             category,
             "category.updated",
@@ -118,7 +118,7 @@ def delete(*, category: Category, company: Company, stamp: Stamp, replace_with: 
         replace(category=category, company=company, replacement_id=replace_with, stamp=stamp)
     elif Categorization.objects.of(category.company_id).filter(category=category).exists():
         raise CategoryInUse
-    record(stamp, category, "category.deleted", before=snapshot(category))
+    record_change(stamp, category, "category.deleted", before=snapshot(category))
     try:
         with transaction.atomic():
             category.delete()
@@ -157,7 +157,7 @@ def replace(*, category: Category, company: Company, replacement_id: UUID, stamp
         replacement_id=found.id,
         stamp=stamp,
     )
-    record(stamp, category, "category.replaced", after={"replaced_with": str(found.id)})
+    record_change(stamp, category, "category.replaced", after={"replaced_with": str(found.id)})
 
 
 def lines_in_use(category: Category) -> set[str]:
@@ -165,15 +165,3 @@ def lines_in_use(category: Category) -> set[str]:
     rows = Categorization.objects.of(category.company_id).filter(category=category)
     flags = rows.aggregate(**{f"has_{line}": BoolOr(Q(**{f"{line}__isnull": False})) for line in category.pl_types})
     return {line for line in category.pl_types if flags[f"has_{line}"]}
-
-
-def record(stamp: Stamp, category: Category, action: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=category.company_id,
-        action=action,
-        entity_type="category",
-        entity_id=category.id,
-        before=before,
-        after=after,
-    )

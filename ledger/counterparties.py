@@ -5,7 +5,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from companies.errors import Conflict
-from companies.models import AuditEntry, Company, Stamp, snapshot
+from companies.models import Company, Stamp, record_change, snapshot
 from ledger.models import Counterparty
 
 
@@ -29,7 +29,7 @@ def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Counterpar
             row.save(force_insert=True)
     except IntegrityError:
         raise ExternalIdTaken from None
-    record(stamp, row, "counterparty.created", after=snapshot(row))
+    record_change(stamp, row, "counterparty.created", after=snapshot(row))
     return row
 
 
@@ -42,7 +42,7 @@ def change(*, row: Counterparty, stamp: Stamp, values: dict[str, Any]) -> Counte
     except IntegrityError:
         raise ExternalIdTaken from None
     if changed:
-        record(stamp, row, "counterparty.updated", before=before, after=snapshot(row))
+        record_change(stamp, row, "counterparty.updated", before=before, after=snapshot(row))
     return row
 
 
@@ -54,16 +54,4 @@ def delete(*, row: Counterparty, stamp: Stamp) -> None:
             row.delete()
     except IntegrityError:
         raise CounterpartyInUse from None
-    record(stamp, row, "counterparty.deleted", before=before)
-
-
-def record(stamp: Stamp, row: Counterparty, action: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=row.company_id,
-        action=action,
-        entity_type="counterparty",
-        entity_id=row.id,
-        before=before,
-        after=after,
-    )
+    record_change(stamp, row, "counterparty.deleted", before=before)

@@ -15,9 +15,10 @@ from django.db import connection
 from companies.errors import FieldErrors
 from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Company, Stamp, new_id
+from ledger.bulk_body import BulkRequest
 from ledger.import_names import Named, Names, read_names
 from ledger.importing import DECIMALS, MOST_ERRORS, ROWS_A_WRITE, Error, nullable
-from ledger.models import Subscription, SubscriptionEvent
+from ledger.models import Subscription
 from ledger.subscribing import EventsChanged, lock_book
 
 MOST_EVENTS = 100_000  # decisions on imports: more goes in several calls
@@ -39,17 +40,6 @@ class Item(Named, gc=False, rename="camel", kw_only=True):
 
 
 @dataclass(slots=True)
-class Request:
-    """What an import asks for. ``items`` holds None for rows that could not be read; ``errors`` says why."""
-
-    items: list[Item | None]
-    dry_run: bool = False
-    on_error: str = "abort"
-    errors: list[Error] = field(default_factory=list)
-    ignored: set[str] = field(default_factory=set)
-
-
-@dataclass(slots=True)
 class Outcome:
     """What an import did, or would do."""
 
@@ -59,7 +49,7 @@ class Outcome:
     dry_run: bool = False
 
 
-def import_events(*, company: Company, stamp: Stamp, request: Request) -> Outcome:
+def import_events(*, company: Company, stamp: Stamp, request: BulkRequest) -> Outcome:
     """Stores the events of an import, all or none of them; with ``onError: skip`` all good ones.
 
     Raises FieldErrors with up to 1,000 pointers where a row is wrong and nothing may be skipped.
@@ -96,7 +86,7 @@ def import_events(*, company: Company, stamp: Stamp, request: Request) -> Outcom
     return outcome
 
 
-def accepted(*, company: Company, request: Request, names: Names, outcome: Outcome) -> list[tuple[str, Item]]:
+def accepted(*, company: Company, request: BulkRequest, names: Names, outcome: Outcome) -> list[tuple[str, Item]]:
     """(subscription id, item) of the rows that are right and new; the others' errors, and a count of duplicates."""
     known = known_external_ids(company, request.items)
     faults: dict[tuple[str, str], Error | None] = {}  # price lists are short
@@ -143,8 +133,14 @@ def known_external_ids(company: Company, items: Iterable[Item | None]) -> set[st
     wanted = list({item.external_id for item in items if item is not None and item.external_id is not None})
     if not wanted:
         return set()
-    found = SubscriptionEvent.objects.of(company.id).live().filter(external_id__in=wanted)
-    return set(found.values_list("external_id", flat=True))  # type: ignore[arg-type]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT e.external_id FROM ledger_subscriptionevent AS e "
+            "JOIN unnest(%s::text[]) AS w (external_id) ON w.external_id = e.external_id "
+            "WHERE e.company_id = %s AND e.external_id IS NOT NULL AND e.retracted_time IS NULL",
+            [wanted, company.id],
+        )
+        return {external_id for (external_id,) in cursor.fetchall()}
 
 
 def customers_of(company: Company, rows: list[tuple[str, Item]]) -> frozenset[UUID] | None:

@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from companies.errors import FieldErrors, TooLarge
-from companies.models import AuditEntry, Company, Stamp, new_id, snapshot
+from companies.models import Company, Stamp, new_id, record_change, snapshot
 from ledger.models import File, FileTransaction, Transaction
 from ledger.redating import redate
 from ledger.sniffing import Kind, kind_of
@@ -49,7 +49,7 @@ def keep(*, company: Company, stamp: Stamp, name: str, content: bytes, transacti
     except BaseException:
         default_storage.delete(row.storage_path)
         raise
-    record(stamp, row, "file.created", after=snapshot(row))
+    record_change(stamp, row, "file.created", after=snapshot(row))
     return row
 
 
@@ -75,14 +75,14 @@ def change(*, row: File, company: Company, stamp: Stamp, values: dict[str, Any])
         redate(company=company, transaction_ids=sorted(touched))
     if changed:
         after = snapshot(row) | {"transaction_ids": sorted(map(str, now_tied))}
-        record(stamp, row, "file.updated", before=before, after=after)
+        record_change(stamp, row, "file.updated", before=before, after=after)
     return row
 
 
 def delete(*, row: File, company: Company, stamp: Stamp) -> None:
     """Deletes a document; its bytes go when the change is kept. Call with the row locked."""
     tied, path = sorted(tied_to(row)), row.storage_path
-    record(stamp, row, "file.deleted", before=snapshot(row))
+    record_change(stamp, row, "file.deleted", before=snapshot(row))
     row.delete()
     if tied and row.parse_data:
         redate(company=company, transaction_ids=tied)
@@ -121,15 +121,3 @@ def extension(name: str, kind: Kind) -> str:
     """The kind's extension, in the name's spelling where that is one of the kind's own."""
     given = name.rpartition(".")[2].lower()
     return given if given in kind.other_extensions else kind.extension
-
-
-def record(stamp: Stamp, row: File, action: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=row.company_id,
-        action=action,
-        entity_type="file",
-        entity_id=row.id,
-        before=before,
-        after=after,
-    )

@@ -1,9 +1,9 @@
 """Which subscriptions, customers and products the items of an import name, and those that must be created for them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 import msgspec
 from django.db import connection
@@ -11,7 +11,8 @@ from django.db import connection
 from companies.errors import UNKNOWN_ID
 from companies.models import Company, Stamp, new_id
 from ledger.importing import Error, nullable, spelled
-from ledger.models import Counterparty, CounterpartyType, Product, ProductExternalId, Subscription
+
+PRINTED_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class Named(msgspec.Struct, gc=False, rename="camel", kw_only=True):
@@ -136,9 +137,10 @@ def copy_lines(cursor: Any, target: str, lines: Iterable[str]) -> None:
 def read_names(*, company: Company, items: Sequence[Named]) -> Names:
     """What the company knows of the items' subscriptions and, for those that it does not know, of the rest."""
     names = Names()
-    ids = {item.subscription_id: spelled(item.subscription_id) for item in items if item.subscription_id is not None}
+    sent = {item.subscription_id for item in items if item.subscription_id is not None}
+    ids = {each: each if PRINTED_ID.fullmatch(each) else spelled(each) for each in sent}
     known = known_subscriptions(company, set(ids.values()))
-    names.by_id = {sent: ours for sent, ours in ids.items() if ours in known}
+    names.by_id = {each: ours for each, ours in ids.items() if ours in known}
     wanted = {
         item.subscription_external_id
         for item in items
@@ -146,8 +148,7 @@ def read_names(*, company: Company, items: Sequence[Named]) -> Names:
     }
     if not wanted:
         return names
-    rows = Subscription.objects.of(company.id).filter(external_id__in=wanted)
-    names.by_external_id = {ext or "": str(row_id) for ext, row_id in rows.values_list("external_id", "id")}
+    names.by_external_id = looked_up(_SUBSCRIPTIONS, company, wanted)
     missing = [
         item
         for item in items
@@ -159,51 +160,62 @@ def read_names(*, company: Company, items: Sequence[Named]) -> Names:
     return names
 
 
-def known_subscriptions(company: Company, ids: set[str]) -> set[str]:
-    valid = [row_id for row_id in ids if is_id(row_id)]
-    if not valid:
-        return set()
+# Each joins the texts that are asked for, so that the plan suits their number, and answers (text, id).
+_SUBSCRIPTIONS = """
+    SELECT s.external_id, s.id::text FROM ledger_subscription AS s JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = s.external_id WHERE s.company_id = %s
+"""
+_CUSTOMERS_BY_ID = """
+    SELECT c.external_id, c.id::text FROM ledger_counterparty AS c JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = c.external_id WHERE c.company_id = %s AND c.type = 'customer'
+"""
+_CUSTOMERS_BY_NAME = """
+    SELECT c.name, c.id::text FROM ledger_counterparty AS c JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = c.name WHERE c.company_id = %s AND c.type = 'customer' ORDER BY c.id DESC
+"""
+_PRODUCTS_BY_ID = """
+    SELECT p.external_id, p.product_id::text FROM ledger_productexternalid AS p JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = p.external_id WHERE p.company_id = %s
+"""
+_PRODUCTS_BY_NAME = """
+    SELECT p.name, p.id::text FROM ledger_product AS p JOIN unnest(%s::text[]) AS w (text)
+        ON w.text = p.name WHERE p.company_id = %s ORDER BY p.id DESC
+"""
+_KNOWN = """
+    SELECT s.id::text, '' FROM ledger_subscription AS s JOIN unnest(%s::uuid[]) AS w (id)
+        ON w.id = s.id WHERE s.company_id = %s
+"""
+
+
+def looked_up(statement: str, company: Company, wanted: set[str]) -> dict[str, str]:
+    """Text -> id of what the company has; of several of one name the oldest."""
+    if not wanted:
+        return {}
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id::text FROM ledger_subscription WHERE company_id = %s AND id = ANY(%s::uuid[])",
-            [company.id, valid],
-        )
-        return {row_id for (row_id,) in cursor.fetchall()}
+        cursor.execute(statement, [list(wanted), company.id])
+        return dict(cursor.fetchall())
 
 
-def is_id(text: str) -> bool:
-    """Whether it is an id as we print it: ``spelled`` leaves others as they are."""
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
+def known_subscriptions(company: Company, ids: set[str]) -> set[str]:
+    """Those of the ids, as we print them, that are the company's."""
+    return set(looked_up(_KNOWN, company, {row_id for row_id in ids if PRINTED_ID.fullmatch(row_id)}))
 
 
 def known_customers(company: Company, items: Sequence[Named]) -> Directory:
     """The company's customers by the external ids, and where an item has none by the names, that the items give."""
     external_ids = {item.customer_external_id for item in items if item.customer_external_id is not None}
     named = {item.customer_name for item in items if item.customer_external_id is None and item.customer_name}
-    rows = Counterparty.objects.of(company.id).filter(type=CounterpartyType.CUSTOMER)
-    found = Directory()
-    if external_ids:
-        by_external_id = rows.filter(external_id__in=external_ids).values_list("external_id", "id")
-        found.by_external_id = {ext or "": str(row_id) for ext, row_id in by_external_id}
-    if named:
-        latest_first = rows.filter(name__in=named).order_by("-id").values_list("name", "id")
-        found.by_name = {name: str(row_id) for name, row_id in latest_first}  # the oldest of the same name stays
-    return found
+    return Directory(
+        by_external_id=looked_up(_CUSTOMERS_BY_ID, company, external_ids),
+        by_name=looked_up(_CUSTOMERS_BY_NAME, company, named),
+    )
 
 
 def known_products(company: Company, items: Sequence[Named]) -> Directory:
     """The company's products by the external ids, and where an item has none by the names, that the items give."""
     external_ids = {item.product_external_id for item in items if item.product_external_id is not None}
     named = {item.product_name for item in items if item.product_external_id is None and item.product_name}
-    found = Directory()
-    if external_ids:
-        rows = ProductExternalId.objects.of(company.id).filter(external_id__in=external_ids)
-        found.by_external_id = {ext: str(row_id) for ext, row_id in rows.values_list("external_id", "product_id")}
-    if named:
-        latest_first = Product.objects.of(company.id).filter(name__in=named).order_by("-id").values_list("name", "id")
-        found.by_name = {name: str(row_id) for name, row_id in latest_first}
-    return found
+    return Directory(
+        by_external_id=looked_up(_PRODUCTS_BY_ID, company, external_ids),
+        by_name=looked_up(_PRODUCTS_BY_NAME, company, named),
+    )

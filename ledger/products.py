@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from companies.errors import Conflict, unknown_id
-from companies.models import AuditEntry, Company, Stamp, snapshot
+from companies.models import Company, Stamp, record_change, snapshot
 from ledger.models import Product, ProductExternalId, ProductGroup
 
 
@@ -35,7 +35,7 @@ def add_product(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Pr
     product = Product(company=company, **values).stamp_new(stamp)
     product.save(force_insert=True)
     store_external_ids(product, external_ids)
-    record(stamp, product, "product.created", after=described(product))
+    record_change(stamp, product, "product.created", after=described(product))
     return product
 
 
@@ -55,7 +55,7 @@ def change_product(*, product: Product, stamp: Stamp, values: dict[str, Any]) ->
         store_external_ids(product, external_ids)
         changed = product.change(stamp, last_updated_time=stamp.time) or changed
     if changed:
-        record(stamp, product, "product.updated", before=before, after=described(product))
+        record_change(stamp, product, "product.updated", before=before, after=described(product))
     return product
 
 
@@ -67,7 +67,7 @@ def delete_product(*, product: Product, stamp: Stamp) -> None:
             product.delete()
     except IntegrityError:
         raise ProductInUse from None
-    record(stamp, product, "product.deleted", before=before)
+    record_change(stamp, product, "product.deleted", before=before)
 
 
 def check_group(*, company_id: UUID, values: dict[str, Any]) -> None:
@@ -95,14 +95,14 @@ def store_external_ids(product: Product, external_ids: list[str]) -> None:
 def add_group(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> ProductGroup:
     group = ProductGroup(company=company, **values).stamp_new(stamp)
     group.save(force_insert=True)
-    record(stamp, group, "productGroup.created", after=snapshot(group))
+    record_change(stamp, group, "productGroup.created", after=snapshot(group))
     return group
 
 
 def change_group(*, group: ProductGroup, stamp: Stamp, values: dict[str, Any]) -> ProductGroup:
     before = snapshot(group)
     if group.change(stamp, **values):
-        record(stamp, group, "productGroup.updated", before=before, after=snapshot(group))
+        record_change(stamp, group, "productGroup.updated", before=before, after=snapshot(group))
     return group
 
 
@@ -114,20 +114,8 @@ def delete_group(*, group: ProductGroup, stamp: Stamp) -> None:
             group.delete()
     except IntegrityError:
         raise ProductGroupNotEmpty from None
-    record(stamp, group, "productGroup.deleted", before=before)
+    record_change(stamp, group, "productGroup.deleted", before=before)
 
 
 def described(product: Product) -> dict[str, Any]:
     return snapshot(product) | {"external_ids": product.external_ids}
-
-
-def record(stamp: Stamp, row: Any, action: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=row.company_id,
-        action=action,
-        entity_type=action.partition(".")[0],
-        entity_id=row.id,
-        before=before,
-        after=after,
-    )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import currency_converter
 from django.db import connection, transaction
-from django.db.models import Max
+from django.db.models import Max, Min
 
 from companies.errors import Invalid
 from ledger.calc.fx import RateTable
@@ -68,7 +68,7 @@ def positive(text: str) -> Decimal:
 
 @transaction.atomic
 def load_rates(*, data: bytes, source: str, now: datetime) -> date | None:
-    """Stores new and changed rates and returns the first day that they change, None where all were known.
+    """Stores new and changed rates and returns the first day whose rate they change, None where all were known.
 
     Loading the same file again changes nothing. Raises UnreadableRates.
     """
@@ -84,15 +84,18 @@ def load_rates(*, data: bytes, source: str, now: datetime) -> date | None:
                 SELECT DISTINCT ON (currency, date) currency, date, per_euro FROM arrived ORDER BY currency, date
                 ON CONFLICT (currency, date) DO UPDATE SET per_euro = excluded.per_euro
                     WHERE r.per_euro <> excluded.per_euro
-                RETURNING date
-            ) SELECT min(date), count(*) FROM stored
+                RETURNING currency, date
+            ) SELECT currency, min(date), count(*) FROM stored GROUP BY currency
             """
         )
-        since, rows = cursor.fetchone()
+        changed = {currency: (first, count) for currency, first, count in cursor.fetchall()}
         cursor.execute("DROP TABLE arrived")
-    if rows:
-        RateLoad.objects.create(source=source[:200], loaded_time=now, rows=rows)
-    return since
+    if not changed:
+        return None
+    RateLoad.objects.create(source=source[:200], loaded_time=now, rows=sum(count for _, count in changed.values()))
+    firsts = dict(Rate.objects.filter(currency__in=changed).values_list("currency").annotate(first=Min("date")))
+    # Days before a currency's first rate take that one, so a new first rate changes them all.
+    return min(date.min if firsts[currency] == first else first for currency, (first, _) in changed.items())
 
 
 def load_packaged_rates(*, now: datetime) -> date | None:

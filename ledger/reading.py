@@ -37,32 +37,29 @@ PROVIDER_FIELDS = (
 PROVIDER_FLAG = "crmProviderCategorizationResolved"
 
 _WHOLE = ", ".join(f"'{currency}'" for currency in CURRENCIES if minor_units(currency) == 0)
-_SPLIT = ", ".join(f"'{line}', trim_scale(c.{line})" for line in PlType.values)
+_LINES = ", ".join(f"""'"{line}":' || trim_scale(c.{line})""" for line in PlType.values)
+_LEG = """concat('{"transactionId":"', o.transaction_id, '","categorizationId":"', o.id, '"}')"""
+# JSON written as text: json_build_object takes twice as long. What is null drops out of concat. Ids, dates, numbers and
+# words of ours need no escaping; the note does.
+_PART = f"""concat(
+    '"', c.id, '":{{"counterparty":', coalesce('{{"type":"' || p.type || '","id":"' || p.id || '"}}', 'null'),
+    ',"categoryId":"', c.category_id,
+    '","usingDateRule":{{"type":"', c.rule, '"', ',"startDate":"' || c.rule_start_date || '"',
+        ',"endDate":"' || c.rule_end_date || '"', ',"invoiceDate":"' || c.invoice_date || '"',
+    '}},"computedStartDate":"', c.computed_start_date, '","computedEndDate":"', c.computed_end_date,
+    '","plSplit":{{', concat_ws(',', {_LINES}), '}},"passThroughTax":',
+        coalesce(trim_scale(c.pass_through_tax)::text, 'null'),
+    ',"transferCounterPosition":', CASE WHEN c.link_kind = 'transfer' THEN {_LEG} ELSE 'null' END,
+    ',"internalTransitLink":', CASE WHEN c.link_kind = 'transit' THEN {_LEG} ELSE 'null' END,
+    ',"sourceNote":', coalesce(to_json(c.source_note)::text, 'null'), '}}')"""
 _PARTS = f"""
-    coalesce((
-        SELECT json_object_agg(c.id, json_build_object(
-                   'counterparty', CASE WHEN c.counterparty_id IS NOT NULL
-                                        THEN json_build_object('type', p.type, 'id', p.id) END,
-                   'categoryId', c.category_id,
-                   'usingDateRule', json_strip_nulls(json_build_object(
-                       'type', c.rule, 'startDate', c.rule_start_date, 'endDate', c.rule_end_date,
-                       'invoiceDate', c.invoice_date)),
-                   'computedStartDate', c.computed_start_date,
-                   'computedEndDate', c.computed_end_date,
-                   'plSplit', json_strip_nulls(json_build_object({_SPLIT})),
-                   'passThroughTax', trim_scale(c.pass_through_tax),
-                   'transferCounterPosition', CASE WHEN c.link_kind = 'transfer' THEN json_build_object(
-                       'transactionId', o.transaction_id, 'categorizationId', o.id) END,
-                   'internalTransitLink', CASE WHEN c.link_kind = 'transit' THEN json_build_object(
-                       'transactionId', o.transaction_id, 'categorizationId', o.id) END,
-                   'sourceNote', c.source_note
-               ) ORDER BY c.position, c.id)::text
-          FROM ledger_categorization c
-          LEFT JOIN ledger_counterparty p ON p.company_id = c.company_id AND p.id = c.counterparty_id
-          LEFT JOIN ledger_categorization o ON o.company_id = c.company_id AND o.id = c.counter_id
-         WHERE c.company_id = ledger_transaction.company_id AND c.transaction_id = ledger_transaction.id
-    ), '{{}}')
+    (SELECT concat('{{', string_agg({_PART}, ',' ORDER BY c.position, c.id), '}}')
+       FROM ledger_categorization c
+       LEFT JOIN ledger_counterparty p ON p.company_id = c.company_id AND p.id = c.counterparty_id
+       LEFT JOIN ledger_categorization o ON o.company_id = c.company_id AND o.id = c.counter_id
+      WHERE c.company_id = ledger_transaction.company_id AND c.transaction_id = ledger_transaction.id)
 """  # noqa: S608 - names are ours
+_TIME = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""  # cheaper than a datetime in between
 _OWN = {
     "id": "id::text",
     "companyId": "company_id::text",
@@ -80,9 +77,9 @@ _OWN = {
     "pending": "pending",
     "externalId": "external_id",
     "importId": "import_batch_id::text",
-    "createdTime": "created_time",
+    "createdTime": _TIME.format("created_time"),
     "createdUserId": "created_user_id",
-    "lastUpdatedTime": "last_updated_time",
+    "lastUpdatedTime": _TIME.format("last_updated_time"),
     "lastUpdatedUserId": "last_updated_user_id",
 }
 NAMES = (*_OWN, *PROVIDER_FIELDS, "categorizations")
@@ -113,8 +110,8 @@ def shown(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def rendered(answer: Any) -> bytes:
-    """An answer with such objects in it as JSON; times in UTC with Z."""
-    return orjson.dumps(answer, option=orjson.OPT_UTC_Z)
+    """An answer with such objects in it as JSON."""
+    return orjson.dumps(answer)
 
 
 class Status(NamedTuple):

@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 
 from companies.errors import Conflict, FieldErrors, unknown_id
 from companies.follow_ups import follow_up
-from companies.models import AuditEntry, Company, Stamp, snapshot
+from companies.models import Company, Stamp, record_change, snapshot
 from ledger.models import Counterparty, CounterpartyType, Product, RecurringBook, Subscription, SubscriptionEvent
 
 
@@ -53,7 +53,7 @@ def add_subscription(*, company: Company, stamp: Stamp, values: dict[str, Any]) 
             subscription.save(force_insert=True)
     except IntegrityError:
         raise ExternalIdTaken from None
-    record(stamp, subscription, "subscription.created", after=snapshot(subscription))
+    record_change(stamp, subscription, "subscription.created", after=snapshot(subscription))
     return subscription
 
 
@@ -80,7 +80,7 @@ def add_event(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Subs
             event.save(force_insert=True)
     except IntegrityError:
         raise ExternalIdTaken from None
-    record(stamp, event, "subscriptionEvent.created", after=snapshot(event))
+    record_change(stamp, event, "subscriptionEvent.created", after=snapshot(event))
     changed = EventsChanged(customers=frozenset({subscription.customer_id}), added=(event.id,))
     follow_up("subscription_events_changed", company=company, stamp=stamp, changed=changed)
     return event
@@ -94,19 +94,7 @@ def retract_event(*, company: Company, stamp: Stamp, event: SubscriptionEvent) -
         return
     before = snapshot(event)
     event.change(stamp, retracted_time=stamp.time)
-    record(stamp, event, "subscriptionEvent.retracted", before=before, after=snapshot(event))
+    record_change(stamp, event, "subscriptionEvent.retracted", before=before, after=snapshot(event))
     subscription = Subscription.objects.of(company.id).get(id=event.subscription_id)
     changed = EventsChanged(customers=frozenset({subscription.customer_id}), retracted=(event.id,))
     follow_up("subscription_events_changed", company=company, stamp=stamp, changed=changed)
-
-
-def record(stamp: Stamp, row: Any, action: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=row.company_id,
-        action=action,
-        entity_type=action.partition(".")[0],
-        entity_id=row.id,
-        before=before,
-        after=after,
-    )

@@ -5,29 +5,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from companies import api_keys
-from companies.api_keys import company_of, known_cached
 from companies.authentication import bearer_token, challenge
-from companies.models import Company
+from companies.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
 from companies.permissions import Access, Permissions, membership_permissions
 from oauth import consents, tokens
 from oauth.permissions import effective
 
 ROLE = "app"
 _LIVE = (
-    "SELECT g.permissions, g.last_used_time, m.role, m.permissions, "  # noqa: S608 - columns are ours
-    + ", ".join(f'c."{field.column}"' for field in Company._meta.concrete_fields)
-    + " FROM oauth_consentgrant g"
-    " JOIN companies_user u ON u.id = g.user_id AND u.is_active"
-    " JOIN oauth_application a ON a.id = g.application_id AND a.enabled"
-    " JOIN companies_membership m ON m.company_id = g.company_id AND m.user_id = g.user_id"
-    " JOIN companies_company c ON c.id = g.company_id"
-    " WHERE g.id = %s AND g.revoked_time IS NULL AND g.user_id = %s AND g.company_id = %s AND a.client_id = %s"
+    f"SELECT g.permissions, g.last_used_time, m.role, m.permissions, {COMPANY_COLUMNS} "  # noqa: S608 - all ours
+    "FROM oauth_consentgrant g "
+    "JOIN companies_user u ON u.id = g.user_id AND u.is_active "
+    "JOIN oauth_application a ON a.id = g.application_id AND a.enabled "
+    "JOIN companies_membership m ON m.company_id = g.company_id AND m.user_id = g.user_id "
+    "JOIN companies_company c ON c.id = g.company_id "
+    "WHERE g.id = %s AND g.revoked_time IS NULL AND g.user_id = %s AND g.company_id = %s AND a.client_id = %s"
 )
 
 
@@ -69,9 +66,7 @@ def authenticate(text: str, *, now: datetime) -> AppCredential | None:
     claims = tokens.read_access_token(text, now=now)
     if claims is None:
         return None
-    with connection.cursor() as cursor:
-        cursor.execute(_LIVE, [claims.grant_id, claims.user_id, claims.company_id, claims.client_id])
-        row = cursor.fetchone()
+    row = first_row(_LIVE, [claims.grant_id, claims.user_id, claims.company_id, claims.client_id])
     if row is None:
         return None
     snapshot, used, role, own, *columns = row

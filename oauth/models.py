@@ -5,7 +5,7 @@ tokens are signed and leave no rows: what a request asks for is the consent, and
 tables exist because the toolkit's models refer to each other, and stay empty.
 """
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, ClassVar, Self
 from uuid import UUID
 
@@ -204,8 +204,3 @@ class IDToken(AbstractIDToken):
     """Stays empty: ID tokens are signed."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
-
-
-def refresh_expired(token: RefreshToken, consent: ConsentGrant, now: datetime) -> bool:
-    """Unused for 60 days, or a year after the consent."""
-    return bool(now >= token.created + REFRESH_IDLE or now >= consent.created_time + REFRESH_LIVES)

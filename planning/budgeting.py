@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from companies.models import AuditEntry, Company, Stamp, snapshot
+from companies.models import Company, Stamp, record_change, snapshot
 from ledger.calc.money import minor_units
 from ledger.models import Category
 from planning.models import PlanItem
@@ -16,7 +16,7 @@ def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> PlanItem:
     """A new line; ``values`` as its shape reads them. Raises FieldErrors."""
     item = PlanItem(company=company, **checked(company, values)).stamp_new(stamp)
     item.save(force_insert=True)
-    record(item, stamp, "created", after=snapshot(item))
+    record_change(stamp, item, "planItem.created", after=snapshot(item))
     return item
 
 
@@ -26,19 +26,12 @@ def change(*, item: PlanItem, stamp: Stamp, values: dict[str, Any]) -> PlanItem:
     before = snapshot(item)
     if item.change(stamp, **columns):
         after = snapshot(item)
-        names = [name for name, value in after.items() if before[name] != value]
-        record(
-            item,
-            stamp,
-            "updated",
-            before={name: before[name] for name in names},
-            after={name: after[name] for name in names},
-        )
+        record_change(stamp, item, "planItem.updated", before=before, after=after)
     return item
 
 
 def remove(*, item: PlanItem, stamp: Stamp) -> None:
-    record(item, stamp, "deleted", before=snapshot(item))
+    record_change(stamp, item, "planItem.deleted", before=snapshot(item))
     item.delete()
 
 
@@ -83,15 +76,3 @@ def amount_columns(checks: Checks, given: dict[str, Any]) -> dict[str, Any]:
 def decimals(value: Decimal) -> int:
     """How many decimals the number needs: 12.50 needs one."""
     return max(-int(value.normalize().as_tuple().exponent), 0)
-
-
-def record(item: PlanItem, stamp: Stamp, act: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=item.company_id,
-        action=f"planItem.{act}",
-        entity_type="planItem",
-        entity_id=item.id,
-        before=before,
-        after=after,
-    )

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from companies.errors import Conflict, Invalid, Missing
-from companies.models import AuditEntry, Stamp
+from companies.models import Stamp, record_change
 from ledger.models import Account, Category, Transaction
 from planning.calc.recurrence import is_occurrence
 from planning.models import PlannedOverride, PlannedTransaction
@@ -56,15 +56,7 @@ def put(planned: PlannedTransaction, stamp: Stamp, patches: Patches, *, removed:
         planned.last_updated_time, planned.last_updated_user_id = stamp.time, stamp.actor
         planned.save(update_fields=["last_updated_time", "last_updated_user_id"])
         after = {day: shown(planned.overrides[day]) for day in patches if day in planned.overrides}
-        AuditEntry.objects.record(
-            stamp,
-            company_id=planned.company_id,
-            action="plannedTransaction.overridden",
-            entity_type="plannedTransaction",
-            entity_id=planned.id,
-            before=by_text(before),
-            after=by_text(after),
-        )
+        record_change(stamp, planned, "plannedTransaction.overridden", before=by_text(before), after=by_text(after))
     return planned
 
 

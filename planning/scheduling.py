@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from companies.models import AuditEntry, Company, Stamp, snapshot
+from companies.models import Company, Stamp, record_change, snapshot
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty
 from planning.calc.recurrence import Rule, is_occurrence
@@ -35,7 +35,7 @@ def plan(*, company: Company, stamp: Stamp, source: Source, values: dict[str, An
         setattr(planned, name, value)
     planned.save(force_insert=True)
     store(planned, patches, removed=set())
-    record(planned, stamp, "created", after=snapshot(planned))
+    record_change(stamp, planned, "plannedTransaction.created", after=snapshot(planned))
     return planned
 
 
@@ -55,21 +55,14 @@ def change(*, planned: PlannedTransaction, stamp: Stamp, values: dict[str, Any])
     if settled is not None:
         redate_settled(planned, settled + settling(planned))
     after = state(planned)
-    names = [name for name, value in after.items() if before[name] != value]
-    if names:
-        record(
-            planned,
-            stamp,
-            "updated",
-            before={name: before[name] for name in names},
-            after={name: after[name] for name in names},
-        )
+    if before != after:
+        record_change(stamp, planned, "plannedTransaction.updated", before=before, after=after)
     return planned
 
 
 def remove(*, planned: PlannedTransaction, stamp: Stamp) -> None:
     """It is expected no longer; its overrides go with it."""
-    record(planned, stamp, "deleted", before=state(planned))
+    record_change(stamp, planned, "plannedTransaction.deleted", before=state(planned))
     planned.delete()
     if planned.invoice_date is not None:
         redate_settled(planned, settling(planned))
@@ -84,18 +77,6 @@ def state(planned: PlannedTransaction) -> dict[str, Any]:
     """Its columns and overrides as the log keeps them."""
     overrides = {day.isoformat(): dict(row.patch()) for day, row in planned.overrides.items()}
     return {**snapshot(planned), "overrides": overrides}
-
-
-def record(planned: PlannedTransaction, stamp: Stamp, act: str, *, before: Any = None, after: Any = None) -> None:
-    AuditEntry.objects.record(
-        stamp,
-        company_id=planned.company_id,
-        action=f"plannedTransaction.{act}",
-        entity_type="plannedTransaction",
-        entity_id=planned.id,
-        before=before,
-        after=after,
-    )
 
 
 # ---------------------------------------------------------------------------------------------- from body to columns

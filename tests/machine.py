@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.database import Embedded
@@ -27,9 +27,10 @@ def free_port() -> int:
 
 @dataclass
 class Machine:
-    """A home, a data directory, and nothing else in the environment."""
+    """A home, a data directory, and nothing else in the environment but the settings that a test asks for."""
 
     home: Path
+    settings: dict[str, object] = field(default_factory=dict)
 
     @property
     def embedded(self) -> Embedded:
@@ -41,7 +42,7 @@ class Machine:
 
     def environment(self, **variables: object) -> dict[str, str]:
         own = {"PATH": os.environ["PATH"], "HOME": str(self.home), "DATA_DIR": str(self.home / "var")}
-        return own | {name: str(value) for name, value in variables.items()}
+        return own | {name: str(value) for name, value in (self.settings | variables).items()}
 
     def run(self, *words: str, **variables: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -34,15 +34,13 @@ class TextField(serializers.CharField):
 
 
 class EmailField(serializers.EmailField):
-    default_error_messages = {"invalid_type": "Must be a string."}
-
     def __init__(self, **kwargs: Any):
         kwargs.setdefault("trim_whitespace", False)
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
-            self.fail("invalid_type")
+            self.fail("invalid")
         return super().to_internal_value(data)
 
 

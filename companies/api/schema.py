@@ -19,6 +19,7 @@ REFUSALS = {
     404: "Unknown or malformed id, another company's id, or a company out of the caller's reach; one and the same body.",
     406: "Only application/json (and problem+json) can be had.",
     409: "The state of the data forbids it; the code says why.",
+    411: "The body came in chunks, without its length.",
     412: "`If-Match` names another version; `ETag` is the current one.",
     413: "The body is larger than the operation takes.",
     415: "The body's media type is not one that the operation takes.",
@@ -131,7 +132,7 @@ class OperationSchema(AutoSchema):
         if "{" in path:
             statuses += [403, 404]
         if self.method not in SAFE:
-            statuses += [409, 413, 415]
+            statuses += [409, 411, 413, 415]
         if self.method in ("PUT", "DELETE"):
             statuses.append(412)
         return statuses

@@ -11,13 +11,13 @@ from companies.api.naming import CamelFields
 AUDIT = ("created_time", "created_user_id", "last_updated_time", "last_updated_user_id")
 
 
-class Shape(CamelFields, serializers.Serializer):
+class Shape(CamelFields, serializers.Serializer):  # type: ignore[misc]
     """A request or an answer that is no stored row."""
 
     default_error_messages = {"invalid": "Must be an object."}
 
 
-class RowShape(CamelFields, serializers.ModelSerializer):
+class RowShape(CamelFields, serializers.ModelSerializer):  # type: ignore[misc]
     """A stored row."""
 
     default_error_messages = {"invalid": "Must be an object."}

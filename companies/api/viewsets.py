@@ -100,6 +100,13 @@ class ApiViewSet(ViewSet):
             refuse_unreadable(request)
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:  # noqa: FBT001
+        """The framework's, but at once for those who take anything."""
+        renderer = self.get_renderers()[0]
+        if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", renderer.media_type):
+            return renderer, renderer.media_type
+        return super().perform_content_negotiation(request, force)
+
     def reach(self, **kwargs: Any) -> None:
         """Finds what the address is about; nothing for endpoints outside companies."""
 

@@ -1,7 +1,7 @@
 """Companies, the people in them and their credentials."""
 
 from companies.models.api_keys import ApiKey
-from companies.models.audit import AuditEntry, snapshot
+from companies.models.audit import AuditEntry, record_change, snapshot
 from companies.models.companies import (
     STATUS_MOVES,
     Company,
@@ -36,5 +36,6 @@ __all__ = [
     "ValuationLens",
     "id_from",
     "new_id",
+    "record_change",
     "snapshot",
 ]

@@ -7,7 +7,7 @@ from ledger.models.derived import DayMovement, MonthMovement, MonthResult
 from ledger.models.files import File, FileTransaction, ParseStatus
 from ledger.models.products import Product, ProductExternalId, ProductGroup
 from ledger.models.rates import Rate, RateLoad
-from ledger.models.recurring import RecurringBook, RecurringMonth
+from ledger.models.recurring import RecurringBook, RecurringMonth, RecurringSeries
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent
 from ledger.models.transactions import ImportBatch, Source, Transaction, counts_in_results
 
@@ -39,6 +39,7 @@ __all__ = [
     "RateLoad",
     "RecurringBook",
     "RecurringMonth",
+    "RecurringSeries",
     "Source",
     "Subscription",
     "SubscriptionEvent",

@@ -1,17 +1,20 @@
 """Recurring revenue by the month, over HTTP: events in, rows out."""
 
 import csv
+import json
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 
+import orjson
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analytics import recurring
 from analytics.calc.mrr import MOVEMENTS, Event, annual, month_end_factors, monthly_rows, snapshots
+from analytics.monthly_rows import told
 from companies.models import Company
 from ledger.calc.money import minor_units
 from ledger.calc.months import add_months, first_of_month, months_from
@@ -239,6 +242,24 @@ def test_new_rates_are_told_at_once(api, acme, now):
     assert rows(api)[0]["new"] == 20 != before
 
 
+def test_a_currency_without_any_rate_is_said_and_never_taken_for_one(api, now):
+    Rate.objects.filter(currency="ILS").delete()
+    RateLoad.objects.create(source="test", loaded_time=now, rows=1)
+    send(api, item("a", "10.00", "2024-01-10"))
+    assert rows(api)[0]["new"] == 10
+    subscription = api.get("subscriptions").json()[0]["id"]
+    event = {"subscriptionId": subscription, "effectiveDate": "2024-02-10", "amountValue": "9", "amountCurrency": "ILS"}
+    assert api.post("subscription_events", event).status_code == 201
+    assert api.get().json()["computedCommittedMrrEur"] is None
+    for asked in (api.post("data/monthlyData", {"mrrType": "mrr"}), api.get("products")):
+        assert (asked.status_code, asked.json()["code"]) == (409, "rate_missing")
+    with pytest.raises(CommandError, match="1 companies"):
+        call_command("refresh_metrics")
+    api.delete(f"subscription_events/{api.get('subscription_events').json()[0]['id']}")
+    assert rows(api)[1]["end"] == 10
+    assert api.get().json()["computedCommittedMrrEur"] == "10.00"
+
+
 def test_products_are_told_as_if_only_they_existed(api):
     send(
         api,
@@ -294,7 +315,30 @@ def test_stored_rows_are_read_with_one_query(api, acme, django_assert_num_querie
     send(api, item("a", "10.00", "2024-01-10"))
     rows(api)
     with django_assert_num_queries(1):
-        recurring.monthly_data(company=acme, mrr_type="mrr", first=date(2020, 1, 1), last=date(2024, 12, 1))
+        recurring.monthly_json(company=acme, mrr_type="mrr", first=date(2020, 1, 1), last=date(2024, 12, 1))
+
+
+def test_events_centuries_apart_are_told_all_the_same(api, acme):
+    send(
+        api, item("a", "10.00", "0001-01-10", "USD"), item("b", "20.00", "2024-01-10"), item("b", "5.00", "9999-12-31")
+    )
+    assert [row["end"] > 20 for row in rows(api, "2023-12", "2024-02")] == [False, True, True]
+    assert rows(api, "9999-11", "9999-12")[1]["downgrade"] == -15
+    assert recurring.differences(acme.id) == []
+
+
+def test_rows_kept_ready_are_those_that_are_added_up(api, acme):
+    send(api, item("a", "100.00", "2022-05-10", interval="year"), item("b", "10.00", "2023-02-10", "USD"))
+    for mrr_type in ("mrr", "cmrr", "arr", "carr"):
+        for first, last in (
+            ("2020-01", "2022-04"),
+            ("2022-01", "2024-12"),
+            ("2024-01", "2030-12"),
+            ("2030-01", "2030-02"),
+        ):
+            window = {"first": date.fromisoformat(f"{first}-01"), "last": date.fromisoformat(f"{last}-01")}
+            added_up = recurring.monthly_data(company=acme, mrr_type=mrr_type, **window)
+            assert rows(api, first, last, mrr_type) == json.loads(orjson.dumps([told(row) for row in added_up]))
 
 
 def test_metrics_are_refreshed_by_the_command(api, acme, capsys):
@@ -311,7 +355,12 @@ def test_the_proof_finds_a_wrong_month(api, acme):
     rows(api)
     assert recurring.differences(acme.id) == []
     RecurringMonth.objects.of(acme.id).filter(basis="cmrr").update(new=11)
-    assert recurring.differences(acme.id) == ["ledger_recurringmonth: cmrr 2024-01"]
+    found = recurring.differences(acme.id)
+    assert found == [
+        "ledger_recurringmonth: cmrr 2024-01",
+        "ledger_recurringseries: carr",
+        "ledger_recurringseries: cmrr",
+    ]
     recurring.rebuild(acme.id)
     assert recurring.differences(acme.id) == []
 

@@ -75,7 +75,7 @@ def test_nobody_is_a_member_twice(owner, mailoutbox):
         ({"email": "nobody"}, "#/email", "invalid_value"),
         ({"email": ""}, "#/email", "must_not_be_empty"),
         ({"email": None}, "#/email", "must_not_be_null"),
-        ({"email": 1}, "#/email", "invalid_type"),
+        ({"email": 1}, "#/email", "invalid_value"),
         ({"email": "a\0@b.example"}, "#/email", "invalid_characters"),
         ({"email": "a@b.example\n"}, "#/email", "invalid_value"),
         ({"email": "x" * 250 + "@b.example"}, "#/email", "too_long"),

@@ -7,6 +7,7 @@ import pytest
 
 from ledger import movements, posting, transfers
 from ledger.calc.fx import RateTable
+from ledger.models import MonthResult
 
 
 class Books:
@@ -86,3 +87,9 @@ def exact(acme):
 def codes(answer):
     """The codes of a validation error, by pointer."""
     return {each["pointer"]: each["code"] for each in answer.json().get("errors", [])}
+
+
+def results(company):
+    """{(month, line): value in the base currency} of the derived months that are not zero."""
+    rows = MonthResult.objects.of(company.id).exclude(base_amount=0)
+    return {(f"{row.month:%Y-%m}", row.pl_type): row.base_amount for row in rows}

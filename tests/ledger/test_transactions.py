@@ -1,5 +1,6 @@
 """Transactions over HTTP: booking, reading, changing, deleting, listing."""
 
+import base64
 import json
 from urllib.parse import parse_qsl, urlsplit
 
@@ -74,6 +75,14 @@ def test_a_created_transaction_tells_where_it_is(api, bank):
     assert answer.json()["amountValue"] == "5.00"
     again = api.get(f"transactions/{answer.json()['id']}", if_none_match=answer["ETag"])
     assert again.status_code == 304
+
+
+def test_a_retried_booking_is_booked_once(api, bank):
+    body = {"accountId": bank, "date": "2026-01-31", "amountValue": "5.00"}
+    first, again = (api.post("transactions", body, idempotency_key="once") for _ in range(2))
+    assert again["Idempotency-Replayed"] == "true"
+    assert (again.status_code, again.json(), again["ETag"]) == (201, first.json(), first["ETag"])
+    assert Transaction.objects.count() == 1
 
 
 def test_amounts_print_the_decimals_of_their_currency(books):
@@ -341,6 +350,13 @@ def test_unknown_and_malformed_filters_are_refused(api, many, name, value, code)
 def next_params(answer):
     link = answer.headers.get("Link", "")
     return dict(parse_qsl(urlsplit(link[1:].partition(">")[0]).query)) if link else None
+
+
+def test_a_forged_cursor_is_refused(api, many):
+    for values in (["NaN", "x"], ["Infinity", many[0]["id"]], ["2026-01-01", many[0]["id"]], ["5", 5], {}, "x"):
+        cursor = base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
+        answer = api.get("transactions", {"cursor": cursor, "sort": "amount"})
+        assert codes(answer) == {"#/cursor": "invalid_cursor"}
 
 
 @pytest.mark.parametrize("sort", ["-date", "date", "-amount", "amount"])

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -215,4 +216,5 @@ async def mcp_life(site, person, registered):
 
 
 def test_mcp(site, person, registered):
-    asyncio.run(mcp_life(site, person, registered))
+    with ThreadPoolExecutor(1) as own:  # a thread without a loop: tests in a browser leave theirs running here
+        own.submit(asyncio.run, mcp_life(site, person, registered)).result()

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
 from analytics import metrics, recurring
 from companies.models import Company, Stamp
+from ledger.calc.fx import MissingRate
 
 
 class Command(BaseCommand):
@@ -22,9 +23,17 @@ class Command(BaseCommand):
         if options["company"]:
             companies = companies.filter(id=options["company"])
         count = 0
+        failed = 0
         for company in companies:
-            with transaction.atomic():
-                recurring.refresh(company)
-                metrics.store_metrics(company=company, stamp=stamp)
-            count += 1
+            try:
+                with transaction.atomic():
+                    recurring.refresh(company)
+                    metrics.store_metrics(company=company, stamp=stamp)
+            except MissingRate as missing:
+                self.stderr.write(f"{company.id} {missing}")
+                failed += 1
+            else:
+                count += 1
         self.stdout.write(f"Metrics of {count} companies are up to date.")
+        if failed:
+            raise CommandError(f"{failed} companies have a currency without any rate.")

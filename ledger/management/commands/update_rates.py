@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from ledger import rates
+from ledger import rates, revaluing
 
 
 class Command(BaseCommand):
@@ -31,7 +31,11 @@ class Command(BaseCommand):
                 since = rates.load_packaged_rates(now=now)
         except (OSError, urllib.error.URLError, rates.UnreadableRates) as error:
             raise CommandError(f"The rates could not be loaded: {error}") from None
-        self.stdout.write(f"Rates changed from {since} on." if since else "All rates were known.")
+        if since is None:
+            self.stdout.write("All rates were known.")
+            return
+        count = revaluing.revalue(since=since)
+        self.stdout.write(f"Rates were stored; the results of {count} transactions were converted anew.")
 
 
 def fetched(url: str) -> bytes:

@@ -1,0 +1,36 @@
+"""What follows when exchange rates arrive: results converted at the rates of those days are converted anew."""
+
+from datetime import date
+
+from django.db import transaction
+
+from companies.models import Company
+from ledger.models import Categorization, Transaction
+from ledger.one_writer import one_writer
+from ledger.posting import ROWS_AT_ONCE, repost
+
+
+def revalue(*, since: date) -> int:
+    """Writes the postings of foreign transactions dated ``since`` or later anew, company by company; how many.
+
+    Each company is a transaction of its own. Raises RateMissing.
+    """
+    return sum(revalue_one(company, since=since) for company in Company.objects.order_by("id"))
+
+
+@transaction.atomic
+def revalue_one(company: Company, *, since: date) -> int:
+    """The same for one company."""
+    one_writer(company.id)
+    parts = Categorization.objects.of(company.id).counted()
+    rows = (
+        Transaction.objects.of(company.id)
+        .filter(date__gte=since, id__in=parts.values("transaction_id"))
+        .exclude(amount_currency=company.base_currency)
+    )
+    count, ids = 0, list(rows.order_by("id").values_list("id", flat=True)[:ROWS_AT_ONCE])
+    while ids:
+        repost(company=company, transaction_ids=ids)
+        count += len(ids)
+        ids = list(rows.filter(id__gt=ids[-1]).order_by("id").values_list("id", flat=True)[:ROWS_AT_ONCE])
+    return count

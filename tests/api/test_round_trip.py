@@ -1,0 +1,60 @@
+"""What was read can be sent back whole, and what was created is found at its Location."""
+
+import pytest
+
+from tests.api.test_fuzz import BODIES, filled, ids
+
+pytestmark = pytest.mark.django_db
+assert ids  # a fixture
+
+WHOLE = [
+    "", "accounts", "account_groups", "transactions", "categories", "counterparties", "products", "product_groups",
+    "planned_transactions", "plan_items", "files", "members",
+]  # fmt: skip
+CREATED = [
+    "accounts", "account_groups", "transactions", "categories", "counterparties", "products", "product_groups",
+    "subscriptions", "subscription_events", "planned_transactions", "plan_items", "members", "api_keys",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_resource_as_read_can_be_sent_back_whole_and_nothing_changes(api, ids, name):
+    path = f"{name}/{ids[name]}" if name else ""
+    read = api.get(path)
+    assert read.status_code == 200, read.content
+    entries = api.get("audit_log").json()
+    answer = api.put(path, read.json())
+    assert answer.status_code == 200, answer.content
+    assert answer.json() == read.json()
+    assert answer.get("Ignored-Fields") is None
+    assert answer["ETag"] == read["ETag"]
+    assert api.put(path, {}).json() == read.json()
+    assert api.get("audit_log").json() == entries
+    named = api.put(path, {"colour": "red"})
+    assert (named.status_code, named["Ignored-Fields"]) == (200, "colour")
+
+
+@pytest.mark.parametrize("name", CREATED)
+def test_what_is_created_is_found_at_its_location(api, ids, name):
+    others = {"externalId": "other", "externalIds": ["other"], "email": "other@acme.example"}
+    body = filled(BODIES[name], ids)
+    body |= {field: other for field, other in others.items() if field in body}
+    made = api.post(name, body)
+    assert made.status_code == 201, made.content
+    assert made["Location"] == f"/companies/{api.company.id}/{name}/{made.json()['id']}"
+    read = api.get(made["Location"])
+    assert read.status_code == 200
+    assert {k: v for k, v in made.json().items() if k != "key"} == read.json()
+
+
+@pytest.mark.parametrize("name", CREATED)
+def test_every_created_resource_has_id_company_and_audit_fields(api, ids, name):
+    body = api.get(f"{name}/{ids[name]}").json()
+    assert body["id"] == ids[name]
+    assert body["companyId"] == str(api.company.id)
+    audit = {"createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"}
+    expected = audit if name != "api_keys" else {"createdTime", "createdUserId"}
+    assert expected <= set(body)
+    for time in (body[name] for name in expected if name.endswith("Time")):
+        assert time.endswith("Z")
+    assert body["createdUserId"] == f"apiKey:{api.key[4:40]}"

@@ -1,0 +1,97 @@
+"""The toolkit as it comes, as a project of its own: what our token endpoint is compared with.
+
+Its switches stand where its own documentation recommends: hashed storage, rotation, reuse protection, PKCE. Its tables
+lie in a database of their own beside ours.
+"""
+
+import os
+import sys
+
+from django.conf import settings
+
+SECRET_KEY = "only-for-the-bench-0123456789-abcdefghijklmnopqrstuvwxyz"
+
+
+def configure() -> None:
+    settings.configure(
+        SECRET_KEY=SECRET_KEY,
+        ALLOWED_HOSTS=["127.0.0.1"],
+        ROOT_URLCONF=__name__,
+        INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "oauth2_provider"],
+        MIDDLEWARE=["django.middleware.common.CommonMiddleware"],  # all else that ours has counts against us
+        DATABASES={
+            "default": {
+                "ENGINE": "django.db.backends.postgresql",
+                "NAME": "stock",
+                "USER": "postgres",
+                "HOST": os.environ["STOCK_HOST"],
+                "CONN_MAX_AGE": None,
+                "CONN_HEALTH_CHECKS": True,
+            }
+        },
+        DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
+        USE_TZ=True,
+        LOGGING_CONFIG=None,
+        OAUTH2_PROVIDER={
+            "SCOPES": {"svc:read": "read", "offline_access": "stay"},
+            "DEFAULT_SCOPES": [],
+            "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
+            "REFRESH_TOKEN_EXPIRE_SECONDS": 60 * 24 * 3600,
+            "ROTATE_REFRESH_TOKEN": True,
+            "REFRESH_TOKEN_REUSE_PROTECTION": True,
+            "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+            "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+        },
+    )
+    import django
+
+    django.setup()
+
+
+def prepare(count: int) -> None:
+    """Migrates, and prints the client's id and so many refresh tokens, one a line."""
+    from datetime import timedelta
+
+    from django.contrib.auth import get_user_model
+    from django.core.management import call_command
+    from django.utils import timezone
+    from oauth2_provider.models import (
+        get_access_token_model,
+        get_application_model,
+        get_refresh_token_model,
+        set_token_value,
+    )
+
+    call_command("migrate", verbosity=0)
+    user = get_user_model().objects.create(username="bench")
+    application = get_application_model().objects.create(
+        client_type="public", authorization_grant_type="authorization-code", redirect_uris="https://a.example/cb"
+    )
+    lines = [application.client_id]
+    for number in range(count):
+        access = get_access_token_model()(
+            user=user, application=application, scope="svc:read offline_access",
+            expires=timezone.now() + timedelta(hours=1),
+        )  # fmt: skip
+        set_token_value(access, f"access{number}")
+        access.save()
+        refresh = get_refresh_token_model()(user=user, application=application, access_token=access)
+        set_token_value(refresh, f"refresh{number}")
+        refresh.save()
+        lines.append(f"refresh{number}")
+    sys.stdout.write("\n".join(lines))
+
+
+configure()
+
+from django.urls import path  # noqa: E402
+from oauth2_provider import views  # noqa: E402
+
+urlpatterns = [path("token", views.TokenView.as_view())]
+
+if __name__ == "__main__":
+    prepare(int(sys.argv[1]))
+else:
+    from django.core.wsgi import get_wsgi_application
+
+    application = get_wsgi_application()

@@ -1,0 +1,128 @@
+"""How many queries a request costs, and that none of them reads a whole company table."""
+
+from uuid import uuid4
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.models.tenancy import CompanyOwned
+from ledger.models import Account, AccountGroup, Transaction
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+TABLES = sorted(m._meta.db_table for m in apps.get_models() if issubclass(m, CompanyOwned))
+
+
+@pytest.fixture
+def used(api):
+    """A caller whose key was used within this minute."""
+    api.get("/companies")
+    return api
+
+
+def fill(company: Company, stamp: Stamp, count: int) -> None:
+    """That many rows of everything that a list shows."""
+    AccountGroup.objects.bulk_create(AccountGroup(company=company, name=f"g{n}").stamp_new(stamp) for n in range(count))
+    Account.objects.bulk_create(
+        Account(
+            company=company, name=f"a{n}", type="bank", default_currency="EUR", include_in_cash_balance=True
+        ).stamp_new(stamp)
+        for n in range(count)
+    )
+    people = User.objects.bulk_create(User(email=f"{uuid4()}@x.example") for _ in range(count))
+    Membership.objects.bulk_create(Membership(company=company, user=u, role="viewer").stamp_new(stamp) for u in people)
+    ApiKey.objects.bulk_create(
+        ApiKey(company=company, name="k", digest=b"x", last_four="abcd", permissions=[], created_time=stamp.time)
+        for _ in range(count)
+    )
+    AuditEntry.objects.bulk_create(
+        AuditEntry(company=company, time=stamp.time, action="x.y", entity_type="x") for _ in range(count)
+    )
+
+
+@pytest.mark.parametrize("path", ["/companies", ""])
+def test_a_request_with_a_key_is_one_query(used, path, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        assert used.get(path).status_code == 200
+
+
+def test_the_404_of_another_company_and_a_403_are_one_query_too(make_api, acme, globex, django_assert_num_queries):
+    caller = make_api(acme, "accounts:read")
+    caller.get("/companies")
+    with django_assert_num_queries(1):
+        assert caller.get(f"/companies/{globex.id}/accounts").status_code == 404
+    with django_assert_num_queries(1):
+        assert caller.get("members").status_code == 403
+
+
+@pytest.mark.parametrize("path", ["accounts", "account_groups", "members", "api_keys", "audit_log?limit=1000"])
+def test_a_list_is_two_queries_with_one_row_and_with_a_thousand(used, acme, stamp, path, django_assert_num_queries):
+    fill(acme, stamp, 1)
+    with django_assert_num_queries(2):
+        assert used.get(path).status_code == 200
+    fill(acme, stamp, 999)
+    with django_assert_num_queries(2):
+        assert len(used.get(path).json()) >= 1000
+
+
+def test_a_person_with_many_companies_lists_them_in_one_query_more(browser_of, alice, acme, django_assert_num_queries):
+    for n in range(20):
+        factories.member(factories.company(name=f"c{n}"), alice.email)
+    caller = browser_of(alice, acme)
+    caller.get("/companies")  # notes when the session was seen
+    with django_assert_num_queries(3):  # session, user, memberships with their companies
+        assert len(caller.get("/companies").json()) == 21
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_request_scans_a_company_table(api, acme, stamp):
+    others = [factories.company(name=f"other {n}") for n in range(3)]
+    for company in (acme, *others):
+        fill(company, stamp, 1500)
+        used = Account.objects.of(company.id).last()
+        Transaction.objects.bulk_create(
+            Transaction(
+                company=company, account=used, date=stamp.today, amount_value=1, amount_currency="EUR", source="manual"
+            ).stamp_new(stamp)
+            for _ in range(1500)
+        )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    account, group = Account.objects.of(acme.id).first(), AccountGroup.objects.of(acme.id).first()
+    member, key = (
+        Membership.objects.of(acme.id).filter(role="viewer").first(),
+        api.post("api_keys", {"name": "x", "permissions": ["accounts:read"]}).json()["id"],
+    )
+    before = scans()
+    for answer in (
+        api.get("/companies"),
+        api.get(""),
+        api.get(f"accounts/{account.id}"),
+        api.put(f"accounts/{account.id}", {"name": "new", "accountGroupId": str(group.id)}),
+        api.get(f"account_groups/{group.id}"),
+        api.put(f"account_groups/{group.id}", {"name": "new"}),
+        api.delete(f"account_groups/{group.id}"),
+        api.put(f"accounts/{account.id}/change_group", {"accountGroupId": None}),
+        api.delete(f"account_groups/{group.id}"),
+        api.delete(f"accounts/{account.id}"),
+        api.put(f"members/{member.id}", {"permissions": None}),
+        api.delete(f"api_keys/{key}"),
+        api.get("audit_log?limit=5"),
+        api.get("audit_log?entityType=x&entityId=y"),
+    ):
+        assert answer.status_code in (200, 409), answer.content
+    assert {table: count - before[table] for table, count in scans().items() if count != before[table]} == {}
+
+
+def scans() -> dict[str, int]:
+    """How often each company table was read from end to end; one of few rows may be, it is the quickest way."""
+    connection.close()  # a session's statistics are told when it ends
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot(), pg_sleep(0.2)")
+        cursor.execute(
+            "SELECT relname, seq_scan FROM pg_stat_user_tables WHERE relname = ANY(%s) AND n_live_tup > 1000", [TABLES]
+        )
+        return dict(cursor.fetchall())

@@ -1,0 +1,91 @@
+"""Health, the document and what every answer carries."""
+
+import json
+
+import pytest
+from django.db import OperationalError, connection
+from django.db.migrations.recorder import MigrationRecorder
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from config import health
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def unknown_state():
+    """Nothing is known of the migrations yet."""
+    health.READY.clear()
+    yield
+    health.READY.clear()
+
+
+def test_a_process_that_answers_is_healthy_without_a_database(client, monkeypatch):
+    monkeypatch.setattr(connection, "cursor", lambda: pytest.fail("asked the database"))
+    assert client.get("/healthz").status_code == 200
+
+
+def test_it_is_ready_when_the_database_answers_and_is_migrated(client):
+    assert client.get("/readyz").status_code == 200
+
+
+def test_a_missing_migration_is_503(client):
+    MigrationRecorder(connection).record_unapplied("companies", "0002_audit_log_is_append_only")
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert "migrations" in answer.json()["status"]
+
+
+def test_a_dead_database_is_503_and_says_nothing_of_its_address(client, monkeypatch):
+    def dead():
+        raise OperationalError("connection to server at 10.0.0.7 failed: password hunter2")
+
+    client.get("/readyz")
+    monkeypatch.setattr(connection, "cursor", dead)
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert b"10.0.0.7" not in answer.content
+    assert b"hunter2" not in answer.content
+
+
+def test_the_document_is_valid_openapi_3_1(client):
+    answer = client.get("/openapi.json")
+    assert answer["Content-Type"] == "application/json"
+    document = answer.json()
+    assert document["openapi"].startswith("3.1")
+    OpenAPIV31SpecValidator(document).validate()
+
+
+def test_operations_have_names_of_their_own_and_name_their_refusals(client):
+    document = client.get("/openapi.json").json()
+    operations = [operation for item in document["paths"].values() for operation in item.values()]
+    names = [operation["operationId"] for operation in operations]
+    assert len(names) == len(set(names))
+    for operation in operations:
+        assert {"400", "401", "429"} <= set(operation["responses"]), operation["operationId"]
+        assert operation["summary" if "summary" in operation else "description"]
+        assert operation["security"] == [{"apiKey": []}, {"oauth2": ["svc:read", "svc:write"]}, {"session": []}]
+
+
+def test_no_example_in_the_document_is_a_working_secret(client):
+    assert "svc_0" not in json.dumps(client.get("/openapi.json").json())
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/docs", "/companies", "/nowhere", "/openapi.json", "/app/sign-in"])
+def test_every_answer_carries_the_security_headers(client, path):
+    answer = client.get(path)
+    policy = answer["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["X-Frame-Options"] == "DENY"
+    assert answer["Referrer-Policy"] == "same-origin"
+    assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert "Server" not in answer
+
+
+def test_https_is_remembered_where_the_base_address_has_it(client, settings):
+    settings.SECURE_HSTS_SECONDS = 31_536_000
+    assert "Strict-Transport-Security" not in client.get("/healthz")
+    assert "max-age=31536000" in client.get("/healthz", secure=True)["Strict-Transport-Security"]

@@ -1,0 +1,147 @@
+"""Settings from the environment: nonsense stops the start in one line that names the setting and shows no secret."""
+
+import os
+import runpy
+import subprocess
+import sys
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from tests.machine import ROOT, Machine
+
+pytestmark = pytest.mark.filterwarnings("ignore:'config.settings' found in sys.modules")
+
+
+def start(tmp_path, **variables):
+    """What ``manage.py check`` says under the environment's variables."""
+    return subprocess.run(
+        [sys.executable, "manage.py", "check"], cwd=ROOT, env=Machine(home=tmp_path).environment(**variables),
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """Reads the settings anew under the given variables and nothing else."""
+
+    def under(**variables):
+        for name in os.environ:
+            if name != "PATH":
+                monkeypatch.delenv(name)
+        for name, value in Machine(home=tmp_path).environment(**variables).items():
+            monkeypatch.setenv(name, value)
+        return runpy.run_module("config.settings")
+
+    return under
+
+
+WRONG = [
+    {"DATABASE_URL": "mysql://u:hunter2@h/b"},
+    {"DATABASE_URL": "postgresql://u:hunter2@h:x/b"},
+    {"DATABASE_URL": "postgresql://u:hunter2@h/b"},  # SECRET_KEY is missing
+    {"SECRET_KEY": "hunter2"},
+    {"API_KEY_PEPPER": "hunter2"},
+    {"BASE_URL": "https://api.example.com/"},
+    {"BASE_URL": "https://api.example.com/v1"},
+    {"BASE_URL": "api.example.com"},
+    {"BASE_URL": "ftp://api.example.com"},
+    {"BASE_URL": "https://u:hunter2@api.example.com"},
+    {"BASE_URL": "https://api.example.com?x"},
+    {"BASE_URL": "https://api.example.com:port"},
+    {"BASE_URL": "https://[::1"},
+    {"BASE_URL": "https://api example.com"},
+    {"APP_URL": "app"},
+    {"APP_URL": "https://app.example.com/?x=1"},
+    {"ASSETS_URL": "//cdn"},
+    {"STORAGE_URL": "s3://key:hunter2@host"},
+    {"STORAGE_URL": "file:///tmp"},
+    {"CACHE_URL": "memcached://:hunter2@h"},
+    {"EMAIL_URL": "smtp:/x"},
+    {"EMAIL_URL": "imap://u:hunter2@h"},
+    {"EMAIL_URL": "smtp://u:hunter2@h:port"},
+    {"RATE_LIMIT": "0"},
+    {"RATE_LIMIT": "many"},
+    {"RATE_LIMIT": "-1"},
+    {"MAX_UPLOAD_MB": "1.5"},
+    {"MAX_UPLOAD_MB": "99999"},
+    {"PORT": "70000"},
+    {"PORT": "http"},
+    {"DEBUG": "maybe"},
+    {"STAFF_MFA": "2"},
+    {"OAUTH_SIGNING_KEYS": "/nowhere/key.pem"},
+    {"ALLOWED_HOSTS": "https://api.example.com"},
+    {"SESSION_COOKIE_DOMAIN": "https://example.com/"},
+]
+
+
+@pytest.mark.parametrize("variables", WRONG, ids=lambda v: "=".join(*v.items()))
+def test_a_wrong_value_is_named_without_what_is_secret_in_it(read, variables):
+    with pytest.raises(ImproperlyConfigured) as refused:
+        read(**variables)
+    (name, value), *_ = variables.items()
+    assert (name if value != "postgresql://u:hunter2@h/b" else "SECRET_KEY") in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("variables", [WRONG[0], WRONG[2], WRONG[5], WRONG[21]], ids=lambda v: "=".join(*v.items()))
+def test_it_stops_the_start_with_one_line(tmp_path, variables):
+    said = start(tmp_path, **variables)
+    assert said.returncode != 0
+    assert said.stdout == ""
+    (line,) = said.stderr.strip().splitlines()
+    assert line.startswith("Error: ")
+    assert "hunter2" not in line
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {},
+        {"DEBUG": "1"},
+        {"BASE_URL": "https://api.example.com"},
+        {"BASE_URL": "http://[::1]:9000"},
+        {"APP_URL": "https://app.example.com"},
+        {"ALLOWED_HOSTS": "a.example, .b.example"},
+        {"EMAIL_URL": "smtps://u%40x:p%2Fw@mail.example:465"},
+        {"CACHE_URL": "redis://:p@cache.example:6379/1"},
+        {"STORAGE_URL": "s3://k:s@store.example/bucket?region=eu-1"},
+        {"SESSION_COOKIE_DOMAIN": ".example.com"},
+    ],
+    ids=str,
+)
+def test_a_right_value_is_taken(read, variables):
+    assert read(**variables)["INSTALLED_APPS"]
+
+
+def test_secrets_are_made_once_and_kept_for_their_owner_only(read, tmp_path):
+    first = read()
+    assert len({first["SECRET_KEY"], first["API_KEY_PEPPER"]}) == 2
+    assert min(len(first[name]) for name in ("SECRET_KEY", "API_KEY_PEPPER")) >= 50
+    kept = [tmp_path / "var" / name for name in ("secret-key", "api-key-pepper")]
+    assert [path.stat().st_mode & 0o777 for path in kept] == [0o600, 0o600]
+    again = read()
+    assert [again[name] for name in ("SECRET_KEY", "API_KEY_PEPPER")] == [path.read_text() for path in kept]
+    assert again["SECRET_KEY"] == first["SECRET_KEY"]
+
+
+def test_a_deployment_brings_its_own_secret_key(read):
+    database = {"DATABASE_URL": "postgresql://u:hunter2@db.invalid/b"}
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY"):
+        read(**database)
+    assert read(**database, DEBUG="1")["SECRET_KEY"]
+    assert read(**database, SECRET_KEY="s" * 40)["SECRET_KEY"] == "s" * 40
+
+
+def test_addresses_follow_the_base_and_https_guards_the_cookies(read):
+    plain = read(BASE_URL="http://127.0.0.1:9000")
+    assert plain["APP_URL"] == "http://127.0.0.1:9000/app"
+    assert plain["ASSETS_URL"] == "http://127.0.0.1:9000/assets"
+    assert not plain["SESSION_COOKIE_SECURE"]
+    secure = read(BASE_URL="https://api.example.com")
+    assert secure["SESSION_COOKIE_SECURE"]
+    assert secure["CSRF_COOKIE_SECURE"]
+    assert secure["SECURE_HSTS_SECONDS"]
+    assert "api.example.com" in secure["ALLOWED_HOSTS"]
+    assert not plain["DEBUG"]

@@ -1,0 +1,182 @@
+"""The running server and what comes over the wire: broken requests, bodies without an end, a hundred thousand rows."""
+
+import contextlib
+import json
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machine import free_port, new_machine
+
+pytestmark = pytest.mark.server
+
+
+class Wire:
+    """Sends bytes to a running server and reads the answer."""
+
+    def __init__(self, port: int, key: str, company: str, workers: list[int]):
+        self.port, self.key, self.company, self.workers = port, key, company, workers
+
+    def send(self, raw: bytes, *, timeout: float = 60) -> tuple[int, dict[str, str], bytes]:
+        """(status, headers, body); 0 where the server just hung up."""
+        received = b""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as wire:
+            with contextlib.suppress(OSError):  # an answer may come before the body is sent
+                wire.sendall(raw)
+            with contextlib.suppress(ConnectionResetError):
+                while part := wire.recv(65536):
+                    received += part
+        if not received:
+            return 0, {}, b""
+        head, _, body = received.partition(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").split("\r\n")
+        return int(first.split()[1]), dict(line.lower().split(": ", 1) for line in lines), body
+
+    def call(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, dict[str, str], bytes]:
+        given = {"Host": "127.0.0.1", "Authorization": f"Bearer {self.key}", "Connection": "close"}
+        given |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        lines = [f"{name}: {value}" for name, value in given.items() if value != "-"]
+        path = path if path.startswith("/") else f"/companies/{self.company}/{path}".rstrip("/")
+        head = "\r\n".join([f"{method} {path} HTTP/1.1", *lines]).encode("latin-1")
+        return self.send(head + b"\r\n\r\n" + body)
+
+
+@pytest.fixture(scope="module")
+def wire() -> Iterator[Wire]:
+    port = free_port()
+    with new_machine() as machine, machine.up(port, "--workers", "1") as process:
+        made = machine.run("create_company", "--name", "Acme", "--currency", "EUR", "--owner", "o@example.com")
+        company = made.stdout.strip()
+        key = machine.run("create_api_key", "--company", company).stdout.strip()
+        yield Wire(port, key, company, [process.pid])
+
+
+def problem(answer: tuple[int, dict[str, str], bytes]) -> tuple[int, str]:
+    assert answer[1]["content-type"] == "application/problem+json", answer
+    body = json.loads(answer[2])
+    assert body["requestId"] == answer[1]["x-request-id"]
+    return answer[0], body["code"]
+
+
+def test_an_ordinary_call_is_answered(wire):
+    status, headers, body = wire.call("GET", "/companies")
+    assert (status, json.loads(body)[0]["name"]) == (200, "Acme")
+    assert "ratelimit-remaining" in headers
+
+
+def test_a_body_in_chunks_is_411_not_an_empty_one(wire):
+    chunked = b"7\r\n" + b'{"a":1}' + b"\r\n0\r\n\r\n"
+    given = {"Content_Length": "-", "Transfer_Encoding": "chunked"}
+    assert problem(wire.call("PUT", "", chunked, **given)) == (411, "length_required")
+    assert problem(wire.call("POST", "transactions/import", chunked, **given)) == (411, "length_required")
+
+
+def test_too_large_a_body_is_refused_from_its_length_alone(wire):
+    assert problem(wire.call("POST", "account_groups", b"{", Content_Length=str(1024**2 + 1))) == (
+        413,
+        "body_too_large",
+    )
+    import_ = wire.call("POST", "transactions/import", b"{", Content_Length=str(64 * 1024**2 + 1))
+    assert problem(import_) == (413, "body_too_large")
+
+
+def test_a_body_that_ends_early_is_400_or_a_closed_connection(wire):
+    raw = (
+        f"POST /companies/{wire.company}/account_groups HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Content-Type: application/json\r\nAuthorization: Bearer {wire.key}\r\n"
+        "Content-Length: 50\r\nConnection: close\r\n\r\n"
+    ).encode()
+    with socket.create_connection(("127.0.0.1", wire.port), timeout=20) as connection:
+        connection.sendall(raw + b'{"name":')
+        connection.shutdown(socket.SHUT_WR)
+        first = connection.recv(65536)
+    assert not first or first.startswith(b"HTTP/1.1 400")
+    assert json.loads(wire.call("GET", "account_groups")[2]) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/%zz",
+        "/%00",
+        "/companies/%ff%fe",
+        "/companies/..%2f..",
+        "//companies",
+        "/companies?limit=%zz",
+        "/companies?%00=%ff",
+        "/companies/%F0%9F",
+        "/companies\\x",
+        "/;a=b",
+    ],
+)
+def test_garbled_addresses_are_400_or_404(wire, path):
+    status, code = problem(wire.call("GET", path))
+    assert (status, code) in {(404, "not_found"), (400, "validation_failed")}, path
+
+
+@pytest.mark.parametrize("length", ["abc", "-1", "1e3", " ", "9" * 30, "1, 2"])
+def test_a_broken_content_length_is_never_a_5xx(wire, length):
+    status = wire.call("POST", "account_groups", b'{"name": "x"}', Content_Length=length)[0]
+    assert status in (0, 400, 413)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"GET /companies HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n",
+        b"GET /companies HTTP/1.1\r\nHost: 127.0.0.1\r\nA b: c\r\n\r\n",
+        b"GET /companies HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"a" * 9000 + b"\r\n\r\n",
+        b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /companies HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X: y\r\n" * 200 + b"\r\n",
+        b"GET /companies HTTP/1.1\r\nConnection: close\r\n\r\n",
+        b"GET /companies HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+        b"GET /companies HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \xff\xfe\r\nConnection: close\r\n\r\n",
+        b"POST /companies HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n"
+        b"Connection: close\r\n\r\nhello",
+    ],
+    ids=range(11),
+)
+def test_broken_requests_are_4xx_or_a_closed_connection(wire, raw):
+    status, _, body = wire.send(raw, timeout=20)
+    assert status in (0, 400, 401, 404, 411, 414, 431, 505), body
+    assert b"Traceback" not in body
+    assert wire.call("GET", "/healthz")[0] == 200
+
+
+def rss(pid: int) -> int:
+    """The greatest resident size so far of a process and its children, in bytes."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    own = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return max([int(own[1]) * 1024, *(rss(int(child)) for child in children)])
+
+
+def test_a_hundred_thousand_rows_arrive_in_one_call_and_in_little_memory(wire):
+    account = json.loads(wire.call("POST", "accounts", b'{"type": "bank", "name": "Main"}')[2])["id"]
+    rows: list[dict[str, Any]] = [
+        {
+            "accountId": account, "date": f"2024-{1 + n % 12:02}-{1 + n % 28:02}", "fromTo": f"Customer {n % 977}",
+            "description": f"Invoice {n}", "amountValue": f"{n % 1000}.25", "amountCurrency": "EUR",
+            "externalId": f"e{n}",
+        }
+        for n in range(100_000)
+    ]  # fmt: skip
+    wire.call("POST", "transactions/import", json.dumps({"transactions": rows[:10]}).encode())
+    body = json.dumps({"transactions": rows}).encode()
+    before = rss(wire.workers[0])
+    status, _, answer = wire.call("POST", "transactions/import", body)
+    assert status == 200, answer
+    told = json.loads(answer)
+    assert (told["count"], told["duplicates"], told["errors"]) == (99_990, 10, [])
+    grown = rss(wire.workers[0]) - before
+    assert grown < 5 * len(body), f"grew by {grown / len(body):.1f} × the body"
+    again = json.loads(wire.call("POST", "transactions/import", body)[2])
+    assert (again["count"], again["duplicates"]) == (0, 100_000)
+    one_more = json.dumps({"transactions": [*rows, rows[0]]}).encode()
+    assert problem(wire.call("POST", "transactions/import", one_more)) == (400, "validation_failed")

@@ -1,0 +1,111 @@
+"""Rates: the bank's file against the package's own reading of it, and what follows when others arrive."""
+
+import io
+import zipfile
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from random import Random
+
+import pytest
+from currency_converter import CurrencyConverter
+from django.core.management import CommandError, call_command
+
+from ledger.calc.fx import MissingRate, RateTable, convert
+from ledger.calc.money import CURRENCIES
+from ledger.models import MonthResult, Rate, RateLoad
+from ledger.posting import differences
+from ledger.rates import UnreadableRates, load_packaged_rates, load_rates, rate_table, read_rates
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def converter():
+    return CurrencyConverter(
+        decimal=True,
+        fallback_on_missing_rate=True,
+        fallback_on_missing_rate_method="last_known",
+        fallback_on_wrong_date=True,
+    )
+
+
+def test_a_thousand_random_days_and_pairs_agree_with_the_packages_own_converter(converter):
+    """Where it answers for the day itself or a later one: before a currency's first rate our rule differs."""
+    chance, rates = Random(7), rate_table()
+    first = {currency: rates.rate_date(currency, date.min) for currency in CURRENCIES if currency != "EUR"}
+    first["EUR"] = date(1999, 1, 4)
+    compared = 0
+    while compared < 1000:
+        source, target = chance.sample(CURRENCIES, 2)
+        begin = max(first[source], first[target])
+        day = begin + timedelta(days=chance.randrange((date(2026, 10, 30) - begin).days + 1))
+        theirs = converter.convert(Decimal(1000), source, target, date=day)
+        ours = convert(Decimal(1000), source=source, target=target, day=day, rates=rates)
+        assert abs(theirs - ours) <= abs(ours) * Decimal("1e-20"), (source, target, day)
+        compared += 1
+
+
+def test_a_weekend_takes_fridays_rate_and_days_before_the_first_take_the_first():
+    rates = rate_table()
+    assert rates.rate("USD", date(2024, 1, 7)) == rates.rate("USD", date(2024, 1, 5))
+    assert rates.rate("INR", date(1999, 1, 1)) == rates.rate("INR", date(2009, 1, 1))
+
+
+def test_a_currency_without_rates_is_an_error():
+    with pytest.raises(MissingRate):
+        RateTable([]).rate("USD", date(2024, 1, 1))
+
+
+def test_loading_the_same_again_changes_nothing():
+    loads = RateLoad.objects.count()
+    assert load_packaged_rates(now=NOW) is None
+    data = b"Date,USD,JPY,\n2026-11-19,1.10,170.5,\n"
+    assert load_rates(data=data, source="one", now=NOW) == date(2026, 11, 19)
+    assert load_rates(data=data, source="two", now=NOW) is None
+    assert RateLoad.objects.count() == loads + 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Date,USD,\n2026-11-19,1.10,\n",
+        b"Date, USD, JPY, \n19 November 2026, 1.10, N/A, \n",
+    ],
+)
+def test_the_history_and_the_daily_file_are_read_zipped_or_plain(data):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("eurofxref.csv", data)
+    expected = [("USD", date(2026, 11, 19), Decimal("1.10"))]
+    assert list(read_rates(data)) == list(read_rates(packed.getvalue())) == expected
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"hello", b"Date,USD\n2026-13-01,1\n", b"Date,USD\n2026-01-01,-1\n", b"Date,USD\n2026-01-01,x\n", b"PK??"],
+)
+def test_what_is_not_the_banks_file_is_refused_and_nothing_is_stored(data, tmp_path):
+    before = Rate.objects.count()
+    with pytest.raises(UnreadableRates):
+        load_rates(data=data, source="x", now=NOW)
+    (tmp_path / "rates.csv").write_bytes(data)
+    with pytest.raises(CommandError):
+        call_command("update_rates", file=str(tmp_path / "rates.csv"))
+    assert Rate.objects.count() == before
+
+
+def test_new_rates_convert_results_and_balances_anew(api, tmp_path):
+    account = api.post("accounts", {"type": "bank", "name": "Dollars", "defaultCurrency": "USD"}).json()["id"]
+    hosting = next(c["id"] for c in api.get("categories").json() if c["systemKey"] == "hosting")
+    item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": hosting}
+    api.post("transactions/import", {"transactions": [item]})
+    window = {"startDate": "2026-11-18", "endDate": "2026-11-18"}
+    old = api.post("data/accountBalanceByAccount", window).json()[account]["value"]
+    (tmp_path / "rates.csv").write_text("Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n")
+    call_command("update_rates", file=str(tmp_path / "rates.csv"))
+    assert old != -50
+    assert api.post("data/accountBalanceByAccount", window).json()[account]["value"] == -50
+    (result,) = MonthResult.objects.exclude(count=0)
+    assert result.base_amount == -50
+    assert differences(api.company.id) == []
