@@ -66,7 +66,7 @@ def test_cash_is_what_the_accounts_that_count_hold_today(api, alice, acme, bank)
     book(api, bank, "-250.50", TODAY - timedelta(days=3))
     html = page(alice, acme)
     assert figures(html)["Cash"][0] == "€750"
-    assert figures(html)["Change in 30 days"] == ["−€251", "25.0 % of €1k"]
+    assert figures(html)["Change in 30 days"] == ["−€251", "25.1 % of €1k"]
     table = rows(section(html, "Cash balance"))
     assert table[f"{TODAY:%-d %b %Y}"] == ["749.50", "0.00"]
     assert table[f"{TODAY - timedelta(days=4):%-d %b %Y}"] == ["1,000.00", "0.00"]
