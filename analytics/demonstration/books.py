@@ -145,4 +145,7 @@ class Books:
 def analyse() -> None:
     """Lets the database see what was just stored: its own look comes later, and plans for empty tables are slow."""
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE ledger_transaction, ledger_categorization, ledger_posting")
+        cursor.execute(
+            "ANALYZE ledger_transaction, ledger_categorization, ledger_posting, ledger_subscription, "
+            "ledger_subscriptionevent"
+        )
