@@ -26,7 +26,7 @@ class AlreadyMember(Conflict):
 
 
 class OwnersOnly(Denied):
-    """Only owners make owners and only who may manage the company changes them; nobody hands out what they do not hold."""
+    """Only owners make owners, only managers of the company change them, and nobody hands out more than they hold."""
 
 
 def add(
