@@ -26,7 +26,7 @@ class AlreadyMember(Conflict):
 
 
 class OwnersOnly(Denied):
-    """Only owners make owners and only who may manage the company changes them; nobody hands out what they do not hold."""
+    """Only owners make owners, only who may manage the company changes them, and nobody gives what they do not hold."""
 
 
 def add(
