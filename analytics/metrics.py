@@ -4,8 +4,8 @@ from contextlib import suppress
 
 from companies.models import Company, Stamp
 from ledger import committed
-from ledger.calc.fx import MissingRate
 from ledger.calc.months import last_of_month
+from ledger.posting import RateMissing
 from ledger.rates import rate_table
 
 
@@ -16,7 +16,7 @@ def store_metrics(*, company: Company, stamp: Stamp) -> None:
     """
     month_end = last_of_month(stamp.today)
     worth, customers = None, None
-    with suppress(MissingRate):
+    with suppress(RateMissing):
         worth, customers = committed.in_all(company_id=company.id, month_end=month_end, base="EUR", rates=rate_table())
     Company.objects.filter(id=company.id).update(
         computed_committed_mrr_eur=worth, computed_active_customer_count=customers, computed_metrics_time=stamp.time

@@ -1,6 +1,6 @@
 """The data queries: read the question, ask one module, answer."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
 
@@ -15,12 +15,25 @@ from companies.api.fields import number
 from companies.api.schema import MapOf
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
+from ledger.calc.fx import MissingRate
 from ledger.calc.months import first_of_month, format_month, months_from
+from ledger.posting import RateMissing
 from ledger.rates import rate_table
 
 
-class BalanceViewSet(CompanyViewSet):
+class DataViewSet(CompanyViewSet):
+    """The ground of the data queries: what cannot be converted is a refusal like any other."""
+
     schema_tags = ["Data"]
+
+    def act(self, request: Request, handler: Callable[..., Response]) -> Response:
+        try:
+            return super().act(request, handler)
+        except MissingRate as missing:
+            raise RateMissing(f"There is no exchange rate for {missing.currency}.") from None
+
+
+class BalanceViewSet(DataViewSet):
     permission_for = {"by_account": Permission.BALANCES_READ, "by_cash_type": Permission.BALANCES_READ}
 
     @extend_schema(
@@ -66,8 +79,7 @@ def answered(row: balances.AccountBalance) -> dict[str, object]:
     }
 
 
-class CashFlowViewSet(CompanyViewSet):
-    schema_tags = ["Data"]
+class CashFlowViewSet(DataViewSet):
     permission_for = {"cash_flow": Permission.BALANCES_READ, "forecast": Permission.BALANCES_READ}
 
     @extend_schema(operation_id="cashFlowTimeSeries", request=shapes.CashFlowQuery, responses=shapes.CashFlowSeries)
@@ -119,8 +131,7 @@ def points(days: Iterable[date], values: Iterable[Decimal]) -> list[dict[str, ob
     return [{"date": day, "value": number(value)} for day, value in zip(days, values, strict=True)]
 
 
-class ResultViewSet(CompanyViewSet):
-    schema_tags = ["Data"]
+class ResultViewSet(DataViewSet):
     permission_for = {"bars": Permission.FINANCIALS_READ, "profit_and_loss": Permission.FINANCIALS_READ}
 
     @extend_schema(operation_id="revenueExpensesBar", request=Window, responses=shapes.BarShape(many=True))
@@ -170,8 +181,7 @@ class ResultViewSet(CompanyViewSet):
         )
 
 
-class RecurringViewSet(CompanyViewSet):
-    schema_tags = ["Data"]
+class RecurringViewSet(DataViewSet):
     permission_for = {"monthly_data": Permission.SUBSCRIPTIONS_READ}
 
     @extend_schema(

@@ -10,11 +10,14 @@ from django.contrib.auth.forms import BaseUserCreationForm
 from django.db import models
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from companies import founding
+from companies.forms import permission_summary
 from companies.models import STATUS_MOVES, ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.models.tenancy import id_from
 
 
 class ReadOnly:
@@ -52,10 +55,14 @@ class ApiKeyRows(Rows):
 
     model = ApiKey
     fields = readonly_fields = (
-        "name", "last_four", "permissions", "created_user_id", "created_time", "expires_time", "last_used_time",
+        "name", "last_four", "may", "created_user_id", "created_time", "expires_time", "last_used_time",
         "revoked_time",
     )  # fmt: skip
     verbose_name_plural = "API keys"
+
+    @admin.display(description="permissions")
+    def may(self, key: ApiKey) -> str:
+        return permission_summary(key.permissions)
 
 
 class CompanyForm(forms.ModelForm):
@@ -139,7 +146,8 @@ class CompanyAdmin(admin.ModelAdmin):
     def latest_changes(self, company: Company) -> str:
         entries = AuditEntry.objects.of(company.id).order_by("-time", "-id")[:10]
         lines = [f"{e.time:%Y-%m-%d %H:%M} {e.action} by {e.actor or 'the service'}" for e in entries]
-        return format_html("<pre>{}</pre>", "\n".join(lines))
+        address = f"{reverse('admin:companies_auditentry_changelist')}?q={company.id}"
+        return format_html('<pre>{}</pre><a href="{}">All changes</a>', "\n".join(lines), address)
 
     def save_model(self, request: Any, obj: Company, form: Any, change: bool) -> None:  # noqa: FBT001
         """Through the act, so that the company's own log has it too."""
@@ -160,13 +168,18 @@ class CompanyAdmin(admin.ModelAdmin):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnly, admin.ModelAdmin):
-    list_display = ("time", "company", "action", "entity_type", "entity_id", "actor", "request_id")
-    list_filter = ("action", "time")
-    list_select_related = ("company",)
-    search_fields = ("entity_id", "actor", "request_id")
-    date_hierarchy = "time"
-    ordering = ("-time",)
+    """One company's log at a time: nothing finds a row of all companies' logs together."""
+
+    list_display = ("time", "action", "entity_type", "entity_id", "actor", "request_id")
+    list_filter = ("action",)
+    search_fields = ("company_id",)
+    search_help_text = "The id of a company"
+    ordering = ("-time", "-id")
     show_full_result_count = False
+
+    def get_search_results(self, request: Any, queryset: Any, search_term: str) -> Any:
+        company_id = id_from(search_term.strip())
+        return (queryset.filter(company_id=company_id) if company_id else queryset.none()), False
 
 
 class NewUserForm(BaseUserCreationForm):

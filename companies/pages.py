@@ -112,7 +112,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     user = person(request) if request.user.is_authenticated else None
     typed = form.data.get("username") if form.is_bound else request.GET.get("username")
     context = {"form": form, "next": then, "again": user, "username": typed or (user.email if user else "")}
-    response = render(request, "companies/sign_in.html", context, status=401 if form.is_bound else 200)
+    response = render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200)
     response["Cache-Control"] = "no-store"
     targets = [target for path in settings.SIGN_IN_TARGETS for target in import_string(path)(then)]
     if targets:

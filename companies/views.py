@@ -59,7 +59,7 @@ class CompanyDetailViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str) -> Response:
         """Changes the fields that are sent. baseCurrency and dataStartDate need `company:manage` besides."""
         company = self.locked()
-        values = self.parsed(shapes.CompanyShape, partial=True)
+        values = self.parsed(shapes.CompanyShape, partial=True, shown=shapes.CompanyListItem)
         changed = founding.change_company(
             company=company, stamp=self.stamp, permissions=self.access.permissions, values=values
         )

@@ -12,10 +12,11 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Count
 
-from ledger.calc.fx import RateTable, convert
+from ledger.calc.fx import MissingRate, RateTable, convert
 from ledger.calc.money import WIDE, round_half_up
 from ledger.calc.subscriptions import cut, monthly_value
 from ledger.models import SubscriptionEvent
+from ledger.posting import RateMissing
 
 ZERO = Decimal(0)
 ROOM = "SET LOCAL work_mem = '128MB'"  # a company's events are sorted in memory, not on disk
@@ -45,7 +46,7 @@ _IN_ALL = f"""
 def by_product(*, company_id: UUID, month_end: date, base: str, rates: RateTable) -> dict[UUID | None, Decimal]:
     """Product id -> monthly value in the base currency, rounded; None holds subscriptions without a product.
 
-    Raises MissingRate.
+    Raises RateMissing.
     """
     worth: defaultdict[UUID | None, Decimal] = defaultdict(lambda: ZERO)
     for product_id, *price in rows(_BY_PRODUCT, company_id=company_id, day=month_end):
@@ -54,7 +55,7 @@ def by_product(*, company_id: UUID, month_end: date, base: str, rates: RateTable
 
 
 def in_all(*, company_id: UUID, month_end: date, base: str, rates: RateTable) -> tuple[Decimal, int]:
-    """(monthly value in the base currency, rounded; customers with any). Raises MissingRate."""
+    """(monthly value in the base currency, rounded; customers with any). Raises RateMissing."""
     worth, customers = ZERO, 0
     for *price, counted in rows(_IN_ALL, company_id=company_id, day=month_end):
         if price[0] is None:
@@ -74,7 +75,10 @@ def in_base(
     currency: str, interval: Any, interval_count: int, amount: Decimal, *, base: str, day: date, rates: RateTable
 ) -> Decimal:
     monthly = monthly_value(amount, interval, interval_count)
-    return convert(monthly, source=currency, target=base, day=day, rates=rates)
+    try:
+        return convert(monthly, source=currency, target=base, day=day, rates=rates)
+    except MissingRate as missing:
+        raise RateMissing(f"There is no exchange rate for {missing.currency}.") from None
 
 
 def rows(statement: str, *, company_id: UUID, day: date) -> list[tuple[Any, ...]]:

@@ -1,8 +1,4 @@
-"""Reading the body of an import of subscription events: typed in one pass; item by item where that fails.
-
-The quick pass refuses a whole body; only then is it read again, and the serializer of single items says what is wrong
-with each bad row.
-"""
+"""The body of an import of subscription events: its limits; single events' serializer says what is wrong with one."""
 
 from datetime import date
 from typing import Annotated, Any, Literal
@@ -11,9 +7,8 @@ import msgspec
 from rest_framework.exceptions import ValidationError
 
 from companies.api.errors import field_errors
-from companies.errors import FieldErrors
-from ledger.event_importing import LONGEST_ID, LONGEST_NAME, MOST_EVENTS, MOST_INTERVALS, Item, Request
-from ledger.import_body import NotJson
+from ledger.bulk_body import BulkBody, BulkRequest
+from ledger.event_importing import LONGEST_ID, LONGEST_NAME, MOST_EVENTS, MOST_INTERVALS, Item
 from ledger.importing import MOST_ERRORS
 from ledger.serializers.subscriptions import ImportedEvent
 
@@ -46,65 +41,9 @@ class Body(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     dry_run: bool = False
 
 
-_QUICK = msgspec.json.Decoder(Body)
-_OPTIONS = {"onError": ("on_error", Literal["abort", "skip"]), "dryRun": ("dry_run", bool)}
-_FIELDS = {field.encode_name for field in msgspec.structs.fields(Item)}
-
-
-def read_body(body: bytes) -> Request:
-    """The import that a body describes. Raises NotJson, and FieldErrors where the body as a whole is wrong."""
-    if b"\\u0000" not in body:  # JSON has no other way to write the character that the database cannot store
-        try:
-            read = _QUICK.decode(body)
-        except msgspec.ValidationError:
-            pass  # told row by row below
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise NotJson from None
-        else:
-            return Request(items=list(read.events), on_error=read.on_error, dry_run=read.dry_run)
-    return read_slowly(body)
-
-
-def read_slowly(body: bytes) -> Request:
-    """Item by item, with a pointer for each that is wrong."""
-    try:
-        raw = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise NotJson from None
-    if not isinstance(raw, dict):
-        raise FieldErrors([("#", "invalid_value", "Must be an object.")])
-    if "events" not in raw:
-        raise FieldErrors([("#/events", "required", "This field is required.")])
-    items = raw["events"]
-    if not isinstance(items, list):
-        raise FieldErrors([("#/events", "invalid_value", "Must be an array.")])
-    if len(items) > MOST_EVENTS:
-        raise FieldErrors([("#/events", "too_many_items", f"At most {MOST_EVENTS} events in one call.")])
-    request = Request(items=[], **options(raw))
-    request.ignored |= set(raw) - {"events", *_OPTIONS}
-    for index, item in enumerate(items):
-        request.items.append(read_item(item, f"#/events/{index}", request))
-    return request
-
-
-def options(raw: dict[str, Any]) -> dict[str, Any]:
-    """The top-level options by our names. Raises FieldErrors."""
-    found, wrong = {}, []
-    for name, (ours, kind) in _OPTIONS.items():
-        if name in raw:
-            try:
-                found[ours] = msgspec.convert(raw[name], kind)
-            except msgspec.ValidationError as error:
-                wrong.append((f"#/{name}", "invalid_value", str(error)))
-    if wrong:
-        raise FieldErrors(wrong)
-    return found
-
-
-def read_item(item: Any, pointer: str, request: Request) -> Item | None:
+def read_item(item: Any, pointer: str, request: BulkRequest) -> Item | None:
     """The item, or None and its errors in the request."""
     if isinstance(item, dict):
-        request.ignored |= {f"events[].{name}" for name in item.keys() - _FIELDS}
         try:
             if not any(isinstance(value, str) and "\0" in value for value in item.values()):
                 return msgspec.convert(item, TypedItem)
@@ -126,3 +65,12 @@ def explained(item: Any, pointer: str) -> Any:
     except ValidationError as error:
         for entry in field_errors(error.get_full_details(), pointer):
             yield entry["pointer"], entry["code"], entry["detail"]
+
+
+EVENTS = BulkBody(
+    body=Body,
+    request=BulkRequest,
+    most=MOST_EVENTS,
+    item_fields=frozenset(field.encode_name for field in msgspec.structs.fields(Item)),
+    read_item=read_item,
+)

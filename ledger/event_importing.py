@@ -15,6 +15,7 @@ from django.db import connection
 from companies.errors import FieldErrors
 from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Company, Stamp, new_id
+from ledger.bulk_body import BulkRequest
 from ledger.import_names import Named, Names, read_names
 from ledger.importing import DECIMALS, MOST_ERRORS, ROWS_A_WRITE, Error, nullable
 from ledger.models import Subscription
@@ -39,17 +40,6 @@ class Item(Named, gc=False, rename="camel", kw_only=True):
 
 
 @dataclass(slots=True)
-class Request:
-    """What an import asks for. ``items`` holds None for rows that could not be read; ``errors`` says why."""
-
-    items: list[Item | None]
-    dry_run: bool = False
-    on_error: str = "abort"
-    errors: list[Error] = field(default_factory=list)
-    ignored: set[str] = field(default_factory=set)
-
-
-@dataclass(slots=True)
 class Outcome:
     """What an import did, or would do."""
 
@@ -59,7 +49,7 @@ class Outcome:
     dry_run: bool = False
 
 
-def import_events(*, company: Company, stamp: Stamp, request: Request) -> Outcome:
+def import_events(*, company: Company, stamp: Stamp, request: BulkRequest) -> Outcome:
     """Stores the events of an import, all or none of them; with ``onError: skip`` all good ones.
 
     Raises FieldErrors with up to 1,000 pointers where a row is wrong and nothing may be skipped.
@@ -96,7 +86,7 @@ def import_events(*, company: Company, stamp: Stamp, request: Request) -> Outcom
     return outcome
 
 
-def accepted(*, company: Company, request: Request, names: Names, outcome: Outcome) -> list[tuple[str, Item]]:
+def accepted(*, company: Company, request: BulkRequest, names: Names, outcome: Outcome) -> list[tuple[str, Item]]:
     """(subscription id, item) of the rows that are right and new; the others' errors, and a count of duplicates."""
     known = known_external_ids(company, request.items)
     faults: dict[tuple[str, str], Error | None] = {}  # price lists are short

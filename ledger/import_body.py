@@ -1,23 +1,19 @@
-"""Reading the body of an import: 100,000 items typed in one pass, and a slower one that says which rows are wrong.
+"""The body of an import of transactions: its items, their limits, and what is wrong with a bad one."""
 
-Serializers would take ten times as long. The quick pass refuses a whole body; only then is it read a second time,
-item by item, to give every bad row its pointer.
-"""
-
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from companies.errors import FieldErrors
+from ledger.bulk_body import BulkBody, BulkRequest
 
 MOST_ITEMS = 100_000  # decisions on the import: more goes in several calls
 LONGEST_TEXT = 10_000
 LONGEST_ID = 200
 
 Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
-Id = Annotated[str, msgspec.Meta(max_length=LONGEST_ID)]
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_ID)]  # an empty one would name all rows without
 
 
 class CounterpartyRef(msgspec.Struct, gc=False):
@@ -53,85 +49,22 @@ class Body(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     duplicates: Literal["keep", "skip"] = "keep"
 
 
-@dataclass(slots=True)
-class Request:
-    """What an import asks for. ``items`` holds None for rows that could not be read; ``errors`` says why."""
+@dataclass(slots=True, kw_only=True)
+class Request(BulkRequest):
+    """What an import of transactions asks for."""
 
-    items: list[Any]
-    dry_run: bool = False
-    on_error: str = "abort"
     duplicates: str = "keep"
-    errors: list[tuple[str, str, str]] = field(default_factory=list)
-    ignored: set[str] = field(default_factory=set)
-
-
-_QUICK = msgspec.json.Decoder(Body)
-_OPTIONS = {"dryRun": bool, "onError": Literal["abort", "skip"], "duplicates": Literal["keep", "skip"]}
-
-
-class NotJson(ValueError):
-    """The body is not JSON."""
-
-
-def read_body(body: bytes) -> Request:
-    """The import that a body describes. Raises NotJson, and FieldErrors where the body as a whole is wrong."""
-    if b"\\u0000" not in body:  # JSON has no other way to write the character that the database cannot store
-        try:
-            read = _QUICK.decode(body)
-        except msgspec.ValidationError:
-            pass  # told row by row below
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise NotJson from None
-        else:
-            return Request(
-                items=read.transactions, dry_run=read.dry_run, on_error=read.on_error, duplicates=read.duplicates
-            )
-    return read_slowly(body)
-
-
-def read_slowly(body: bytes) -> Request:
-    """Item by item, with a pointer for each that is wrong."""
-    try:
-        raw = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise NotJson from None
-    if not isinstance(raw, dict):
-        raise FieldErrors([("#", "invalid_value", "Must be an object.")])
-    items = raw.get("transactions")
-    if "transactions" not in raw:
-        raise FieldErrors([("#/transactions", "required", "This field is required.")])
-    if not isinstance(items, list):
-        raise FieldErrors([("#/transactions", "invalid_value", "Must be an array.")])
-    if len(items) > MOST_ITEMS:
-        raise FieldErrors([("#/transactions", "too_many_items", f"At most {MOST_ITEMS} transactions in one call.")])
-    request = Request(items=[], **options(raw))
-    request.ignored |= set(raw) - {"transactions", *_OPTIONS}
-    for index, item in enumerate(items):
-        wrong = list(faults(item, f"#/transactions/{index}"))
-        request.errors += wrong
-        request.items.append(None if wrong else msgspec.convert(item, Item))
-        if isinstance(item, dict):
-            request.ignored |= {f"transactions[].{name}" for name in item.keys() - FIELDS.keys()}
-    return request
-
-
-def options(raw: dict[str, Any]) -> dict[str, Any]:
-    """The top-level options by our names. Raises FieldErrors."""
-    found, wrong = {}, []
-    for name, kind in _OPTIONS.items():
-        if name in raw:
-            try:
-                found[OPTION_NAMES[name]] = msgspec.convert(raw[name], kind)
-            except msgspec.ValidationError as error:
-                wrong.append((f"#/{name}", "invalid_value", str(error)))
-    if wrong:
-        raise FieldErrors(wrong)
-    return found
 
 
 FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Item)}
 TEXTS = {"fromTo", "description", "notes", "externalId"}
-OPTION_NAMES = {field.encode_name: field.name for field in msgspec.structs.fields(Body)}
+
+
+def read_item(item: Any, pointer: str, request: Request) -> Item | None:
+    """The item, or None and its errors in the request."""
+    wrong = list(faults(item, pointer))
+    request.errors += wrong
+    return None if wrong else msgspec.convert(item, Item)
 
 
 def faults(item: Any, pointer: str) -> Any:
@@ -161,8 +94,13 @@ def fault(name: str, value: Any, pointer: str) -> tuple[str, str, str]:
         return pointer, "invalid_value", "Must be a date, YYYY-MM-DD."
     if name == "amountValue":
         return pointer, "invalid_decimal", "Must be a string such as -1234.56."
+    if name == "externalId" and value == "":
+        return pointer, "must_not_be_empty", "Must not be empty; leave it out where there is none."
     if isinstance(value, str) and name in TEXTS:
         return pointer, "too_long", "The text is too long."
     if name in ("accountId", "categoryId") and value is not None:
         return pointer, "unknown_id", "There is no such record in this company."
     return pointer, "invalid_value", "Has the wrong type."
+
+
+IMPORT = BulkBody(body=Body, request=Request, most=MOST_ITEMS, item_fields=frozenset(FIELDS), read_item=read_item)

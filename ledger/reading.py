@@ -37,31 +37,27 @@ PROVIDER_FIELDS = (
 PROVIDER_FLAG = "crmProviderCategorizationResolved"
 
 _WHOLE = ", ".join(f"'{currency}'" for currency in CURRENCIES if minor_units(currency) == 0)
-_SPLIT = ", ".join(f"'{line}', trim_scale(c.{line})" for line in PlType.values)
+_LINES = ", ".join(f"""'"{line}":' || trim_scale(c.{line})""" for line in PlType.values)
+_LEG = """concat('{"transactionId":"', o.transaction_id, '","categorizationId":"', o.id, '"}')"""
+# JSON written as text: json_build_object takes twice as long. What is null drops out of concat. Ids, dates, numbers and
+# words of ours need no escaping; the note does.
+_PART = f"""concat(
+    '"', c.id, '":{{"counterparty":', coalesce('{{"type":"' || p.type || '","id":"' || p.id || '"}}', 'null'),
+    ',"categoryId":"', c.category_id,
+    '","usingDateRule":{{"type":"', c.rule, '"', ',"startDate":"' || c.rule_start_date || '"',
+        ',"endDate":"' || c.rule_end_date || '"', ',"invoiceDate":"' || c.invoice_date || '"',
+    '}},"computedStartDate":"', c.computed_start_date, '","computedEndDate":"', c.computed_end_date,
+    '","plSplit":{{', concat_ws(',', {_LINES}), '}},"passThroughTax":',
+        coalesce(trim_scale(c.pass_through_tax)::text, 'null'),
+    ',"transferCounterPosition":', CASE WHEN c.link_kind = 'transfer' THEN {_LEG} ELSE 'null' END,
+    ',"internalTransitLink":', CASE WHEN c.link_kind = 'transit' THEN {_LEG} ELSE 'null' END,
+    ',"sourceNote":', coalesce(to_json(c.source_note)::text, 'null'), '}}')"""
 _PARTS = f"""
-    coalesce((
-        SELECT json_object_agg(c.id, json_build_object(
-                   'counterparty', CASE WHEN c.counterparty_id IS NOT NULL
-                                        THEN json_build_object('type', p.type, 'id', p.id) END,
-                   'categoryId', c.category_id,
-                   'usingDateRule', json_strip_nulls(json_build_object(
-                       'type', c.rule, 'startDate', c.rule_start_date, 'endDate', c.rule_end_date,
-                       'invoiceDate', c.invoice_date)),
-                   'computedStartDate', c.computed_start_date,
-                   'computedEndDate', c.computed_end_date,
-                   'plSplit', json_strip_nulls(json_build_object({_SPLIT})),
-                   'passThroughTax', trim_scale(c.pass_through_tax),
-                   'transferCounterPosition', CASE WHEN c.link_kind = 'transfer' THEN json_build_object(
-                       'transactionId', o.transaction_id, 'categorizationId', o.id) END,
-                   'internalTransitLink', CASE WHEN c.link_kind = 'transit' THEN json_build_object(
-                       'transactionId', o.transaction_id, 'categorizationId', o.id) END,
-                   'sourceNote', c.source_note
-               ) ORDER BY c.position, c.id)::text
-          FROM ledger_categorization c
-          LEFT JOIN ledger_counterparty p ON p.company_id = c.company_id AND p.id = c.counterparty_id
-          LEFT JOIN ledger_categorization o ON o.company_id = c.company_id AND o.id = c.counter_id
-         WHERE c.company_id = ledger_transaction.company_id AND c.transaction_id = ledger_transaction.id
-    ), '{{}}')
+    (SELECT concat('{{', string_agg({_PART}, ',' ORDER BY c.position, c.id), '}}')
+       FROM ledger_categorization c
+       LEFT JOIN ledger_counterparty p ON p.company_id = c.company_id AND p.id = c.counterparty_id
+       LEFT JOIN ledger_categorization o ON o.company_id = c.company_id AND o.id = c.counter_id
+      WHERE c.company_id = ledger_transaction.company_id AND c.transaction_id = ledger_transaction.id)
 """  # noqa: S608 - names are ours
 _TIME = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""  # cheaper than a datetime in between
 _OWN = {
@@ -69,8 +65,8 @@ _OWN = {
     "companyId": "company_id::text",
     "accountId": "account_id::text",
     "date": "date::text",
-    "fromTo": "from_to",
-    "description": "description",
+    "fromTo": "nullif(from_to, '')",
+    "description": "nullif(description, '')",
     "amountValue": f"round(amount_value, CASE WHEN amount_currency IN ({_WHOLE}) THEN 0 ELSE 2 END)::text",
     "amountCurrency": "amount_currency",
     "categorizationsAutoAssigned": "categorizations_auto_assigned",

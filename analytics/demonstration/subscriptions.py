@@ -6,7 +6,8 @@ from datetime import date
 from analytics.demonstration.customers import PLANS, Customer, events
 from companies.models import Company, Stamp
 from ledger import products
-from ledger.event_importing import MOST_EVENTS, Item, Request, import_events
+from ledger.bulk_body import BulkRequest
+from ledger.event_importing import MOST_EVENTS, Item, import_events
 
 GROUPS = {"Self-service": ("starter", "team"), "Sales-led": ("business", "scale", "enterprise")}
 
@@ -36,4 +37,4 @@ def subscribe(*, company: Company, stamp: Stamp, customers: Sequence[Customer], 
         for event in events(customers, today=today)
     ]
     for start in range(0, len(items), MOST_EVENTS):
-        import_events(company=company, stamp=stamp, request=Request(items=[*items[start : start + MOST_EVENTS]]))
+        import_events(company=company, stamp=stamp, request=BulkRequest(items=[*items[start : start + MOST_EVENTS]]))

@@ -90,6 +90,13 @@ class PlSplit(Shape):
     def get_fields(self) -> dict[str, serializers.Field]:
         return {line: fields.NumberField(required=False, allow_null=True) for line in PlType.values}
 
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """A line that there is not is one that no category posts to; its amount would be lost."""
+        if isinstance(data, dict) and (unknown := data.keys() - PlType.values):
+            faults = {str(line): "There is no such P&L line." for line in unknown}
+            raise serializers.ValidationError(faults, code="pl_type_not_allowed")
+        return super().to_internal_value(data)
+
 
 class CategorizationShape(Shape):
     counterparty = CounterpartyRef(allow_null=True, required=False)

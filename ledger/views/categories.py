@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api.serializers import SUCCESS, Success
+from companies.api.viewsets import CompanyViewSet
 from companies.errors import unknown_id
 from companies.permissions import Permission
 from ledger import categories, counterparties
@@ -20,6 +21,7 @@ CHANGES = ("create", "update", "destroy")
 
 class CategoryViewSet(LedgerViewSet):
     schema_tags = ["Categories"]
+    touches_nothing = frozenset({"create"})
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.CATEGORIES_READ),
         **dict.fromkeys(CHANGES, Permission.CATEGORIES_WRITE),
@@ -78,7 +80,7 @@ class CategoryViewSet(LedgerViewSet):
         return Category.objects.of(self.company.id).with_uses().get(id=row.id)
 
 
-class CounterpartyViewSet(LedgerViewSet):
+class CounterpartyViewSet(CompanyViewSet):
     schema_tags = ["Counterparties"]
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.COUNTERPARTIES_READ),

@@ -11,7 +11,8 @@ from companies.api.rendering import json_body
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger import importing
-from ledger.import_body import NotJson, read_body
+from ledger.bulk_body import NotJson
+from ledger.import_body import IMPORT
 from ledger.serializers import imports as shapes
 
 
@@ -33,7 +34,7 @@ class ImportViewSet(CompanyViewSet):
         counted with multiplicity. `dryRun` says what would happen and stores nothing.
         """
         try:
-            asked = read_body(json_body(request))
+            asked = IMPORT.read(json_body(request))
         except NotJson:
             raise ParseError("The body is not JSON.", code="invalid_json") from None
         self.ignored(asked.ignored)

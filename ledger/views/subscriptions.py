@@ -12,8 +12,8 @@ from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger import event_importing, importing, subscribing
-from ledger.event_body import read_body
-from ledger.import_body import NotJson
+from ledger.bulk_body import NotJson
+from ledger.event_body import EVENTS
 from ledger.models import Subscription, SubscriptionEvent
 from ledger.serializers import subscriptions as shapes
 
@@ -136,7 +136,7 @@ class SubscriptionEventViewSet(CompanyViewSet):
         one subscription on one day the one further down counts. `dryRun` says what would happen and stores nothing.
         """
         try:
-            asked = read_body(json_body(request))
+            asked = EVENTS.read(json_body(request))
         except NotJson:
             raise ParseError("The body is not JSON.", code="invalid_json") from None
         self.ignored(asked.ignored)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -240,6 +240,24 @@ def test_new_rates_are_told_at_once(api, acme, now):
     Rate.objects.filter(currency="USD", date=date(2024, 1, 31)).update(per_euro=Decimal("0.5"))
     RateLoad.objects.create(source="test", loaded_time=now, rows=1)
     assert rows(api)[0]["new"] == 20 != before
+
+
+def test_a_currency_without_any_rate_is_said_and_never_taken_for_one(api, now):
+    Rate.objects.filter(currency="ILS").delete()
+    RateLoad.objects.create(source="test", loaded_time=now, rows=1)
+    send(api, item("a", "10.00", "2024-01-10"))
+    assert rows(api)[0]["new"] == 10
+    subscription = api.get("subscriptions").json()[0]["id"]
+    event = {"subscriptionId": subscription, "effectiveDate": "2024-02-10", "amountValue": "9", "amountCurrency": "ILS"}
+    assert api.post("subscription_events", event).status_code == 201
+    assert api.get().json()["computedCommittedMrrEur"] is None
+    for asked in (api.post("data/monthlyData", {"mrrType": "mrr"}), api.get("products")):
+        assert (asked.status_code, asked.json()["code"]) == (409, "rate_missing")
+    with pytest.raises(CommandError, match="1 companies"):
+        call_command("refresh_metrics")
+    api.delete(f"subscription_events/{api.get('subscription_events').json()[0]['id']}")
+    assert rows(api)[1]["end"] == 10
+    assert api.get().json()["computedCommittedMrrEur"] == "10.00"
 
 
 def test_products_are_told_as_if_only_they_existed(api):

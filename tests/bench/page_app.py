@@ -20,8 +20,9 @@ from django.urls import include, path
 from rest_framework import serializers
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from companies.api.viewsets import CompanyViewSet
+from companies.permissions import Permission
 from ledger.models import Categorization, Transaction
 
 
@@ -39,17 +40,18 @@ class PlainTransaction(serializers.ModelSerializer):
         fields = "__all__"
 
 
-class PlainPage(APIView):
-    """No authentication, two queries, the framework's own serializers and renderer."""
+class PlainPage(CompanyViewSet):
+    """On the same ground as ours; two queries, the framework's own serializers and renderer."""
 
-    authentication_classes = ()
+    permission_for = {"list": Permission.TRANSACTIONS_READ}
     renderer_classes = (JSONRenderer,)
 
-    def get(self, request, company_id):
+    def list(self, request, company_id):
         limit = int(request.GET.get("limit", "100"))
-        rows = list(Transaction.objects.filter(company_id=company_id).order_by("-date", "-id")[:limit])
+        rows = list(Transaction.objects.of(self.company.id).order_by("-date", "-id")[:limit])
         by_transaction = {}
-        for part in Categorization.objects.filter(company_id=company_id, transaction_id__in=[row.id for row in rows]):
+        parts = Categorization.objects.of(self.company.id).filter(transaction_id__in=[row.id for row in rows])
+        for part in parts:
             by_transaction.setdefault(part.transaction_id, []).append(part)
         for row in rows:
             row.parts = by_transaction.get(row.id, [])
@@ -62,6 +64,6 @@ def constant(request):
 
 urlpatterns = [
     path("constant", constant),
-    path("plain/<str:company_id>", PlainPage.as_view()),
+    path("plain/<str:company_id>", PlainPage.as_view({"get": "list"})),
     path("", include("config.urls")),
 ]

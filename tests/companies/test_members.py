@@ -138,6 +138,13 @@ def test_the_last_owner_stays_one(owner, alice, change):
     assert (stored.role, stored.permissions) == ("owner", None)
 
 
+@pytest.mark.parametrize("change", [{"role": "admin"}, None])
+def test_a_key_is_told_that_the_last_owner_stays(owner, api, alice, change):
+    path = f"members/{id_of(owner, alice.email)}"
+    answer = api.put(path, change) if change else api.delete(path)
+    assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
+
+
 def test_one_of_two_owners_may_go_but_not_the_other(owner, alice):
     second = owner.post("members", {"email": "d@acme.example", "role": "owner"}).json()["id"]
     assert owner.put(f"members/{second}", {"role": "viewer"}).status_code == 200

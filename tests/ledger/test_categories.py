@@ -125,6 +125,14 @@ def test_a_category_in_use_is_not_deleted_unless_another_takes_its_place(api, bo
     assert posting.differences(acme.id) == []
 
 
+def test_an_account_that_loses_its_default_category_has_changed(api, books, travel):
+    path = f"accounts/{books.account(defaultCategoryId=travel)}"
+    etag = api.get(path)["ETag"]
+    assert api.delete(f"categories/{travel}").status_code == 200
+    answer = api.get(path, if_none_match=etag)
+    assert (answer.status_code, answer.json()["defaultCategoryId"]) == (200, None)
+
+
 def test_a_line_in_use_stays(api, books, bank, travel):
     books.split(books.book(bank)["id"], {"categoryId": travel, "plSplit": {"ga": -10}})
     refused = api.put(f"categories/{travel}", {"plTypes": ["cac"]})

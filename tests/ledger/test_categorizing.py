@@ -140,6 +140,7 @@ def test_a_missing_rate_is_an_error_and_nothing_is_stored(books, rates):
     ("part", "pointer", "code"),
     [
         ({"plSplit": {"revenue": -1}}, "plSplit/revenue", "pl_type_not_allowed"),
+        ({"plSplit": {"cogs": -1, "profit": -3}}, "plSplit/profit", "pl_type_not_allowed"),
         ({"plSplit": {"cogs": 1}}, "plSplit/cogs", "wrong_sign"),
         ({"plSplit": {"cogs": -1}, "passThroughTax": 1}, "passThroughTax", "wrong_sign"),
         ({"plSplit": {"cogs": -1.001}}, "plSplit/cogs", "too_many_decimals"),
@@ -274,6 +275,14 @@ def test_a_period_of_more_than_thirty_years_is_refused(books, bank):
     )
     assert (answer.status_code, answer.json()["code"]) == (400, "period_out_of_range")
     assert not Categorization.objects.exists()
+
+
+def test_a_note_comes_back_as_it_was_written(books, bank):
+    note = 'He said "no"\n\t\\ and left – 日本 \u2028 {}, </script>'
+    made = books.book(bank, "-10.00")["id"]
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "sourceNote": note}
+    books.split(made, part)
+    assert books.parts(made)[0]["sourceNote"] == note
 
 
 def test_decimals_are_exact(books, bank, acme):

@@ -4,6 +4,8 @@ from datetime import date, timedelta
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from companies.models import AuditEntry
 from ledger.models import Counterparty, Subscription, SubscriptionEvent
@@ -178,6 +180,30 @@ def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send, subscr
     assert [each["id"] for each in api.get("subscriptions").json()] == [other["id"], subscription["id"]]
     assert api.get("subscriptions?status=active").status_code == 400
     assert api.get("subscription_events?subscriptionId=x").status_code == 400
+
+
+def test_lists_take_as_many_queries_for_many_rows_as_for_one(api, subscription, send):
+    def queries(path):
+        with CaptureQueriesContext(connection) as captured:
+            assert api.get(path).status_code == 200
+        return len(captured)
+
+    send()
+    paths = ("subscriptions", "subscription_events", "products")
+    few = [queries(path) for path in paths]
+    items = [
+        {
+            "subscriptionExternalId": f"s{n}",
+            "customerExternalId": f"c{n}",
+            "productExternalId": f"p{n}",
+            "effectiveDate": "2024-01-01",
+            "amountValue": "1.00",
+            "amountCurrency": "EUR",
+        }
+        for n in range(200)
+    ]
+    assert api.post("subscription_events/import", {"events": items}).json()["count"] == 200
+    assert [queries(f"{path}?limit=1000" if path != "products" else path) for path in paths] == few
 
 
 def test_other_companies_see_none_of_it(globex_api, subscription, send):

@@ -1,5 +1,6 @@
 """Transactions over HTTP: booking, reading, changing, deleting, listing."""
 
+import base64
 import json
 from urllib.parse import parse_qsl, urlsplit
 
@@ -74,6 +75,14 @@ def test_a_created_transaction_tells_where_it_is(api, bank):
     assert answer.json()["amountValue"] == "5.00"
     again = api.get(f"transactions/{answer.json()['id']}", if_none_match=answer["ETag"])
     assert again.status_code == 304
+
+
+def test_a_retried_booking_is_booked_once(api, bank):
+    body = {"accountId": bank, "date": "2026-01-31", "amountValue": "5.00"}
+    first, again = (api.post("transactions", body, idempotency_key="once") for _ in range(2))
+    assert again["Idempotency-Replayed"] == "true"
+    assert (again.status_code, again.json(), again["ETag"]) == (201, first.json(), first["ETag"])
+    assert Transaction.objects.count() == 1
 
 
 def test_amounts_print_the_decimals_of_their_currency(books):
@@ -343,6 +352,13 @@ def next_params(answer):
     return dict(parse_qsl(urlsplit(link[1:].partition(">")[0]).query)) if link else None
 
 
+def test_a_forged_cursor_is_refused(api, many):
+    for values in (["NaN", "x"], ["Infinity", many[0]["id"]], ["2026-01-01", many[0]["id"]], ["5", 5], {}, "x"):
+        cursor = base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
+        answer = api.get("transactions", {"cursor": cursor, "sort": "amount"})
+        assert codes(answer) == {"#/cursor": "invalid_cursor"}
+
+
 @pytest.mark.parametrize("sort", ["-date", "date", "-amount", "amount"])
 @pytest.mark.parametrize("limit", [1, 3, 10, 11])
 def test_pages_follow_each_other_without_gap_or_repetition(api, many, sort, limit):
@@ -375,3 +391,17 @@ def test_a_page_is_one_statement_whatever_its_size(api, books, bank, rows, djang
     with django_assert_num_queries(2):  # the key's, and the page
         answer = api.get("transactions", {"limit": 1000})
     assert len(json.loads(answer.content)) == rows
+
+
+def test_texts_that_are_not_set_are_null(api, books, bank):
+    plain = books.book(bank)
+    assert (plain["fromTo"], plain["description"], plain["notes"]) == (None, None, None)
+    named = books.book(bank, fromTo="Café", description="Two coffees")
+    unset = api.put(f"transactions/{named['id']}", {"fromTo": None, "description": None}).json()
+    assert (unset["fromTo"], unset["description"]) == (None, None)
+
+
+def test_a_sort_that_is_given_twice_is_refused(api):
+    answer = api.get("transactions", {"sort": ["date", "amount"]})
+    assert answer.status_code == 400
+    assert codes(answer) == {"#/sort": "invalid_filter"}

@@ -7,8 +7,10 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.admin.sites import site
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client
-from django.urls import reverse
+from django.urls import path, reverse
+from django_otp.plugins.otp_static.models import StaticDevice
 from PIL import Image
 
 from companies.models import AuditEntry, Company, User
@@ -150,7 +152,7 @@ def test_no_table_of_the_toolkit_is_in_the_admin():
 @pytest.mark.parametrize(("to", "moves"), [("free", True), ("paid", True), ("sandbox", False), ("cancelled", False)])
 def test_a_status_moves_only_along_its_ways(to, moves, staff, acme):
     url = f"/admin/companies/company/{acme.pk}/change/"
-    rows = inlines("-1") | inlines("-2") | inlines("-3")  # they have no name that leads back
+    rows = inlines("-1") | inlines("-2") | inlines("-3") | inlines("-4")  # they have no name that leads back
     answer = staff.post(url, {"system_status": to, "system_trial_until_0": "", "system_trial_until_1": ""} | rows)
     assert answer.status_code == (302 if moves else 200), answer.content[:3000]
     assert Company.objects.get(pk=acme.pk).system_status == (to if moves else "trial")
@@ -189,3 +191,32 @@ def test_with_a_second_factor_a_password_is_not_enough(settings, rf, staff):
 
 def test_the_sign_in_page_of_the_admin_carries_our_token(client):
     assert csrf(client.get("/admin/login/"))
+
+
+def test_the_log_is_shown_a_company_at_a_time(staff, acme, globex):
+    url = "/admin/companies/auditentry/"
+    assert "0 audit entries" in staff.get(url).content.decode()
+    assert "company.created" in staff.get(url, {"q": str(acme.id)}).content.decode()
+    assert "0 audit entries" in staff.get(url, {"q": "x"}).content.decode()
+    page = staff.get(f"/admin/companies/company/{acme.pk}/change/").content.decode()
+    assert f"{url}?q={acme.id}" in page
+
+
+def test_a_companys_accounts_are_shown(staff, api, acme):
+    api.post("accounts", {"name": "Main account", "type": "bank"})
+    assert "Main account" in staff.get(f"/admin/companies/company/{acme.pk}/change/").content.decode()
+
+
+def test_staff_sign_in_with_a_device_of_their_own(settings, staff, client):
+    settings.STAFF_MFA = True
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django_otp.middleware.OTPMiddleware"]
+    settings.ROOT_URLCONF = (path("admin/", make_site().urls),)
+    out = io.StringIO()
+    call_command("addstatictoken", "staff@example.com", stdout=out)
+    form = {"username": "staff@example.com", "password": "correct horse battery", "next": "/admin/"}
+    assert "OTP" in client.post("/admin/login/", form).content.decode()
+    form["otp_device"] = StaticDevice.objects.get().persistent_id
+    assert client.post("/admin/login/", form | {"otp_token": "wrong"}).status_code == 200
+    StaticDevice.objects.update(throttling_failure_count=0)
+    assert client.post("/admin/login/", form | {"otp_token": out.getvalue().strip()}).status_code == 302
+    assert client.get("/admin/").status_code == 200

@@ -1,17 +1,19 @@
-"""Brings recurring revenue and the metrics of every company up to date."""
+"""Brings recurring revenue and the metrics of every company up to date, and warns where cash will not last."""
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from analytics import metrics, recurring
+from analytics import low_cash, metrics, recurring
 from companies.models import Company, Stamp
+from ledger.calc.fx import MissingRate
+from ledger.rates import rate_table
 
 
 class Command(BaseCommand):
-    help = "Recompute the stored metrics of every company, and its recurring revenue where rates or events changed it."
+    help = "Recompute every company's stored metrics and recurring revenue; warn where cash will run out. Run it daily."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--company", metavar="ID", help="this one only")
@@ -22,9 +24,18 @@ class Command(BaseCommand):
         if options["company"]:
             companies = companies.filter(id=options["company"])
         count = 0
+        failed = 0
         for company in companies:
-            with transaction.atomic():
-                recurring.refresh(company)
-                metrics.store_metrics(company=company, stamp=stamp)
-            count += 1
+            try:
+                with transaction.atomic():
+                    recurring.refresh(company)
+                    metrics.store_metrics(company=company, stamp=stamp)
+                    low_cash.warn(company=company, stamp=stamp, rates=rate_table())
+            except MissingRate as missing:
+                self.stderr.write(f"{company.id} {missing}")
+                failed += 1
+            else:
+                count += 1
         self.stdout.write(f"Metrics of {count} companies are up to date.")
+        if failed:
+            raise CommandError(f"{failed} companies have a currency without any rate.")

@@ -1,0 +1,141 @@
+"""Every field of accounts and groups, and what each operation does to it."""
+
+import pytest
+
+from ledger.models import Account, AccountGroup
+
+pytestmark = pytest.mark.django_db
+
+FIELDS = {
+    "id", "companyId", "type", "name", "accountNumber", "includeInCashBalance", "accountGroupId", "archived",
+    "expectedAnnualReturn", "order", "defaultCurrency", "defaultCategoryId", "importType", "transitCurrency",
+    "importSettings", "bankConnection", "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
+}  # fmt: skip
+CONNECTION = {
+    "type": "bankProviderA", "countryCode": "DE", "status": "active", "integrationId": "i-1",
+    "expireTime": "2027-01-01T00:00:00Z", "lastSyncTime": "2026-01-01T00:00:00Z",
+    "balanceMismatchReportedBalances": [1.5, 2], "balanceMismatchCalculatedBalance": 1.25, "balanceMismatchSince": None,
+    "bankProviderAAccount": {
+        "id": 7, "iban": "DE00", "accountHolderName": "A",
+        "institution": {"id": 1, "name": "B", "bic": "C", "logoStored": True},
+    },
+    "createdUserId": None,
+}  # fmt: skip
+
+
+@pytest.fixture
+def bank(api):
+    return api.post("accounts", {"type": "bank", "name": "Main"}).json()
+
+
+@pytest.fixture
+def group(api):
+    return api.post("account_groups", {"name": "Banks"}).json()
+
+
+def test_an_account_has_every_field_and_a_listed_one_its_integration(api, bank):
+    assert set(bank) == FIELDS
+    (listed,) = api.get("accounts").json()
+    assert set(listed) == FIELDS | {"integration"}
+    assert listed["integration"] is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "cash"),
+    [("bank", True), ("cash", True), ("creditCard", False), ("loan", False), ("transit", False), ("other", False)],
+)
+def test_banks_and_cash_count_as_cash_unless_told_otherwise(api, kind, cash):
+    assert api.post("accounts", {"type": kind, "name": "x"}).json()["includeInCashBalance"] is cash
+    told = api.post("accounts", {"type": kind, "name": "x", "includeInCashBalance": not cash}).json()
+    assert told["includeInCashBalance"] is not cash
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("type", "transit"), ("name", "New"), ("accountNumber", "DE02"), ("accountNumber", None),
+        ("includeInCashBalance", False), ("expectedAnnualReturn", -8388608), ("expectedAnnualReturn", None),
+        ("order", 8388607), ("importType", "csv"), ("transitCurrency", "USD"), ("transitCurrency", None),
+        ("importSettings", {"csv": {"delimiter": ";", "snake_case": {"a_b": 1}}}), ("importSettings", None),
+        ("defaultCurrency", "CHF"),
+    ],
+)  # fmt: skip
+def test_each_writable_field_is_changed_alone_and_maps_keep_their_keys(api, bank, field, value):
+    changed = api.put(f"accounts/{bank['id']}", {field: value})
+    assert changed.status_code == 200, changed.content
+    assert changed.json()[field] == value
+    assert {n for n in FIELDS if changed.json()[n] != bank[n]} <= {field, "lastUpdatedTime"}
+
+
+@pytest.mark.parametrize("field", ["archived", "bankConnection", "companyId", "id", "createdTime"])
+def test_what_is_read_only_stays_as_it_is(api, bank, field):
+    answer = api.put(f"accounts/{bank['id']}", {field: {"type": "x"} if field == "bankConnection" else True})
+    assert (answer.status_code, answer.json()) == (200, bank)
+    assert "Ignored-Fields" not in answer
+
+
+def test_a_bank_connection_is_answered_as_it_was_stored(api, bank):
+    Account.objects.filter(id=bank["id"]).update(bank_connection=CONNECTION)
+    (listed,) = api.get("accounts").json()
+    assert listed["bankConnection"] == CONNECTION
+    assert listed["integration"] == {"id": "i-1", "type": "bankProviderA", "status": "active"}
+    assert api.get(f"accounts/{bank['id']}").json()["bankConnection"] == CONNECTION
+
+
+def test_a_group_has_every_field_and_is_renamed_ordered_and_archived(api, bank, group):
+    assert set(group) == {
+        "id", "companyId", "name", "archived", "order", "createdTime", "createdUserId", "lastUpdatedTime",
+        "lastUpdatedUserId",
+    }  # fmt: skip
+    api.put(f"accounts/{bank['id']}/change_group", {"accountGroupId": group["id"]})
+    changed = api.put(f"account_groups/{group['id']}", {"name": "Old", "archived": True, "order": -3}).json()
+    assert (changed["name"], changed["archived"], changed["order"]) == ("Old", True, -3)
+    assert [g["id"] for g in api.get("account_groups").json()] == [group["id"]]
+    (account,) = api.get("accounts").json()
+    assert (account["accountGroupId"], account["archived"]) == (group["id"], False)
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "code"),
+    [
+        ({}, "#/accountGroupId", "required"),
+        ({"accountGroupId": ""}, "#/accountGroupId", "unknown_id"),
+        ({"accountGroupId": 5}, "#/accountGroupId", "unknown_id"),
+        ({"accountGroupId": "00000000-0000-7000-8000-000000000000"}, "#/accountGroupId", "unknown_id"),
+        ([], "#", "invalid_value"),
+    ],
+)
+def test_a_wrong_move_is_refused_and_the_account_stays(api, bank, group, body, pointer, code):
+    path = f"accounts/{bank['id']}/change_group"
+    api.put(path, {"accountGroupId": group["id"]})
+    answer = api.put(path, body)
+    assert answer.status_code == 400
+    assert [(e["pointer"], e["code"]) for e in answer.json()["errors"]] == [(pointer, code)]
+    assert api.get(f"accounts/{bank['id']}").json()["accountGroupId"] == group["id"]
+
+
+def test_another_companys_group_is_unknown_in_every_place(api, bank, globex_api):
+    theirs = globex_api.post("account_groups", {"name": "Theirs"}).json()["id"]
+    for answer in (
+        api.put(f"accounts/{bank['id']}/change_group", {"accountGroupId": theirs}),
+        api.put(f"accounts/{bank['id']}", {"accountGroupId": theirs}),
+        api.post("accounts", {"type": "bank", "name": "x", "accountGroupId": theirs}),
+    ):
+        assert [e["code"] for e in answer.json()["errors"]] == ["unknown_id"]
+    for answer in (
+        api.get(f"account_groups/{theirs}"),
+        api.put(f"account_groups/{theirs}", {"name": "Ours"}),
+        api.delete(f"account_groups/{theirs}"),
+    ):
+        assert answer.status_code == 404
+    assert AccountGroup.objects.get(id=theirs).name == "Theirs"
+    assert Account.objects.count() == 1
+
+
+def test_archiving_and_restoring_twice_is_the_same_as_once(api, bank):
+    path = f"accounts/{bank['id']}"
+    first = api.put(f"{path}/archive").json()
+    assert api.put(f"{path}/archive").json() == first
+    restored = api.put(f"{path}/unarchive").json()
+    assert api.put(f"{path}/unarchive", {"anything": 1}).json() == restored
+    assert restored["archived"] is False
