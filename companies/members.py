@@ -26,7 +26,7 @@ class AlreadyMember(Conflict):
 
 
 class OwnersOnly(Denied):
-    """Only owners make owners, only managers of the company change them, and nobody hands out more than they hold."""
+    """Only owners make owners, only who may manage the company changes them, and nobody gives what they do not hold."""
 
 
 def add(

@@ -226,6 +226,9 @@ PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
 DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]
 
+# Functions that delete what has expired, and return how many rows: (now) → int.
+PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune"]
+
 # ---------------------------------------------------------------------------------------------- transport
 
 SECURE_SSL_REDIRECT = False  # the proxy in front ends TLS and redirects

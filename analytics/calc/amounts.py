@@ -59,6 +59,16 @@ def compact(amount: Decimal, currency: str) -> str:
     return signed(amount, f"{symbol(currency)}{round_to(size, decimals):,.{decimals}f}")
 
 
+def percent(share: Decimal, *, plus: bool = False) -> str:
+    """With one decimal.
+
+    >>> percent(Decimal("0.2505")), percent(Decimal("-0.01"), plus=True)
+    ('25.1 %', '−1.0 %')
+    """
+    hundredths = round_to(share * 100, 1)
+    return signed(hundredths, f"{abs(hundredths):,} %", plus=plus)
+
+
 def short(value: Decimal) -> str:
     """Three digits that count, without zeros behind.
 

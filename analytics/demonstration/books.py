@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from uuid import UUID
 
+from django.db import connection
+
 from analytics.demonstration.movement import Movement, Tax
 from companies.models import Company, Stamp
 from ledger import categories, counterparties, transfers
@@ -68,6 +70,7 @@ class Books:
                     skipped_before_data_start=0,
                     duplicates=0,
                 )
+        analyse()
         later = [each for each in movements if each.later]
         ids = self.stored_ids()
         self.invoice((each, ids[each.external_id]) for each in later if each.tax)
@@ -137,3 +140,9 @@ class Books:
                     company=self.company, stamp=self.stamp, source_id=legs[False], source_part_id=None,
                     target_id=legs[True],
                 )  # fmt: skip
+
+
+def analyse() -> None:
+    """Lets the database see what was just stored: its own look comes later, and plans for empty tables are slow."""
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE ledger_transaction, ledger_categorization, ledger_posting")

@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from analytics import balances
-from analytics.calc.amounts import compact, rounded
+from analytics.calc.amounts import MINUS, compact, percent, rounded
 from analytics.calc.mrr import MonthlyRow
 from analytics.cash_flow import Forecast
 from companies.models import Company
@@ -40,7 +40,7 @@ def cash_figures(company: Company, points: Sequence[balances.Point], flows: Fore
     now = points[-1].cash
     before = next((point.cash for point in points if point.day >= today - timedelta(days=CHANGE_DAYS)), now)
     change = now - before
-    share = f"{abs(change) / before * 100:.1f} % of {compact(before, currency)}" if before > 0 else "no cash before"
+    share = f"{percent(abs(change) / before)} of {compact(before, currency)}" if before > 0 else "no cash before"
     return [
         Figure("Cash", rounded(now, currency), "on all cash accounts"),
         Figure("Change in 30 days", rounded(change, currency, plus=True), share, tone_of(change)),
@@ -73,11 +73,11 @@ def runway(cash: Decimal, flows: Forecast, *, today: date, currency: str) -> Fig
 def subscription_figures(company: Company, rows: Sequence[MonthlyRow]) -> list[Figure]:
     """Committed recurring revenue and who pays it, in the month under way."""
     now, currency = rows[-1], company.base_currency
-    share = f"{(now.end - now.start) / now.start * 100:+.1f} % this month".replace("-", "−") if now.start else ""
+    share = f"{percent((now.end - now.start) / now.start, plus=True)} this month" if now.start else ""
     more = now.end_count - now.start_count
     return [
         Figure("Committed MRR", rounded(now.end, currency), share),
-        Figure("Active customers", f"{now.end_count:,}", f"{more:+d} this month".replace("-", "−") if more else ""),
+        Figure("Active customers", f"{now.end_count:,}", f"{more:+,d} this month".replace("-", MINUS) if more else ""),
     ]
 
 

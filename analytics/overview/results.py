@@ -12,6 +12,7 @@ from companies.models import Company
 from ledger.calc.months import add_months, first_of_month
 
 ZERO = Decimal(0)
+SET_IN = "\u2003"
 REVENUE = (
     Key("revenueRecurring", "Recurring"),
     Key("revenueUsage", "Usage"),
@@ -40,9 +41,9 @@ def result_section(company: Company, *, months: int, today: date) -> Section:
             f"{month:%B %Y}",
             [
                 ("Revenue", rounded(revenue, currency)),
-                *((key.label, rounded(row[key.series], currency)) for key in REVENUE if row[key.series]),
+                *parts_of(row, REVENUE, currency),
                 ("Expenses", rounded(expenses, currency)),
-                *((key.label, rounded(row[key.series], currency)) for key in EXPENSES if row[key.series]),
+                *parts_of(row, EXPENSES, currency),
             ],
         )
         for month, row, (revenue, expenses) in zip(calendar, rows, sums, strict=True)
@@ -73,6 +74,11 @@ def result_section(company: Company, *, months: int, today: date) -> Section:
             ],
         ),
     )
+
+
+def parts_of(row: dict[str, Decimal], keys: Sequence[Key], currency: str) -> list[tuple[str, str]]:
+    """What a sum is made of, set in below it."""
+    return [(f"{SET_IN}{key.label}", rounded(row[key.series], currency)) for key in keys if row[key.series]]
 
 
 def stack_of(row: dict[str, Decimal], keys: Sequence[Key]) -> list[tuple[str, Decimal]]:

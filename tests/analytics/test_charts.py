@@ -1,0 +1,169 @@
+"""Where the parts of charts lie, and how amounts are written on them."""
+
+import itertools
+import re
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analytics.calc import charts
+from analytics.calc.amounts import compact, rounded, whole
+from analytics.calc.scales import nice_step, ticks
+
+amounts = st.decimals(min_value=-(10**18), max_value=10**18, places=2)
+TOP, BOTTOM = charts.HEADROOM, charts.HEIGHT - charts.HEADROOM
+
+
+def D(text):
+    return Decimal(text)
+
+
+# ---------------------------------------------------------------------------------------------- scales
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        pytest.param([], "0 1", id="no values"),
+        pytest.param(["0", "0"], "0 1", id="zero data"),
+        pytest.param(["0.03"], "0 0.01 0.02 0.03", id="a few cents"),
+        pytest.param(["97"], "0 20 40 60 80 100", id="just below a round number"),
+        pytest.param(["100"], "0 20 40 60 80 100", id="a round number"),
+        pytest.param(["-30", "12"], "-30 -20 -10 0 10 20", id="both signs"),
+        pytest.param(["-1200"], "-1250 -1000 -750 -500 -250 0", id="negative only"),
+        pytest.param(["999999999999999.9999"], "0 200000000000000 400000000000000 600000000000000 800000000000000 "
+                     "1000000000000000", id="the largest amount"),
+    ],
+)  # fmt: skip
+def test_ticks_are_round_and_hold_zero_and_all_values(values, expected):
+    assert [str(tick) for tick in ticks(map(D, values))] == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("span", "step"), [("1", "1"), ("7", "2"), ("12", "5"), ("11", "5"), ("110", "25"), ("1200000", "250000")]
+)
+def test_a_currency_without_decimals_has_whole_steps(span, step):
+    assert nice_step(D(span), smallest=D(1)) == D(step)
+
+
+@given(st.lists(amounts, max_size=30))
+def test_ticks_are_evenly_apart_and_few(values):
+    found = ticks(values)
+    assert found[0] <= min([*values, 0])
+    assert found[-1] >= max([*values, 0])
+    assert 0 in found
+    assert len({after - before for before, after in itertools.pairwise(found)}) == 1
+    assert 2 <= len(found) <= 8
+
+
+# ---------------------------------------------------------------------------------------------- columns
+
+
+def test_parts_of_a_bar_stand_on_each_other_and_negative_ones_hang_below_zero():
+    drawn = charts.columns([[[("a", D(30)), ("b", D(20)), ("c", D(-10)), ("d", D(-40))]]])
+    a, b, c, d = drawn.columns[0].segments
+    assert a.y + a.height == drawn.zero == c.y
+    assert b.y + b.height == a.y
+    assert d.y == round(c.y + c.height, 1)
+    assert d.height == pytest.approx(4 * c.height, abs=0.5)
+
+
+def test_bars_of_a_column_stand_side_by_side_within_their_place():
+    drawn = charts.columns([[[("a", D(1))], [("b", D(1))]]] * 12)
+    for index, column in enumerate(drawn.columns):
+        first, second = column.segments
+        assert index * 100 / 12 <= first.x < first.x + first.width <= second.x + 0.01
+        assert second.x + second.width <= (index + 1) * 100 / 12 + 0.01
+        assert column.middle == pytest.approx((index + 0.5) * 100 / 12, abs=0.01)
+
+
+def test_what_is_zero_is_not_drawn_and_what_is_small_can_still_be_seen():
+    drawn = charts.columns([[[("nothing", D(0)), ("little", D("0.01")), ("much", D(10**9))]]])
+    assert [(part.series, part.height >= charts.THINNEST) for part in drawn.columns[0].segments] == [
+        ("little", True),
+        ("much", True),
+    ]
+
+
+def test_a_chart_of_nothing_has_an_axis_and_no_bars():
+    drawn = charts.columns([[[("a", D(0))]], [[("a", D(0))]]])
+    assert [part for column in drawn.columns for part in column.segments] == []
+    assert drawn.zero == BOTTOM
+    assert charts.columns([]).columns == []
+
+
+@given(st.lists(st.lists(amounts, min_size=1, max_size=4), min_size=1, max_size=24))
+def test_no_part_leaves_the_plot(bars):
+    drawn = charts.columns([[[(str(n), value) for n, value in enumerate(stack)]] for stack in bars])
+    for column in drawn.columns:
+        for part in column.segments:
+            assert part.y >= TOP - 1.1
+            assert part.y + part.height <= BOTTOM + 1.1
+            assert part.x >= 0
+            assert part.x + part.width <= 100.01
+
+
+# ---------------------------------------------------------------------------------------------- lines
+
+
+def coordinates(path):
+    return [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) (-?[\d.]+)", path)]
+
+
+def test_a_line_goes_from_edge_to_edge_through_every_value():
+    drawn = charts.line([D(0), D(50), D(100)])
+    assert coordinates(drawn.path) == [(0, BOTTOM), (500, (TOP + BOTTOM) / 2), (1000, TOP)]
+    assert drawn.area.startswith(drawn.path)
+    assert drawn.area.endswith("Z")
+    assert drawn.last_y == TOP
+
+
+def test_a_single_point_is_a_level_line():
+    assert len({y for _, y in coordinates(charts.line([D(7)]).path)}) == 1
+
+
+def test_the_area_below_zero_hangs_from_it():
+    drawn = charts.line([D(-10), D(10)])
+    assert drawn.zero == (TOP + BOTTOM) / 2
+    assert f"L1000 {drawn.zero:.0f}L0 {drawn.zero:.0f}Z" in drawn.area
+
+
+def test_a_line_of_nothing_is_empty():
+    assert (charts.line([]).path, charts.line([]).area) == ("", "")
+
+
+def test_a_line_over_columns_meets_their_middles():
+    drawn = charts.columns([[[("a", D(10))]], [[("a", D(-10))]]])
+    assert coordinates(charts.points([D(10), D(-10)], drawn)) == [(250, TOP), (750, BOTTOM)]
+
+
+# ---------------------------------------------------------------------------------------------- amounts
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "expected"),
+    [
+        ("0", "EUR", "€0"),
+        ("12000", "EUR", "€12k"),
+        ("-4250", "USD", "−$4.25k"),
+        ("999499", "EUR", "€999k"),
+        ("999500", "EUR", "€1M"),
+        ("1234567", "JPY", "¥1.23M"),
+        ("0.5", "GBP", "£0.50"),
+        ("950", "CHF", "CHF\u202f950"),
+        ("2500000000", "EUR", "€2.5B"),
+        ("999999999999999.99", "EUR", "€1,000T"),
+    ],
+)
+def test_short_amounts_have_three_digits_and_a_unit(amount, currency, expected):
+    assert compact(D(amount), currency) == expected
+
+
+def test_amounts_in_tables_have_the_decimals_of_their_currency():
+    assert (whole(D("-1234.5"), "EUR"), whole(D(1234), "JPY")) == ("−1,234.50", "1,234")
+
+
+def test_key_figures_are_rounded_half_up_and_zero_has_no_sign():
+    assert (rounded(D("2.5"), "EUR"), rounded(D("-0.4"), "EUR"), rounded(D(0), "EUR", plus=True)) == ("€3", "€0", "€0")

@@ -1,0 +1,247 @@
+"""The demonstration company: believable, complete, and the same for the same seed and day."""
+
+import io
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.db.models import Count, Sum
+from django.test import override_settings
+
+from analytics import balances, recurring
+from analytics.calc.series import axis
+from analytics.demonstration.company import furnish
+from companies.models import Company, Membership, User
+from ledger.calc.months import add_months, first_of_month
+from ledger.models import Account, Categorization, Counterparty, File, Product, SubscriptionEvent, Transaction
+from ledger.rates import rate_table
+from notifications.models import Notification
+from planning.models import PlanItem, PlannedOverride, PlannedTransaction
+from tests.conftest import Api
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 9, 18, 10, tzinfo=UTC)
+TODAY = NOW.date()
+COUNT = 2500
+
+
+def made(**options):
+    told = io.StringIO()
+    call_command("demo", json=True, stdout=told, **options)
+    return json.loads(told.getvalue())
+
+
+@pytest.fixture(scope="module")
+def company(django_db_setup, django_db_blocker, tmp_path_factory):
+    """One company for all tests that only look; each test's own transaction lies within the one that made it."""
+    files = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    storages = {**settings.STORAGES, "default": files | {"OPTIONS": {"location": str(tmp_path_factory.mktemp("demo"))}}}
+    with django_db_blocker.unblock(), override_settings(STORAGES=storages), transaction.atomic():
+        shown = furnish(name="Demo", months=24, transactions=COUNT, seed=1, now=NOW)
+        yield Company.objects.get(id=shown.company_id)
+        transaction.set_rollback(True)
+
+
+# ---------------------------------------------------------------------------------------------- the command
+
+
+def test_the_command_says_how_to_get_in():
+    told = made(name="Mine", months=2, transactions=100)
+    assert set(told) == {"companyId", "email", "password", "apiKey"}
+    company = Company.objects.get(id=told["companyId"])
+    assert company.name == "Mine"
+    assert User.objects.get(email=told["email"]).check_password(told["password"])
+    (row,) = Api(company, key=told["apiKey"]).get("/companies").json()  # a key reaches one company
+    assert (row["id"], row["role"]) == (told["companyId"], "apiKey")
+    assert "company:manage" in row["permissions"]
+
+
+def test_a_second_demonstration_stands_beside_the_first():
+    one, other = made(months=1, transactions=50), made(months=1, transactions=50, name="Other")
+    assert one["companyId"] != other["companyId"]
+    ids = Membership.objects.filter(user__email=one["email"]).values_list("company_id", flat=True)
+    assert {one["companyId"], other["companyId"]} <= {str(each) for each in ids}
+
+
+@pytest.mark.parametrize(("months", "count"), [(1, 0), (1, 10), (3, 300), (36, 200), (12, 1500)])
+def test_there_are_as_many_transactions_as_asked_for(months, count):
+    company = made(months=months, transactions=count)["companyId"]
+    booked = Transaction.objects.of(company).exclude(source="initialBalance")
+    assert booked.count() == count
+    first = add_months(first_of_month(datetime.now(tz=UTC).date()), 1 - months)
+    assert not booked.filter(date__lt=first).exists()
+
+
+@pytest.mark.parametrize("options", [{"months": 0}, {"months": 241}, {"transactions": -1}])
+def test_nonsense_is_refused(options):
+    with pytest.raises(CommandError):
+        made(name="Nonsense", **options)
+    assert not Company.objects.filter(name="Nonsense").exists()
+
+
+def told_of(company_id):
+    """What two demonstrations of one seed have in common."""
+    rows = Transaction.objects.of(company_id).order_by("date", "amount_value", "description", "from_to")
+    events = SubscriptionEvent.objects.of(company_id).order_by("effective_date", "amount_value", "committed_date")
+    return (
+        list(
+            rows.values_list("date", "amount_value", "amount_currency", "from_to", "description", "categorized_value")
+        ),
+        list(events.values_list("effective_date", "committed_date", "amount_value", "amount_currency", "interval")),
+        list(PlannedTransaction.objects.of(company_id).order_by("name").values_list("name", "amount_value")),
+    )
+
+
+def test_the_same_seed_and_day_make_the_same_figures_and_other_secrets():
+    one, two, other = (furnish(name="x", months=4, transactions=400, seed=seed, now=NOW) for seed in (5, 5, 6))
+    assert told_of(one.company_id) == told_of(two.company_id)
+    assert told_of(one.company_id) != told_of(other.company_id)
+    assert one.api_key != two.api_key
+    assert one.password != two.password
+
+
+def test_every_derived_table_is_exact_afterwards():
+    company = made(months=6, transactions=600)["companyId"]
+    call_command("rebuild_derived", check=True, company=company, stdout=io.StringIO())
+
+
+# ---------------------------------------------------------------------------------------------- what there is
+
+
+def test_people_of_every_role_work_there(company):
+    roles = Membership.objects.of(company.id).values_list("role", flat=True)
+    assert sorted(roles) == ["admin", "editor", "owner", "viewer"]
+
+
+def test_accounts_of_many_kinds_and_three_currencies_one_archived(company):
+    rows = Account.objects.of(company.id)
+    assert set(rows.values_list("type", flat=True)) == {"bank", "cash", "creditCard", "transit"}
+    assert set(rows.values_list("default_currency", flat=True)) == {"EUR", "USD", "GBP"}
+    assert [row.name for row in rows.filter(archived=True)] == ["Former house bank"]
+    assert not rows.filter(account_group=None).exists()
+
+
+def test_nearly_everything_is_categorized(company):
+    rows = Transaction.objects.of(company.id).exclude(source="initialBalance")
+    assert 0 < rows.open().count() < 0.01 * COUNT
+    assert rows.filter(pending=True).count() == 3
+
+
+def test_invoices_carry_tax_and_contracts_their_year(company):
+    parts = Categorization.objects.of(company.id)
+    assert parts.filter(pass_through_tax__gt=0).count() > 20
+    yearly = parts.filter(rule="servicePeriod", category__system_key="revenueRecurring")
+    assert yearly.count() > 5
+    for part in yearly:
+        assert add_months(part.computed_start_date, 12) == part.computed_end_date + timedelta(days=1)
+
+
+def test_transfers_are_linked_and_some_run_through_transit(company):
+    linked = Categorization.objects.of(company.id).linked()
+    kinds = Counter(linked.values_list("link_kind", flat=True))
+    assert kinds["transfer"] > 20
+    assert kinds["transit"] > 20
+    assert not Transaction.objects.of(company.id).filter(from_to="Own account", categorized_value=0).exists()
+
+
+def test_payroll_tax_is_split_over_the_departments(company):
+    split = Transaction.objects.of(company.id).filter(description__startswith="Payroll tax").order_by("id").first()
+    assert Categorization.objects.of(company.id).filter(transaction=split).count() == 4
+
+
+def test_cash_is_never_below_zero_on_any_account_that_counts(company):
+    days = axis(TODAY - timedelta(days=700), TODAY, "week")
+    cash = Account.objects.of(company.id).cash().values_list("id", "name")
+    for day in days:
+        held = balances.balances_on(company_id=company.id, day=day)
+        for account, name in cash:
+            assert all(amount >= 0 for amount in held.get(account, {}).values()), (day, name)
+
+
+@pytest.mark.parametrize(("months", "transactions", "seed"), [(6, 400, 2), (12, 1000, 3), (36, 2000, 4)])
+def test_cash_in_all_stays_above_zero_for_other_stories(months, transactions, seed):
+    shown = furnish(name="x", months=months, transactions=transactions, seed=seed, now=NOW)
+    company = Company.objects.get(id=shown.company_id)
+    start = add_months(first_of_month(TODAY), 1 - months)
+    points = balances.by_cash_type(company=company, start=start, end=TODAY, today=TODAY, rates=rate_table())
+    assert min(point.cash for point in points) > 0
+
+
+def test_recurring_revenue_grows_by_every_kind_of_movement(company):
+    rows = recurring.monthly_data(
+        company=company, mrr_type="cmrr", first=add_months(first_of_month(TODAY), -23), last=first_of_month(TODAY)
+    )
+    assert rows[-1].end > 2 * rows[0].start > 0
+    for name in ("new", "reactivate", "upgrade"):
+        assert sum(getattr(row, name) for row in rows) > 0, name
+    for name in ("downgrade", "cancel"):
+        assert sum(getattr(row, name) for row in rows) < 0, name
+    assert all(row.cancel > -row.start / 10 for row in rows)
+
+
+def test_some_of_what_is_agreed_takes_effect_later(company):
+    events = SubscriptionEvent.objects.of(company.id)
+    assert events.filter(effective_date__gt=TODAY, committed_date__lte=TODAY).exists()
+    assert not events.filter(committed_date__gt=TODAY).exists()
+    assert set(events.values_list("amount_currency", flat=True)) == {"EUR", "USD", "GBP"}
+    assert Product.objects.of(company.id).exclude(product_group=None).count() == 5
+
+
+def test_the_companys_metrics_are_told(company):
+    assert company.computed_committed_mrr_eur > 0
+    assert company.computed_active_customer_count > 10
+    assert company.computed_metrics_time == NOW
+
+
+def test_wages_fall_on_the_last_day_and_differ_once(company):
+    planned = {row.name: row for row in PlannedTransaction.objects.of(company.id)}
+    wages = planned["Salaries"]
+    assert (wages.frequency, wages.last_day_of_month) == ("month", True)
+    assert {planned[name].frequency for name in ("Office rent", "Hosting")} == {"month"}
+    assert planned["Corporate tax, prepayment"].interval == 3
+    overrides = PlannedOverride.objects.of(company.id)
+    assert overrides.filter(skipped=True).count() == 1
+    assert overrides.filter(amount_value__isnull=False).count() == 1
+    assert overrides.filter(transaction__isnull=False).count() == 1
+
+
+def test_the_plan_has_all_three_kinds_of_amount_for_two_years(company):
+    items = PlanItem.objects.of(company.id)
+    assert set(items.values_list("amount_type", flat=True)) == {"fixed", "changeByAmount", "relative"}
+    assert set(items.values_list("month__year", flat=True)) == {2026, 2027}
+
+
+def test_what_is_planned_is_of_the_size_of_what_happened(company):
+    """A forecast that jumps at today would be believed by nobody."""
+    from analytics.overview import cash
+
+    found = cash.forecast(company, months=6, today=TODAY, rates=rate_table())
+    last_whole = found.actual.points.index(add_months(first_of_month(TODAY), -1))
+    for actual, planned in ((found.actual.outflow, found.planned.outflow), (found.actual.inflow, found.planned.inflow)):
+        past = sum(actual[last_whole - 2 : last_whole + 1]) / 3
+        ahead = sum(planned[last_whole + 2 : last_whole + 5]) / 3
+        assert Decimal("0.6") < ahead / past < Decimal("1.6")
+
+
+def test_there_are_documents_counterparties_and_notifications(company):
+    assert sorted(File.objects.of(company.id).values_list("parse_status", flat=True)) == ["matched", "open"]
+    kinds = dict(Counterparty.objects.of(company.id).values_list("type").annotate(Count("id")))
+    assert kinds["customer"] > 20
+    assert kinds["vendor"] > 8
+    assert kinds["authority"] >= 2
+    told = set(Notification.objects.of(company.id).values_list("type", flat=True))
+    assert {"import.finished", "apiKey.created", "member.joined"} <= told
+
+
+def test_expenses_are_those_of_a_software_company(company):
+    parts = Categorization.objects.of(company.id).filter(counter=None)
+    sums = {
+        line: abs(parts.aggregate(total=Sum(line))["total"] or 0) for line in ("revenue", "cogs", "cac", "pd", "ga")
+    }
+    assert sums["pd"] > sums["cac"] > sums["cogs"] > 0
+    assert Decimal("0.8") < sum(sums[line] for line in ("cogs", "cac", "pd", "ga")) / sums["revenue"] < Decimal("2")

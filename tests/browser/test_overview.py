@@ -1,0 +1,105 @@
+"""The page of a company in a real browser: what is drawn, what the pointer and the keys say, wide and narrow."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from ledger import accounts, booking
+from tests import factories
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASSWORD = "correct horse battery"
+# Text that is larger than its place, or a colour too near to what lies behind it (WCAG 1.4.3).
+CONTRAST = """
+() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const card = light(parse(getComputedStyle(document.querySelector(".chart-card")).backgroundColor));
+  const found = [];
+  for (const each of document.querySelectorAll(".chart-card h2, .hint, .legend li, .chart text, .key-figures dd")) {
+    const style = getComputedStyle(each);
+    const ink = light(parse(each instanceof SVGElement ? style.fill : style.color));
+    const ratio = (Math.max(ink, card) + 0.05) / (Math.min(ink, card) + 0.05);
+    if (ratio < 4.5) found.push(`${each.textContent.trim().slice(0, 30)} ${ratio.toFixed(2)}`);
+  }
+  return found;
+}
+"""
+
+
+@pytest.fixture
+def busy():
+    """A company with money that came and went over some months, and its owner."""
+    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    acme = factories.company(name="Acme", owner=owner)
+    stamp = factories.stamp()
+    bank = accounts.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Bank"})
+    today = datetime.now(tz=UTC).date()
+    for back in range(0, 300, 15):
+        for amount in ("1500.00", "-900.00"):
+            values = {"account_id": bank.id, "date": today - timedelta(days=back), "amount_value": amount}
+            booking.book(company=acme, stamp=stamp, values=values)
+    return acme, owner
+
+
+def open_page(page, live_server, busy, query=""):
+    acme, owner = busy
+    page.goto(f"{live_server.url}/app/companies/{acme.id}{query}")
+    page.get_by_label("E-mail address").fill(owner.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+
+
+def test_the_charts_are_drawn_and_their_numbers_unfold(page, live_server, busy, complaints):
+    open_page(page, live_server, busy)
+    for name in ("Cash balance", "Cash flow", "Revenue and expenses", "Committed MRR", "MRR movements"):
+        assert page.get_by_role("img", name=name).bounding_box()["width"] > 600
+    table = page.get_by_role("table", name="Cash flow in EUR")
+    expect(table).to_be_hidden()
+    page.get_by_text("Numbers of Cash flow").click()
+    expect(table).to_be_visible()
+
+
+def test_the_pointer_and_the_arrow_keys_tell_the_numbers(page, live_server, busy, complaints):
+    open_page(page, live_server, busy)
+    plot = page.get_by_role("img", name="Cash flow")
+    plot.hover(position={"x": 20, "y": 60})
+    tip = page.locator(".tip:visible")
+    expect(tip).to_contain_text("Net")
+    page.mouse.move(0, 0)
+    expect(tip).to_have_count(0)
+    plot.focus()
+    page.keyboard.press("End")
+    last = tip.inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert tip.inner_text() != last
+    page.keyboard.press("Escape")
+    expect(tip).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_is_wider_than_the_window(page, live_server, busy, complaints, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    open_page(page, live_server, busy, "?months=24")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_from_what_is_behind_them(page, live_server, busy, scheme):
+    page.emulate_media(color_scheme=scheme)
+    open_page(page, live_server, busy)
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_without_scripts_the_page_says_the_same(browser, live_server, busy):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    open_page(page, live_server, busy)
+    expect(page.get_by_role("img", name="Cash balance")).to_be_visible()
+    page.get_by_text("Numbers of Cash balance").click()
+    expect(page.get_by_role("table", name="Cash balance in EUR")).to_be_visible()
+    context.close()
