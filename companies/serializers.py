@@ -175,11 +175,10 @@ class ApiKeyShape(RowShape):
             "name",
             "permissions",
             "last_four",
-            "created_time",
-            "created_user_id",
             "expires_time",
             "last_used_time",
             "revoked_time",
+            *AUDIT,
         )
 
 
