@@ -38,6 +38,7 @@ def test_a_member_is_added_by_e_mail_and_read_back(owner, alice):
         "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
     }  # fmt: skip
     assert (body["email"], body["role"], body["permissions"]) == ("dora@acme.example", "editor", None)
+    assert body["name"] is None
     assert body["createdUserId"] == str(alice.id)
     assert made["Location"].endswith(f"/members/{body['id']}")
     assert body in owner.get("members").json()
