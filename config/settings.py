@@ -183,6 +183,7 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "app_connected": ["notifications.telling.app_connected"],
     "app_revoked": ["notifications.telling.app_revoked"],
     "subscription_events_changed": ["analytics.recurring.events_changed"],
+    "counterparty_type_changed": ["planning.usage.counterparty_type_changed"],
     "category_replaced": ["planning.usage.category_replaced"],  # (company, category_id, replacement_id, stamp)
     # (company, transaction_ids, stamp), before they go
     "transactions_deleted": ["planning.settling.transactions_deleted"],

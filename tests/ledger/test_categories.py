@@ -189,6 +189,29 @@ def test_a_wrong_counterparty_is_refused(api, body, pointer, code):
     assert not Counterparty.objects.exists()
 
 
+def test_whatever_answers_a_counterpartys_type_changes_with_it(api, books, bank):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
+    made = books.book(bank)["id"]
+    books.split(
+        made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
+    )
+    plan = {
+        "accountId": bank,
+        "name": "p",
+        "startDate": "2026-01-01",
+        "amountValue": "-5",
+        "counterparty": {"id": vendor},
+    }
+    planned = api.post("planned_transactions", plan).json()["id"]
+    paths = (f"transactions/{made}", f"planned_transactions/{planned}")
+    tags = [api.get(path)["ETag"] for path in paths]
+    assert api.put(f"counterparties/{vendor}", {"type": "employee"}).status_code == 200
+    for path, tag in zip(paths, tags, strict=True):
+        answer = api.get(path, if_none_match=tag)
+        assert answer.status_code == 200
+        assert '"employee"' in answer.content.decode()
+
+
 def test_a_counterparty_in_use_is_not_deleted(api, books, bank):
     vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
     part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
