@@ -10,7 +10,16 @@ from rest_framework.response import Response
 
 from analytics import balances, cash_flow, monthly_rows, recurring, results
 from analytics import serializers as shapes
-from analytics.windows import Window, check_cutover, check_length, check_order, months, window, year_up_to
+from analytics.windows import (
+    Window,
+    check_cutover,
+    check_length,
+    check_order,
+    forecast_start,
+    months,
+    window,
+    year_up_to,
+)
 from companies.api.fields import number
 from companies.api.schema import MapOf
 from companies.api.viewsets import CompanyViewSet
@@ -104,7 +113,7 @@ class CashFlowViewSet(DataViewSet):
         values, today = self.parsed(shapes.ForecastQuery), self.now.date()
         end, cutover = values["end_date"], values.get("cutover_date") or today
         check_cutover(cutover=cutover, today=today)
-        start = values.get("start_date") or year_up_to(min(end, cutover))
+        start = values.get("start_date") or forecast_start(end=end, cutover=cutover)
         check_order(start=start, end=end)
         check_length(start=start, end=end)
         found = cash_flow.forecast(

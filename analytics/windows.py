@@ -26,6 +26,13 @@ def year_up_to(day: date) -> date:
     return add_months(month, -min(MONTHS_BEFORE, months_between(date.min, month)))
 
 
+def forecast_start(*, end: date, cutover: date) -> date:
+    """Where a forecast starts unless told: with the year up to its cutover, or up to its end where that is over before
+    that year begins."""
+    start = year_up_to(cutover)
+    return start if start <= end else year_up_to(end)
+
+
 def check_order(*, start: date, end: date, names: tuple[str, str] = ("startDate", "endDate")) -> None:
     """Raises FieldErrors with end_before_start."""
     if end < start:

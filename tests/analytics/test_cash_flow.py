@@ -212,6 +212,13 @@ def test_what_is_planned_is_what_occurs_after_the_cutover(db, make_api, rules, d
     assert told["plannedInflow"] - told["plannedOutflow"] == expected
 
 
+def test_the_usual_window_starts_eleven_months_before_the_cutover_even_where_it_ends_earlier(ask):
+    ended = first_of_month(TODAY) - timedelta(days=1)
+    found = ask("forecastCashFlowTimeSeries", endDate=str(add_months(ended, -3)), interval="month")
+    assert found["inflow"][0]["date"] == str(add_months(first_of_month(TODAY), -11))
+    assert len(found["inflow"]) == 8
+
+
 @pytest.mark.parametrize("asked", [{"endDate": "0001-02-01"}, {"endDate": "0001-02-01", "cutoverDate": "0001-01-31"}])
 def test_the_usual_window_starts_with_the_calendar_at_the_earliest(api, asked):
     found = api.post("data/forecastCashFlowTimeSeries", asked | {"interval": "month"})
