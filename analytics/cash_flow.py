@@ -15,12 +15,10 @@ from analytics.calc.series import Interval, axis, sum_by_bucket
 from companies.models import Company
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import round_half_up
-from ledger.calc.months import add_months, first_of_month
 from ledger.models import AccountType
 from planning.forecasting import planned_sums
 
 ONE_DAY = timedelta(days=1)
-MONTHS_BEFORE = 11  # a forecast shows the year up to its cutover
 
 Flows = list[tuple[date, Decimal, Decimal]]
 """(day, in, out) in the base currency, both ≥ 0, not rounded; in no order, and a day more than once."""
@@ -107,15 +105,13 @@ def cash_flow(*, company: Company, start: date, end: date, interval: Interval, r
     return series(flows, start=start, end=end, interval=interval, base=company.base_currency)
 
 
-def forecast_start(*, end: date, cutover: date) -> date:
-    """Where a forecast starts unless told: eleven whole months before its cutover, or its end where that is earlier."""
-    return add_months(first_of_month(min(end, cutover)), -MONTHS_BEFORE)
-
-
 def forecast(
     *, company: Company, start: date, end: date, cutover: date, today: date, interval: Interval, rates: RateTable
 ) -> Forecast:
-    """Actual flows up to the cutover and planned ones after it, on one axis. Raises MissingRate."""
+    """Actual flows up to the cutover and planned ones after it, on one axis; nothing is planned in a window that ends
+    in the past, whatever the cutover. Raises MissingRate."""
+    if end < today:
+        cutover = end
     actual = actual_flows(company=company, start=start, end=min(end, cutover), rates=rates)
     planned = planned_flows(company=company, start=max(start, cutover + ONE_DAY), end=end, today=today, rates=rates)
     base = company.base_currency

@@ -10,13 +10,22 @@ from rest_framework.response import Response
 
 from analytics import balances, cash_flow, monthly_rows, recurring, results
 from analytics import serializers as shapes
-from analytics.windows import Window, check_cutover, check_length, check_order, months, window
+from analytics.windows import (
+    Window,
+    check_cutover,
+    check_length,
+    check_order,
+    forecast_start,
+    months,
+    window,
+    year_up_to,
+)
 from companies.api.fields import number
 from companies.api.schema import MapOf
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
-from ledger.calc.months import add_months, first_of_month, format_month, months_from
+from ledger.calc.months import first_of_month, format_month, months_from
 from ledger.posting import RateMissing
 from ledger.rates import rate_table
 
@@ -99,12 +108,12 @@ class CashFlowViewSet(DataViewSet):
         """Actual flows up to the cutover and planned ones after it, on one axis.
 
         Planned are the occurrences of planned transactions that nothing has settled yet, at the latest rates. In a
-        window that ends in the past all planned values are 0.
+        window that ends in the past all planned values are 0, and all its actual flows are there, whatever the cutover.
         """
         values, today = self.parsed(shapes.ForecastQuery), self.now.date()
         end, cutover = values["end_date"], values.get("cutover_date") or today
         check_cutover(cutover=cutover, today=today)
-        start = values.get("start_date") or cash_flow.forecast_start(end=end, cutover=cutover)
+        start = values.get("start_date") or forecast_start(end=end, cutover=cutover)
         check_order(start=start, end=end)
         check_length(start=start, end=end)
         found = cash_flow.forecast(
@@ -205,7 +214,7 @@ class RecurringViewSet(DataViewSet):
         """
         values = self.parsed(shapes.MonthlyDataQuery)
         last = values.get("end_month") or first_of_month(self.now.date())
-        first = values.get("start_month") or add_months(last, -11)
+        first = values.get("start_month") or year_up_to(last)
         months(first, last)
         question = {"company": self.company, "mrr_type": values["mrr_type"], "first": first, "last": last}
         if not values.get("product_ids"):

@@ -7,8 +7,9 @@ from typing import Any
 from companies.api import fields
 from companies.api.serializers import Shape
 from companies.errors import FieldErrors
-from ledger.calc.months import add_months, last_of_month, months_from
+from ledger.calc.months import add_months, first_of_month, last_of_month, months_between, months_from
 
+MONTHS_BEFORE = 11  # a year is shown unless told otherwise
 MOST_YEARS = 10
 MOST_YEARS_OF_MONTHS = 20  # for queries that answer by the month
 
@@ -16,6 +17,20 @@ MOST_YEARS_OF_MONTHS = 20  # for queries that answer by the month
 class Window(Shape):
     start_date = fields.DayField(help_text="the first day, included")
     end_date = fields.DayField(help_text="the last day, included")
+
+
+def year_up_to(day: date) -> date:
+    """Where a window starts unless told: eleven whole months before the day's, in the calendar's first month at the
+    earliest."""
+    month = first_of_month(day)
+    return add_months(month, -min(MONTHS_BEFORE, months_between(date.min, month)))
+
+
+def forecast_start(*, end: date, cutover: date) -> date:
+    """Where a forecast starts unless told: with the year up to its cutover, or up to its end where that is over before
+    that year begins."""
+    start = year_up_to(cutover)
+    return start if start <= end else year_up_to(end)
 
 
 def check_order(*, start: date, end: date, names: tuple[str, str] = ("startDate", "endDate")) -> None:
@@ -33,6 +48,8 @@ def check_length(*, start: date, end: date, years: int = MOST_YEARS, name: str =
 def window(values: Mapping[str, Any], *, years: int = MOST_YEARS) -> tuple[date, date]:
     """(first day, last day) of a parsed Window. Raises FieldErrors."""
     start, end = values["start_date"], values["end_date"]
+    if start == date.min:
+        raise FieldErrors([("#/startDate", "out_of_range", "The calendar has no day before this one.")])
     check_order(start=start, end=end)
     check_length(start=start, end=end, years=years)
     return start, end

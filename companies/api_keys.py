@@ -104,17 +104,16 @@ def mint(
         raise ExpiresInPast(pointer="#/expiresTime")
     key_id = new_id()
     text = new_text(key_id)
-    key = ApiKey.objects.create(
+    key = ApiKey(
         id=key_id,
         company=company,
         name=name,
         digest=digest(text[-36:]),
         last_four=text[-4:],
         permissions=in_order(permissions),
-        created_time=stamp.time,
-        created_user_id=stamp.actor,
         expires_time=expires_time,
-    )
+    ).stamp_new(stamp)
+    key.save(force_insert=True)
     AuditEntry.objects.record(
         stamp,
         company_id=company.id,
@@ -145,8 +144,7 @@ def roll(*, key: ApiKey, stamp: Stamp, creator: Access, overlap: timedelta) -> M
         return minted
     before, after = key.expires_time, stamp.time + overlap
     if before is None or after < before:
-        key.expires_time = after
-        key.save(update_fields=["expires_time"])
+        key.change(stamp, expires_time=after)
         AuditEntry.objects.record(
             stamp,
             company_id=key.company_id,
@@ -162,8 +160,7 @@ def roll(*, key: ApiKey, stamp: Stamp, creator: Access, overlap: timedelta) -> M
 def revoke(*, key: ApiKey, stamp: Stamp) -> None:
     """The key's next request is refused; revoking twice keeps the first time."""
     if key.revoked_time is None:
-        key.revoked_time = stamp.time
-        key.save(update_fields=["revoked_time"])
+        key.change(stamp, revoked_time=stamp.time)
         AuditEntry.objects.record(
             stamp,
             company_id=key.company_id,

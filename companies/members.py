@@ -10,7 +10,7 @@ from django.utils.http import urlsafe_base64_encode
 from companies.errors import Conflict, Denied
 from companies.follow_ups import follow_up
 from companies.models import ApiKey, Company, Membership, Stamp, User, record_change
-from companies.permissions import Access, Role, membership_permissions
+from companies.permissions import Access, Permission, Role, membership_permissions
 
 
 class LastOwner(Conflict):
@@ -26,7 +26,7 @@ class AlreadyMember(Conflict):
 
 
 class OwnersOnly(Denied):
-    """Only owners make owners, and nobody hands out permissions that they do not hold."""
+    """Only owners make owners, only who may manage the company changes them, and nobody gives what they do not hold."""
 
 
 def add(
@@ -96,8 +96,8 @@ def check_grant(*, by: Access, role: str, permissions: list[str] | None) -> None
 
 
 def check_reach(*, by: Access, membership: Membership) -> None:
-    """An owner's membership is changed by owners only."""
-    if membership.role == Role.OWNER and by.role != Role.OWNER:
+    """An owner's membership is changed by those who may manage the company: owners, and keys of theirs that may."""
+    if membership.role == Role.OWNER and Permission.COMPANY_MANAGE not in by.permissions:
         raise OwnersOnly
 
 

@@ -144,7 +144,7 @@ class PermissionList(serializers.ListField):
 class MemberShape(RowShape):
     user_id = serializers.UUIDField(read_only=True)
     email = serializers.EmailField(source="user.email", read_only=True)
-    name = fields.TextField(source="user.name", read_only=True)
+    name = fields.TextField(source="user.name", read_only=True, allow_null=True, help_text="null: never given")
     permissions = PermissionList(allow_null=True, read_only=True, help_text="null: those of the role")
     joined_time = fields.TimeField(source="created_time", read_only=True)
     company_id = serializers.UUIDField(read_only=True)
@@ -152,6 +152,10 @@ class MemberShape(RowShape):
     class Meta:
         model = Membership
         fields = ("id", "company_id", "user_id", "email", "name", "role", "permissions", "joined_time", *AUDIT)
+
+    def to_representation(self, instance: Membership) -> dict[str, Any]:
+        data = super().to_representation(instance)
+        return data | {"name": data["name"] or None}
 
 
 class MemberInput(Shape):
@@ -175,11 +179,10 @@ class ApiKeyShape(RowShape):
             "name",
             "permissions",
             "last_four",
-            "created_time",
-            "created_user_id",
             "expires_time",
             "last_used_time",
             "revoked_time",
+            *AUDIT,
         )
 
 

@@ -59,7 +59,7 @@ class CompanyDetailViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str) -> Response:
         """Changes the fields that are sent. baseCurrency and dataStartDate need `company:manage` besides."""
         company = self.locked()
-        values = self.parsed(shapes.CompanyShape, partial=True)
+        values = self.parsed(shapes.CompanyShape, partial=True, shown=shapes.CompanyListItem)
         changed = founding.change_company(
             company=company, stamp=self.stamp, permissions=self.access.permissions, values=values
         )
@@ -158,19 +158,23 @@ class ApiKeyViewSet(CompanyViewSet):
             expires_time=values["expires_time"],
             creator=self.access,
         )
-        data = {**shapes.ApiKeyShape(minted.key).data, "key": minted.text}
         location = f"/companies/{self.company.id}/api_keys/{minted.key.id}"
-        return Response(data, status=201, headers={"Location": location, "Cache-Control": "no-store"})
+        answer = self.one(minted.key, shapes.ApiKeyShape, status=201, location=location)
+        answer.data = {**answer.data, "key": minted.text}
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
 
     @extend_schema(responses=shapes.ApiKeyShape)
     def retrieve(self, request: Request, company_id: str, api_key_id: str) -> Response:
         """One key; never its secret."""
-        return Response(shapes.ApiKeyShape(self.found(ApiKey.objects, api_key_id)).data)
+        return self.one(self.found(ApiKey.objects, api_key_id), shapes.ApiKeyShape)
 
     @extend_schema(responses=Success)
     def destroy(self, request: Request, company_id: str, api_key_id: str) -> Response:
         """Revokes a key; its next request is refused. It stays listed."""
-        api_keys.revoke(key=self.found(ApiKey.objects, api_key_id, locked=True), stamp=self.stamp)
+        key = self.found(ApiKey.objects, api_key_id, locked=True)
+        self.unless_stale(key)
+        api_keys.revoke(key=key, stamp=self.stamp)
         return Response(SUCCESS)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gunicorn.glogging import Logger
+from gunicorn.http import parser
 
 bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
 worker_class = "gthread"
@@ -34,6 +35,10 @@ worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
 limit_request_line = 8190  # lists of ids in a query
 limit_request_fields = 100
 limit_request_field_size = 8190
+
+# A body that was refused unread is read away behind the answer, for five seconds at most: most callers look for the
+# answer only when they have sent it all, and to them a connection that closes before is an error of the network.
+parser._DRAIN_MAX_BYTES = 256 * 1024 * 1024  # noqa: SLF001 - there is no setting for it; by default 64 KiB
 
 control_socket_disable = True  # it would be kept in the home directory
 

@@ -183,6 +183,7 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "app_connected": ["notifications.telling.app_connected"],
     "app_revoked": ["notifications.telling.app_revoked"],
     "subscription_events_changed": ["analytics.recurring.events_changed"],
+    "counterparty_type_changed": ["planning.usage.counterparty_type_changed"],
     "category_replaced": ["planning.usage.category_replaced"],  # (company, category_id, replacement_id, stamp)
     # (company, transaction_ids, stamp), before they go
     "transactions_deleted": ["planning.settling.transactions_deleted"],
@@ -225,6 +226,9 @@ PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
 DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]
+
+# Functions that delete what has expired, and return how many rows: (now) → int.
+PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune"]
 
 # ---------------------------------------------------------------------------------------------- transport
 

@@ -85,7 +85,7 @@ def change(*, row: Transaction, company: Company, stamp: Stamp, values: dict[str
             after={name: after[name] for name in changed},
         )
     if parts and changed & DATES_DEPEND_ON:
-        redate(company=company, transaction_ids=[row.id])
+        redate(company=company, transaction_ids=[row.id], stamp=stamp)
     return row
 
 

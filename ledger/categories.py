@@ -121,6 +121,9 @@ def delete(*, category: Category, company: Company, stamp: Stamp, replace_with: 
     record_change(stamp, category, "category.deleted", before=snapshot(category))
     try:
         with transaction.atomic():
+            Account.objects.of(category.company_id).filter(default_category=category).update(
+                default_category=None, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+            )
             category.delete()
     except IntegrityError:  # rows of other apps refer to it
         raise CategoryInUse from None

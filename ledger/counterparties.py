@@ -5,8 +5,9 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from companies.errors import Conflict
+from companies.follow_ups import follow_up
 from companies.models import Company, Stamp, record_change, snapshot
-from ledger.models import Counterparty
+from ledger.models import Categorization, Counterparty, Transaction
 
 
 class CounterpartyInUse(Conflict):
@@ -43,7 +44,18 @@ def change(*, row: Counterparty, stamp: Stamp, values: dict[str, Any]) -> Counte
         raise ExternalIdTaken from None
     if changed:
         record_change(stamp, row, "counterparty.updated", before=before, after=snapshot(row))
+    if before["type"] != row.type:
+        mark_referring(row=row, stamp=stamp)
     return row
+
+
+def mark_referring(*, row: Counterparty, stamp: Stamp) -> None:
+    """What answers the counterparty's type has changed with it."""
+    parts = Categorization.objects.of(row.company_id).filter(counterparty=row)
+    Transaction.objects.of(row.company_id).filter(id__in=parts.values("transaction_id")).update(
+        last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+    )
+    follow_up("counterparty_type_changed", counterparty=row, stamp=stamp)
 
 
 def delete(*, row: Counterparty, stamp: Stamp) -> None:

@@ -72,7 +72,7 @@ def change(*, row: File, company: Company, stamp: Stamp, values: dict[str, Any])
     now_tied = tied if wanted is None else set(wanted)
     touched = (tied | now_tied) if moved else tied ^ now_tied
     if touched and (moved or row.parse_data):
-        redate(company=company, transaction_ids=sorted(touched))
+        redate(company=company, transaction_ids=sorted(touched), stamp=stamp)
     if changed:
         after = snapshot(row) | {"transaction_ids": sorted(map(str, now_tied))}
         record_change(stamp, row, "file.updated", before=before, after=after)
@@ -85,7 +85,7 @@ def delete(*, row: File, company: Company, stamp: Stamp) -> None:
     record_change(stamp, row, "file.deleted", before=snapshot(row))
     row.delete()
     if tied and row.parse_data:
-        redate(company=company, transaction_ids=tied)
+        redate(company=company, transaction_ids=tied, stamp=stamp)
     transaction.on_commit(lambda: default_storage.delete(path))
 
 

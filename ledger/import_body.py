@@ -13,7 +13,7 @@ LONGEST_TEXT = 10_000
 LONGEST_ID = 200
 
 Text = Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
-Id = Annotated[str, msgspec.Meta(max_length=LONGEST_ID)]
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_ID)]  # an empty one would name all rows without
 
 
 class CounterpartyRef(msgspec.Struct, gc=False):
@@ -94,6 +94,8 @@ def fault(name: str, value: Any, pointer: str) -> tuple[str, str, str]:
         return pointer, "invalid_value", "Must be a date, YYYY-MM-DD."
     if name == "amountValue":
         return pointer, "invalid_decimal", "Must be a string such as -1234.56."
+    if name == "externalId" and value == "":
+        return pointer, "must_not_be_empty", "Must not be empty; leave it out where there is none."
     if isinstance(value, str) and name in TEXTS:
         return pointer, "too_long", "The text is too long."
     if name in ("accountId", "categoryId") and value is not None:

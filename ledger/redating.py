@@ -12,20 +12,20 @@ from ledger.posting import rebuild, repost
 ROWS_AT_ONCE = 20_000
 
 
-def redate(*, company: Company, transaction_ids: list[UUID]) -> None:
+def redate(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:
     """Computes the dates of the transactions' parts anew, and their postings; a constant number of statements.
 
     For a changed transaction, a file that was attached or read, a planned transaction that was settled.
     Raises RateMissing, PeriodOutOfRange.
     """
-    move(company=company, transaction_ids=transaction_ids)
+    move(company=company, transaction_ids=transaction_ids, stamp=stamp)
     repost(company=company, transaction_ids=transaction_ids)
 
 
-def move(*, company: Company, transaction_ids: list[UUID]) -> None:
-    """Stores computed dates that differ."""
+def move(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:
+    """Stores computed dates that differ, and marks their transactions as changed: answers show the dates."""
     known = invoice_dates(company_id=company.id, transaction_ids=transaction_ids)
-    moved = []
+    moved, touched = [], set()
     rows = Categorization.objects.of(company.id).filter(transaction_id__in=transaction_ids)
     for row in rows.values_list(
         "id",
@@ -49,6 +49,7 @@ def move(*, company: Company, transaction_ids: list[UUID]) -> None:
         )
         if dates != (start, end):
             moved.append((part_id, *dates))
+            touched.add(transaction_id)
     if moved:
         ids, starts, ends = (list(column) for column in zip(*moved, strict=True))
         with connection.cursor() as cursor:
@@ -58,6 +59,9 @@ def move(*, company: Company, transaction_ids: list[UUID]) -> None:
                 "WHERE c.company_id = %s AND c.id = m.id",
                 [ids, starts, ends, company.id],
             )
+        Transaction.objects.of(company.id).filter(id__in=touched).update(
+            last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+        )
 
 
 def company_rules_changed(*, company: Company, stamp: Stamp, changed: set[str]) -> None:
@@ -66,6 +70,6 @@ def company_rules_changed(*, company: Company, stamp: Stamp, changed: set[str]) 
         rows = Transaction.objects.of(company.id).exclude(categorized_value=0)
         ids = list(rows.order_by("id").values_list("id", flat=True)[:ROWS_AT_ONCE])
         while ids:
-            move(company=company, transaction_ids=ids)
+            move(company=company, transaction_ids=ids, stamp=stamp)
             ids = list(rows.filter(id__gt=ids[-1]).order_by("id").values_list("id", flat=True)[:ROWS_AT_ONCE])
     rebuild(company.id)

@@ -23,6 +23,7 @@ from oauth.authorization import Refused, Target, Unanswerable, Wish
 from oauth.models import ConsentGrant, RevokedReason
 
 ALLOW, DENY = "allow", "deny"
+FORM = "application/x-www-form-urlencoded"
 
 
 class Redirect(HttpResponse):
@@ -42,6 +43,8 @@ def authorize(request: HttpRequest) -> HttpResponse:
         return considered(request)
     if "decision" in request.POST or "csrfmiddlewaretoken" in request.POST:
         return protected(request)
+    if request.content_type != FORM:
+        return unanswerable(request, f"A request that is posted must be {FORM}.")
     # An app sent the request itself as a form (OpenID Connect Core, 3.1.2.1): it goes on as any other.
     body = request.META.get("QUERY_STRING", "") + "&" + request.body.decode("latin-1")
     response = HttpResponse(status=303)

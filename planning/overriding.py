@@ -52,7 +52,7 @@ def clear(*, planned: PlannedTransaction, stamp: Stamp, original_date: dt.date) 
 def put(planned: PlannedTransaction, stamp: Stamp, patches: Patches, *, removed: set[dt.date]) -> PlannedTransaction:
     """Stores patches of checked columns and says so in the log, where anything differs."""
     before = {day: shown(planned.overrides[day]) for day in (*patches, *removed) if day in planned.overrides}
-    if store(planned, patches, removed=removed):
+    if store(planned, patches, removed=removed, stamp=stamp):
         planned.last_updated_time, planned.last_updated_user_id = stamp.time, stamp.actor
         planned.save(update_fields=["last_updated_time", "last_updated_user_id"])
         after = {day: shown(planned.overrides[day]) for day in patches if day in planned.overrides}
@@ -71,7 +71,7 @@ def patch_columns(checks: Checks, patch: Mapping[str, Any], *, currency: str, po
     return columns
 
 
-def store(planned: PlannedTransaction, patches: Patches, *, removed: set[dt.date]) -> bool:
+def store(planned: PlannedTransaction, patches: Patches, *, removed: set[dt.date], stamp: Stamp) -> bool:
     """Writes the patches that differ from the stored ones; True where one did. Raises SettlesAnother."""
     stored = {day: row.patch() for day, row in planned.overrides.items()}
     changed = {day: patch for day, patch in patches.items() if stored.get(day, {}) != patch}
@@ -88,8 +88,8 @@ def store(planned: PlannedTransaction, patches: Patches, *, removed: set[dt.date
     ]
     PlannedOverride.objects.bulk_create(fresh)
     if planned.invoice_date is not None:
-        redate_settled(planned, [planned.overrides[day].transaction_id for day in gone])
-        redate_settled(planned, [row.transaction_id for row in fresh])
+        redate_settled(planned, [planned.overrides[day].transaction_id for day in gone], stamp=stamp)
+        redate_settled(planned, [row.transaction_id for row in fresh], stamp=stamp)
     kept = {day: row for day, row in planned.overrides.items() if day not in gone}
     planned.overrides = dict(sorted((kept | {row.original_date: row for row in fresh}).items()))
     return True

@@ -34,7 +34,7 @@ def plan(*, company: Company, stamp: Stamp, source: Source, values: dict[str, An
     for name, value in columns.items():
         setattr(planned, name, value)
     planned.save(force_insert=True)
-    store(planned, patches, removed=set())
+    store(planned, patches, removed=set(), stamp=stamp)
     record_change(stamp, planned, "plannedTransaction.created", after=snapshot(planned))
     return planned
 
@@ -49,11 +49,11 @@ def change(*, planned: PlannedTransaction, stamp: Stamp, values: dict[str, Any])
     settled = settling(planned) if columns["invoice_date"] != planned.invoice_date else None
     changed = planned.change(stamp, **columns)
     removed = set(planned.overrides) - set(patches)
-    if store(planned, patches, removed=removed) and not changed:
+    if store(planned, patches, removed=removed, stamp=stamp) and not changed:
         planned.last_updated_time, planned.last_updated_user_id = stamp.time, stamp.actor
         planned.save(update_fields=["last_updated_time", "last_updated_user_id"])
     if settled is not None:
-        redate_settled(planned, settled + settling(planned))
+        redate_settled(planned, settled + settling(planned), stamp=stamp)
     after = state(planned)
     if before != after:
         record_change(stamp, planned, "plannedTransaction.updated", before=before, after=after)
@@ -65,7 +65,7 @@ def remove(*, planned: PlannedTransaction, stamp: Stamp) -> None:
     record_change(stamp, planned, "plannedTransaction.deleted", before=state(planned))
     planned.delete()
     if planned.invoice_date is not None:
-        redate_settled(planned, settling(planned))
+        redate_settled(planned, settling(planned), stamp=stamp)
 
 
 def settling(planned: PlannedTransaction) -> list[UUID | None]:

@@ -18,11 +18,11 @@ def invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID
     return {transaction_id: day for transaction_id, day in rows if transaction_id and day}
 
 
-def redate_settled(planned: PlannedTransaction, transaction_ids: Iterable[UUID | None]) -> None:
+def redate_settled(planned: PlannedTransaction, transaction_ids: Iterable[UUID | None], *, stamp: Stamp) -> None:
     """Parts of the transactions that count by an invoice date are dated anew. Raises RateMissing."""
     ids = sorted({each for each in transaction_ids if each is not None})
     if ids:
-        redate(company=planned.company, transaction_ids=ids)
+        redate(company=planned.company, transaction_ids=ids, stamp=stamp)
 
 
 def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:

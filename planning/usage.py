@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 
 from companies.errors import Invalid
 from companies.models import Company, Stamp
-from ledger.models import Category
+from ledger.models import Category, Counterparty
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction
 
 
@@ -46,3 +46,10 @@ def category_replaced(*, company: Company, category_id: UUID, replacement_id: UU
     plans.filter(category=category_id).update(category=replacement_id)
     overrides.update(category=replacement_id)
     items.update(category=replacement_id, **stamped)
+
+
+def counterparty_type_changed(*, counterparty: Counterparty, stamp: Stamp) -> None:
+    """Planned transactions answer the type, so they have changed too."""
+    PlannedTransaction.objects.of(counterparty.company_id).filter(counterparty=counterparty).update(
+        last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+    )

@@ -15,6 +15,7 @@ from rest_framework import serializers
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])", re.ASCII)
 MOST_LEVELS = 64  # the renderer can write 254
+LARGEST_WHOLE = 2**63 - 1  # the renderer writes no larger integer
 ORDER_LEAST, ORDER_MOST = -8388608, 8388607  # service.md, part 8
 
 
@@ -97,7 +98,8 @@ class NumberField(serializers.Field):
 
 def number(value: Decimal) -> float | int:
     """A JSON number that prints the decimal as it is: 12 and not 12.0, 0.1 and not 0.1000…"""
-    return int(value) if value == value.to_integral_value() else float(value)
+    whole = abs(value) <= LARGEST_WHOLE and value == value.to_integral_value()
+    return int(value) if whole else float(value)
 
 
 class IdField(serializers.UUIDField):
@@ -141,7 +143,7 @@ class MonthField(serializers.Field):
         return date.fromisoformat(f"{data}-01")
 
     def to_representation(self, value: date) -> str:
-        return f"{value:%Y-%m}"
+        return value.isoformat()[:7]  # strftime writes the year 1 as 1
 
 
 class TimeField(serializers.DateTimeField):

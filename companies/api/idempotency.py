@@ -99,3 +99,9 @@ def keep(request: Any, response: Response, *, identity: dict[str, str], digest: 
     IdempotencyRecord.objects.create(
         **identity, request_digest=digest, status=response.status_code, headers=headers, body=body, created_time=now
     )
+
+
+def prune(*, now: datetime) -> int:
+    """Deletes answers that are kept no longer; returns how many."""
+    deleted, _ = IdempotencyRecord.objects.filter(created_time__lte=now - KEPT).delete()
+    return deleted

@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from companies.models.stamps import Audited
 from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
 
 
@@ -18,13 +19,11 @@ class ApiKeyQuerySet(CompanyOwnedQuerySet["ApiKey"]):
         return self.filter(revoked_time=None).filter(Q(expires_time=None) | Q(expires_time__gt=now))
 
 
-class ApiKey(CompanyOwned):
+class ApiKey(CompanyOwned, Audited):
     name = models.CharField(max_length=200)
     digest = models.BinaryField(max_length=32)
     last_four = models.CharField(max_length=4)
     permissions = ArrayField(models.CharField(max_length=40))
-    created_time = models.DateTimeField()
-    created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null for keys made by the command
     expires_time = models.DateTimeField(null=True)
     last_used_time = models.DateTimeField(null=True)
     revoked_time = models.DateTimeField(null=True)
@@ -40,3 +39,8 @@ class ApiKey(CompanyOwned):
 
     def __str__(self) -> str:
         return f"{self.name} …{self.last_four}"
+
+    @property
+    def shown_beside(self) -> str:
+        """Its last use is answered and is no change of the key."""
+        return str(self.last_used_time)

@@ -16,13 +16,22 @@ from ledger.serializers.money import AmountField, CurrencyField
 
 EXAMPLE = {
     "id": "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11",
+    "companyId": "0199a0be-3c41-7b02-8f6d-2e9b7a1c5d01",
+    "accountId": "0199a0bf-9e10-7d55-b1a4-6c3f8e2d7a02",
     "date": "2026-10-31",
     "fromTo": "Nimbus Cloud",
     "description": "October hosting",
     "amountValue": "-119.00",
     "amountCurrency": "EUR",
+    "categorizationsAutoAssigned": False,
+    "excludeFromAutoCategorization": False,
+    "notes": None,
     "source": "manual",
+    "assignedUserId": None,
     "pending": False,
+    "externalId": None,
+    "importId": None,
+    **dict.fromkeys(PROVIDER_FIELDS),
     "categorizations": {
         "0199a0c1-8c7f-7d3a-8a4e-6b7c0de2f901": {
             "counterparty": {"type": "vendor", "id": "0199a0c0-11aa-7b5c-9f51-0d6e8a2b3c44"},
@@ -37,6 +46,10 @@ EXAMPLE = {
             "sourceNote": None,
         }
     },
+    "createdTime": "2026-11-02T08:15:30Z",
+    "createdUserId": "0199a0bd-5f20-7a11-9c3e-4d8b6e1f2a07",
+    "lastUpdatedTime": "2026-11-02T08:15:30Z",
+    "lastUpdatedUserId": "0199a0bd-5f20-7a11-9c3e-4d8b6e1f2a07",
 }
 
 
@@ -76,6 +89,13 @@ class PlSplit(Shape):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         return {line: fields.NumberField(required=False, allow_null=True) for line in PlType.values}
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """A line that there is not is one that no category posts to; its amount would be lost."""
+        if isinstance(data, dict) and (unknown := data.keys() - PlType.values):
+            faults = {str(line): "There is no such P&L line." for line in unknown}
+            raise serializers.ValidationError(faults, code="pl_type_not_allowed")
+        return super().to_internal_value(data)
 
 
 class CategorizationShape(Shape):

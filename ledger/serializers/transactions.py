@@ -123,12 +123,12 @@ class DeleteResult(Shape):
 class LinkRequest(Shape):
     """Ids that are malformed or unknown are answered with 404."""
 
-    source_transaction_id = fields.TextField()
-    source_categorization_id = fields.TextField(required=False, allow_null=True)
-    target_transaction_id = fields.TextField()
+    source_transaction_id = fields.TextField(allow_blank=True)
+    source_categorization_id = fields.TextField(required=False, allow_null=True, allow_blank=True)
+    target_transaction_id = fields.TextField(allow_blank=True)
     force = fields.FlagField(required=False)
 
 
 class UnlinkRequest(Shape):
-    transaction_id = fields.TextField()
-    categorization_id = fields.TextField()
+    transaction_id = fields.TextField(allow_blank=True)
+    categorization_id = fields.TextField(allow_blank=True)

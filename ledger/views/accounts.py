@@ -59,7 +59,7 @@ class AccountViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, account_id: str) -> Response:
         """Changes the fields that are sent."""
         account = self.locked(account_id)
-        return self.changed(account, self.parsed(shapes.AccountShape, partial=True))
+        return self.changed(account, self.parsed(shapes.AccountShape, partial=True, shown=shapes.AccountListItem))
 
     @extend_schema(responses=Success)
     def destroy(self, request: Request, company_id: str, account_id: str) -> Response:

@@ -64,7 +64,7 @@ class ProductViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, product_id: str) -> Response:
         """Changes the fields that are sent; a changed name counts as edited by hand from then on."""
         product = self.locked(product_id)
-        values = self.parsed(shapes.ProductShape, partial=True)
+        values = self.parsed(shapes.ProductShape, partial=True, shown=shapes.ProductListItem)
         changed = products.change_product(product=product, stamp=self.stamp, values=values)
         return self.one(changed, shapes.ProductShape)
 

@@ -7,11 +7,12 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.filters import refuse_repeated
 from companies.api.pagination import after, checked, decode, encode, next_link, page_limit
 from companies.api.serializers import SUCCESS, Success
 from companies.permissions import Permission
 from ledger import booking
-from ledger.filters import PARAMETERS, narrowed
+from ledger.filters import NAMES, PARAMETERS, narrowed
 from ledger.models import Transaction
 from ledger.reading import read, rendered
 from ledger.serializers import transactions as shapes
@@ -48,6 +49,7 @@ class TransactionViewSet(LedgerViewSet):
     def list(self, request: Request, company_id: str) -> Response:
         """The company's transactions, latest first, a page at a time. Filters add up; unknown and malformed ones are
         refused. A cursor is stable: what is inserted meanwhile neither repeats nor hides a row."""
+        refuse_repeated(request.query_params, but=NAMES)
         params = request.query_params.copy()
         limit, cursor = page_limit(params), params.get("cursor")
         sort = params.get("sort", "-date")

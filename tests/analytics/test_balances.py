@@ -84,6 +84,7 @@ def test_series_end_today(api, bank):
         ({"startDate": "2024-01-01"}, "#/endDate", "required"),
         ({"startDate": "2024-1-1", "endDate": "2024-01-01"}, "#/startDate", "invalid_value"),
         ({"startDate": "2024-13-01", "endDate": "2024-01-01"}, "#/startDate", "invalid_date"),
+        ({"startDate": "0001-01-01", "endDate": "0001-01-02"}, "#/startDate", "out_of_range"),
     ],
 )
 def test_a_wrong_window_is_refused(api, window, pointer, code):
@@ -91,6 +92,15 @@ def test_a_wrong_window_is_refused(api, window, pointer, code):
         answer = api.post(f"data/{query}", window)
         assert answer.status_code == 400
         assert (answer.json()["errors"][0]["pointer"], answer.json()["errors"][0]["code"]) == (pointer, code)
+
+
+def test_sums_beyond_what_an_integer_of_json_holds_are_answered(api, bank):
+    api.put("", {"baseCurrency": "KRW"})
+    send(api, *[(bank, "2024-01-02", "999999999999999.00")] * 20)
+    window = {"startDate": "2024-01-02", "endDate": "2024-01-02"}
+    (point,) = api.post("data/balanceByCashType", window).json()["cash"]
+    assert point["value"] > 2**64
+    assert api.post("data/accountBalanceByAccount", window).json()[bank]["value"] == point["value"]
 
 
 def test_a_question_changes_nothing(api, bank):

@@ -122,6 +122,9 @@ def test_a_window_that_ends_in_the_past_has_nothing_planned(api, ask, books, ban
     assert values(found["inflow"]) == {"2020-05-01": 100}
     assert values(found["plannedOutflow"]) == values(found["plannedInflow"]) == {}
     assert len(found["plannedOutflow"]) == 12
+    assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", startDate="2019-07-01", interval="month") == found
+    cut = {"cutoverDate": "2020-01-31", "startDate": "2019-07-01"}
+    assert ask("forecastCashFlowTimeSeries", endDate="2020-06-15", interval="month", **cut) == found
 
 
 def test_settled_and_skipped_occurrences_and_those_on_transit_accounts_are_not_planned(api, ask, books, bank):
@@ -207,6 +210,19 @@ def test_what_is_planned_is_what_occurs_after_the_cutover(db, make_api, rules, d
     found = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": interval}).json()
     told = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in found.items()}
     assert told["plannedInflow"] - told["plannedOutflow"] == expected
+
+
+def test_the_usual_window_starts_eleven_months_before_the_cutover_even_where_it_ends_earlier(ask):
+    ended = first_of_month(TODAY) - timedelta(days=1)
+    found = ask("forecastCashFlowTimeSeries", endDate=str(add_months(ended, -3)), interval="month")
+    assert found["inflow"][0]["date"] == str(add_months(first_of_month(TODAY), -11))
+    assert len(found["inflow"]) == 8
+
+
+@pytest.mark.parametrize("asked", [{"endDate": "0001-02-01"}, {"endDate": "0001-02-01", "cutoverDate": "0001-01-31"}])
+def test_the_usual_window_starts_with_the_calendar_at_the_earliest(api, asked):
+    found = api.post("data/forecastCashFlowTimeSeries", asked | {"interval": "month"})
+    assert [point["date"] for point in found.json()["inflow"]] == ["0001-01-01", "0001-02-01"]
 
 
 # What is refused

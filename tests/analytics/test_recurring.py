@@ -300,6 +300,11 @@ def test_a_wrong_question_is_refused(api, body, pointer, code):
     assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
 
 
+def test_the_usual_window_starts_with_the_calendar_at_the_earliest(api):
+    found = api.post("data/monthlyData", {"mrrType": "mrr", "endMonth": "0001-02"})
+    assert [row["month"] for row in found.json()] == ["0001-01", "0001-02"]
+
+
 def test_twenty_years_of_months_can_be_asked_for(api):
     assert len(rows(api, "2000-01", "2019-12")) == 240
 

@@ -92,6 +92,11 @@ def test_nothing_is_wider_than_the_window(page, live_server, busy, complaints, w
 def test_texts_stand_out_from_what_is_behind_them(page, live_server, busy, scheme):
     page.emulate_media(color_scheme=scheme)
     open_page(page, live_server, busy)
+    page.wait_for_function("() => document.fonts.status === 'loaded' && document.readyState === 'complete'")
+    for _ in range(20):  # a busy machine may not have painted the scheme yet
+        if page.evaluate(CONTRAST) == []:
+            break
+        page.wait_for_timeout(100)
     assert page.evaluate(CONTRAST) == []
 
 

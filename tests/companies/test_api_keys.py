@@ -54,10 +54,11 @@ def test_a_new_key_answers_every_field_and_its_text_once(owner, alice):
     assert made.status_code == 201
     assert made["Cache-Control"] == "no-store"
     body = made.json()
-    assert body | {"id": 0, "createdTime": 0, "key": 0, "lastFour": 0} == {
+    assert body["lastUpdatedTime"] == body["createdTime"]
+    assert body | {"id": 0, "createdTime": 0, "lastUpdatedTime": 0, "key": 0, "lastFour": 0} == {
         "id": 0, "companyId": str(owner.company.id), "name": "ci", "permissions": ["accounts:read"], "lastFour": 0,
         "createdTime": 0, "createdUserId": str(alice.id), "expiresTime": "2998-12-31T22:00:00Z", "lastUsedTime": None,
-        "revokedTime": None, "key": 0,
+        "revokedTime": None, "key": 0, "lastUpdatedTime": 0, "lastUpdatedUserId": str(alice.id),
     }  # fmt: skip
     (listed,) = owner.get("api_keys").json()
     assert "key" not in listed
@@ -241,7 +242,7 @@ def test_a_revoked_key_stays_listed_and_is_revoked_once(owner, client):
     key = owner.post("api_keys", NEW).json()
     assert owner.delete(f"api_keys/{key['id']}").json() == {"success": True}
     (listed,) = owner.get("api_keys").json()
-    assert listed["revokedTime"]
+    assert listed["revokedTime"] == listed["lastUpdatedTime"]
     assert owner.delete(f"api_keys/{key['id']}").json() == {"success": True}
     assert owner.get("api_keys").json() == [listed]
     assert AuditEntry.objects.filter(action="apiKey.revoked").count() == 1
@@ -277,3 +278,16 @@ def test_a_key_is_found_at_its_location_without_its_text(owner, globex_api):
     made = owner.post("api_keys", NEW)
     assert owner.get(made["Location"]).json() == {k: v for k, v in made.json().items() if k != "key"}
     assert globex_api.get(f"api_keys/{made.json()['id']}").status_code == 404
+
+
+def test_a_key_has_a_tag_that_moves_with_its_use_and_its_end(owner, client):
+    made = owner.post("api_keys", NEW)
+    path = f"api_keys/{made.json()['id']}"
+    assert owner.get(path)["ETag"] == made["ETag"]
+    assert owner.get(path, if_none_match=made["ETag"]).status_code == 304
+    client.get("/companies", headers={"Authorization": f"Bearer {made.json()['key']}"})
+    used = owner.get(path, if_none_match=made["ETag"])
+    assert (used.status_code, used.json()["lastUsedTime"] is None) == (200, False)
+    assert owner.delete(path, if_match='W/"other"').status_code == 412
+    assert owner.get(path).json()["revokedTime"] is None
+    assert owner.delete(path, if_match=used["ETag"]).status_code == 200

@@ -108,6 +108,12 @@ def test_an_empty_or_equal_put_changes_nothing_at_all(api, quiet):
     assert not AuditEntry.objects.filter(action="company.updated").exists()
 
 
+def test_a_company_as_listed_can_be_sent_back_whole(api):
+    answer = api.put("", api.get("/companies").json()[0])
+    assert answer.status_code == 200
+    assert "Ignored-Fields" not in answer
+
+
 def test_read_only_fields_are_ignored_without_a_word(api, globex):
     body = {"id": str(globex.id), "systemStatus": "paid", "customLogoPath": "x", "createdUserId": "me", "name": "New"}
     answer = api.put("", body)

@@ -38,6 +38,7 @@ def test_a_member_is_added_by_e_mail_and_read_back(owner, alice):
         "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
     }  # fmt: skip
     assert (body["email"], body["role"], body["permissions"]) == ("dora@acme.example", "editor", None)
+    assert body["name"] is None
     assert body["createdUserId"] == str(alice.id)
     assert made["Location"].endswith(f"/members/{body['id']}")
     assert body in owner.get("members").json()
@@ -136,6 +137,13 @@ def test_the_last_owner_stays_one(owner, alice, change):
     assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
     stored = Membership.objects.get(user=alice)
     assert (stored.role, stored.permissions) == ("owner", None)
+
+
+@pytest.mark.parametrize("change", [{"role": "admin"}, None])
+def test_a_key_is_told_that_the_last_owner_stays(owner, api, alice, change):
+    path = f"members/{id_of(owner, alice.email)}"
+    answer = api.put(path, change) if change else api.delete(path)
+    assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
 
 
 def test_one_of_two_owners_may_go_but_not_the_other(owner, alice):

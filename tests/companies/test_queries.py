@@ -35,7 +35,7 @@ def fill(company: Company, stamp: Stamp, count: int) -> None:
     people = User.objects.bulk_create(User(email=f"{uuid4()}@x.example") for _ in range(count))
     Membership.objects.bulk_create(Membership(company=company, user=u, role="viewer").stamp_new(stamp) for u in people)
     ApiKey.objects.bulk_create(
-        ApiKey(company=company, name="k", digest=b"x", last_four="abcd", permissions=[], created_time=stamp.time)
+        ApiKey(company=company, name="k", digest=b"x", last_four="abcd", permissions=[]).stamp_new(stamp)
         for _ in range(count)
     )
     AuditEntry.objects.bulk_create(

@@ -1,6 +1,7 @@
 """The session of someone who signed in, as a credential of the API."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from companies.models import Membership
@@ -90,3 +91,29 @@ def test_a_person_sees_all_their_companies_by_name_with_role_and_permissions(bro
 def test_what_a_person_makes_carries_their_id(browser_of, alice, acme):
     made = browser_of(alice, acme).post("account_groups", {"name": "x"}).json()
     assert made["createdUserId"] == str(alice.id)
+
+
+def test_bodies_reach_the_operation_as_they_were_sent(strict, api):
+    """Looking for the CSRF token must not read them: an import decodes its own, an upload is parsed as a form."""
+    strict.cookies["svc-csrf"] = token = "a" * 32
+    headers = {"X-CSRFToken": token}
+    account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    body = {"transactions": [{"accountId": account, "date": "2026-01-05", "amountValue": "1.00"}]}
+    for path in ("transactions/import", "subscription_events/import"):
+        sent = body | {"events": []}
+        answer = strict.post(api.path(path), sent, content_type="application/json", headers=headers)
+        assert answer.status_code == 200, answer.content
+    retried = headers | {"Idempotency-Key": "once"}
+    for _ in range(2):
+        answer = strict.post(api.path("transactions/import"), body, content_type="application/json", headers=retried)
+        assert answer.status_code == 200, answer.content
+    assert answer["Idempotency-Replayed"] == "true"
+    document = SimpleUploadedFile("a.csv", b"a,b\n1,2\n")
+    assert strict.post(api.path("files"), {"file": document}, headers=headers).status_code == 201
+
+
+def test_a_broken_body_is_looked_at_after_the_address(strict):
+    strict.cookies["svc-csrf"] = token = "a" * 32
+    path = "/companies/00000000-0000-7000-8000-000000000000/accounts"
+    answer = strict.post(path, b"{", content_type="application/json", headers={"X-CSRFToken": token})
+    assert answer.status_code == 404

@@ -180,3 +180,14 @@ def test_a_hundred_thousand_rows_arrive_in_one_call_and_in_little_memory(wire):
     assert (again["count"], again["duplicates"]) == (0, 100_000)
     one_more = json.dumps({"transactions": [*rows, rows[0]]}).encode()
     assert problem(wire.call("POST", "transactions/import", one_more)) == (400, "validation_failed")
+
+
+def test_who_sends_too_large_a_body_whole_still_sees_the_answer(wire):
+    size = 65 * 1024**2
+    head = (
+        f"POST /companies/{wire.company}/transactions/import HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Content-Type: application/json\r\nAuthorization: Bearer {wire.key}\r\nContent-Length: {size}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", wire.port), timeout=60) as connection:
+        connection.sendall(head.encode() + b" " * size)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 413")

@@ -85,6 +85,13 @@ def test_a_group_with_accounts_cannot_be_deleted_even_archived_ones(api, bank):
     assert api.get(f"account_groups/{group['id']}").status_code == 404
 
 
+def test_an_account_as_listed_can_be_sent_back_whole(api, bank):
+    (listed,) = api.get("accounts").json()
+    answer = api.put(f"accounts/{bank['id']}", listed)
+    assert answer.status_code == 200
+    assert "Ignored-Fields" not in answer
+
+
 def test_an_empty_body_changes_nothing(api, bank):
     group = api.post("account_groups", {"name": "Banks"}).json()
     assert api.put(f"account_groups/{group['id']}", {}).json() == group

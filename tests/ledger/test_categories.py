@@ -125,6 +125,14 @@ def test_a_category_in_use_is_not_deleted_unless_another_takes_its_place(api, bo
     assert posting.differences(acme.id) == []
 
 
+def test_an_account_that_loses_its_default_category_has_changed(api, books, travel):
+    path = f"accounts/{books.account(defaultCategoryId=travel)}"
+    etag = api.get(path)["ETag"]
+    assert api.delete(f"categories/{travel}").status_code == 200
+    answer = api.get(path, if_none_match=etag)
+    assert (answer.status_code, answer.json()["defaultCategoryId"]) == (200, None)
+
+
 def test_a_line_in_use_stays(api, books, bank, travel):
     books.split(books.book(bank)["id"], {"categoryId": travel, "plSplit": {"ga": -10}})
     refused = api.put(f"categories/{travel}", {"plTypes": ["cac"]})
@@ -179,6 +187,29 @@ def test_an_external_id_is_unique_in_its_type(api):
 def test_a_wrong_counterparty_is_refused(api, body, pointer, code):
     assert codes(api.post("counterparties", body)) == {pointer: code}
     assert not Counterparty.objects.exists()
+
+
+def test_whatever_answers_a_counterpartys_type_changes_with_it(api, books, bank):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "V"}).json()["id"]
+    made = books.book(bank)["id"]
+    books.split(
+        made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -1}, "counterparty": {"id": vendor}}
+    )
+    plan = {
+        "accountId": bank,
+        "name": "p",
+        "startDate": "2026-01-01",
+        "amountValue": "-5",
+        "counterparty": {"id": vendor},
+    }
+    planned = api.post("planned_transactions", plan).json()["id"]
+    paths = (f"transactions/{made}", f"planned_transactions/{planned}")
+    tags = [api.get(path)["ETag"] for path in paths]
+    assert api.put(f"counterparties/{vendor}", {"type": "employee"}).status_code == 200
+    for path, tag in zip(paths, tags, strict=True):
+        answer = api.get(path, if_none_match=tag)
+        assert answer.status_code == 200
+        assert '"employee"' in answer.content.decode()
 
 
 def test_a_counterparty_in_use_is_not_deleted(api, books, bank):

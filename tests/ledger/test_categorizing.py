@@ -140,6 +140,7 @@ def test_a_missing_rate_is_an_error_and_nothing_is_stored(books, rates):
     ("part", "pointer", "code"),
     [
         ({"plSplit": {"revenue": -1}}, "plSplit/revenue", "pl_type_not_allowed"),
+        ({"plSplit": {"cogs": -1, "profit": -3}}, "plSplit/profit", "pl_type_not_allowed"),
         ({"plSplit": {"cogs": 1}}, "plSplit/cogs", "wrong_sign"),
         ({"plSplit": {"cogs": -1}, "passThroughTax": 1}, "passThroughTax", "wrong_sign"),
         ({"plSplit": {"cogs": -1.001}}, "plSplit/cogs", "too_many_decimals"),

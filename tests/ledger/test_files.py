@@ -225,8 +225,10 @@ def test_the_date_of_an_attached_invoice_dates_the_parts(api, books, bank, exact
     assert dated() == "2026-03-15"
     api.put(path, {"transactionIds": [made]})
     assert dated() == "2026-02-27"
+    etag = api.get(f"transactions/{made}")["ETag"]
     api.delete(path)
     assert dated() == "2026-03-15"
+    assert api.get(f"transactions/{made}", if_none_match=etag).status_code == 200
 
 
 def test_the_bytes_go_with_the_document(api, django_capture_on_commit_callbacks):

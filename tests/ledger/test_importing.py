@@ -106,6 +106,7 @@ WRONG = [
     ({"description": "nul \0"}, "description", "invalid_characters"),
     ({"description": "x" * 10_001}, "description", "too_long"),
     ({"fromTo": 1}, "fromTo", "invalid_value"),
+    ({"externalId": ""}, "externalId", "must_not_be_empty"),
     ({"pending": "yes"}, "pending", "invalid_value"),
 ]
 

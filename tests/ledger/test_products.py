@@ -42,6 +42,13 @@ def test_a_changed_name_counts_as_edited_by_hand(api, product):
     assert changed.json()["externalIds"] == ["prod_1", "prod_2"]
 
 
+def test_a_product_as_listed_can_be_sent_back_whole(api, product):
+    (listed,) = api.get("products").json()
+    answer = api.put(f"products/{product['id']}", listed)
+    assert (answer.status_code, answer.json()) == (200, product)
+    assert "Ignored-Fields" not in answer
+
+
 def test_external_ids_are_replaced_and_name_one_product(api, product):
     etag = api.get(f"products/{product['id']}")["ETag"]
     changed = api.put(f"products/{product['id']}", {"externalIds": ["prod_3"]}, if_match=etag)

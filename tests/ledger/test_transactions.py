@@ -391,3 +391,17 @@ def test_a_page_is_one_statement_whatever_its_size(api, books, bank, rows, djang
     with django_assert_num_queries(2):  # the key's, and the page
         answer = api.get("transactions", {"limit": 1000})
     assert len(json.loads(answer.content)) == rows
+
+
+def test_texts_that_are_not_set_are_null(api, books, bank):
+    plain = books.book(bank)
+    assert (plain["fromTo"], plain["description"], plain["notes"]) == (None, None, None)
+    named = books.book(bank, fromTo="Café", description="Two coffees")
+    unset = api.put(f"transactions/{named['id']}", {"fromTo": None, "description": None}).json()
+    assert (unset["fromTo"], unset["description"]) == (None, None)
+
+
+def test_a_sort_that_is_given_twice_is_refused(api):
+    answer = api.get("transactions", {"sort": ["date", "amount"]})
+    assert answer.status_code == 400
+    assert codes(answer) == {"#/sort": "invalid_filter"}

@@ -171,7 +171,14 @@ def test_unknown_malformed_and_foreign_ids_are_404(books, pair, globex_api, api)
     source, target = pair
     part = books.split(target, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 1}})
     (key,) = part.json()["categorizations"]
-    for ids in ((NOBODY, target), (source, NOBODY), ("x", target), (source, target, NOBODY), (source, target, key)):
+    for ids in (
+        (NOBODY, target),
+        (source, NOBODY),
+        ("x", target),
+        ("", target),
+        (source, target, NOBODY),
+        (source, target, key),
+    ):
         assert books.link(*ids).status_code == 404
     account = globex_api.post("accounts", {"name": "G", "type": "bank"}).json()["id"]
     body = {"accountId": account, "date": "2026-03-15", "amountValue": "100.00"}
@@ -179,6 +186,7 @@ def test_unknown_malformed_and_foreign_ids_are_404(books, pair, globex_api, api)
     assert books.link(source, theirs).status_code == 404
     body = {"transactionId": source, "categorizationId": NOBODY}
     assert api.post("transactions/unlink_transfer", body).status_code == 404
+    assert api.post("transactions/unlink_transfer", body | {"transactionId": ""}).status_code == 404
     assert api.post("transactions/link_transfer", {"sourceTransactionId": 5}).status_code == 400
     assert Categorization.objects.count() == 1
 

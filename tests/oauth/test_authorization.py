@@ -181,6 +181,12 @@ def test_a15_an_app_may_post_its_request_and_is_sent_on_by_303(flow, alice):
     assert not ConsentGrant.objects.exists()
 
 
+@pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "application/json", "text/plain", ""])
+def test_a15_a_request_posted_in_another_form_is_a_page(kind, flow):
+    body = "--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--x--\r\n"
+    assert flow.browser.post(AUTHORIZE, body, content_type=kind).status_code == 400
+
+
 def test_a16_the_page_is_never_framed_nor_kept_and_its_form_leads_to_the_app_alone(signed_in):
     page = signed_in.ask()
     policy = page["Content-Security-Policy"]

@@ -138,6 +138,10 @@ def test_a_change_keeps_what_is_not_sent_and_is_logged(api, item):
     assert api.put(path(item), {"duration": None}).json()["duration"] is None
 
 
+def test_the_first_months_of_the_calendar_read_as_they_were_sent(api, line):
+    assert api.post("plan_items", line | {"month": "0001-02"}).json()["month"] == "0001-02"
+
+
 def test_an_item_as_read_can_be_sent_back_whole(api, item):
     read = api.get(path(item))
     again = api.put(path(item), read.json(), if_match=read["ETag"])

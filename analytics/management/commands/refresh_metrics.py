@@ -1,4 +1,4 @@
-"""Brings recurring revenue and the metrics of every company up to date."""
+"""Brings recurring revenue and the metrics of every company up to date, and warns where cash will not last."""
 
 from typing import Any
 
@@ -6,13 +6,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from analytics import metrics, recurring
+from analytics import low_cash, metrics, recurring
 from companies.models import Company, Stamp
 from ledger.calc.fx import MissingRate
+from ledger.rates import rate_table
 
 
 class Command(BaseCommand):
-    help = "Recompute the stored metrics of every company, and its recurring revenue where rates or events changed it."
+    help = "Recompute every company's stored metrics and recurring revenue; warn where cash will run out. Run it daily."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--company", metavar="ID", help="this one only")
@@ -29,6 +30,7 @@ class Command(BaseCommand):
                 with transaction.atomic():
                     recurring.refresh(company)
                     metrics.store_metrics(company=company, stamp=stamp)
+                    low_cash.warn(company=company, stamp=stamp, rates=rate_table())
             except MissingRate as missing:
                 self.stderr.write(f"{company.id} {missing}")
                 failed += 1
