@@ -14,6 +14,7 @@ from ledger.copying import copy_rows
 from ledger.dating import Rule, invoice_dates, period
 from ledger.models import Categorization, Category, Counterparty, PlType, counts_in_results
 from ledger.posting import LINES, Part, post, unpost
+from ledger.statistics import gather_after
 from ledger.totals import retotal
 
 ROWS_AT_ONCE = 20_000  # more than the 10,000 ids of a selection, so that those take one round
@@ -194,6 +195,7 @@ def categorize(
     affected = 0
     for facts in locked(rows):
         affected += categorize_some(company=company, facts=facts, choice=choice, stamp=stamp)
+    gather_after("ledger_categorization", "ledger_posting", rows=affected)
     AuditEntry.objects.record(
         stamp,
         company_id=company.id,

@@ -19,6 +19,7 @@ from ledger.bulk_body import BulkRequest
 from ledger.import_names import Named, Names, read_names
 from ledger.importing import DECIMALS, MOST_ERRORS, ROWS_A_WRITE, Error, nullable
 from ledger.models import Subscription
+from ledger.statistics import gather_after
 from ledger.subscribing import EventsChanged, lock_book
 
 MOST_EVENTS = 100_000  # decisions on imports: more goes in several calls
@@ -66,6 +67,7 @@ def import_events(*, company: Company, stamp: Stamp, request: BulkRequest) -> Ou
         return outcome
     created = names.store(company=company, stamp=stamp)
     ids = store(company=company, stamp=stamp, rows=rows)
+    gather_after("ledger_subscriptionevent", "ledger_subscription", rows=len(rows))
     AuditEntry.objects.record(
         stamp,
         company_id=company.id,

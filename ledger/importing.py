@@ -23,6 +23,7 @@ from ledger.import_body import Item, Request
 from ledger.import_purposes import Purposes
 from ledger.models import Account, ImportBatch, Source, Transaction
 from ledger.one_writer import one_writer
+from ledger.statistics import gather_after
 from notifications.telling import import_finished
 
 MOST_ERRORS = 1000
@@ -73,8 +74,10 @@ def import_transactions(*, company: Company, stamp: Stamp, request: Request, sou
         created_user_id=stamp.actor,
     )
     wholes = store(company=company, stamp=stamp, batch=outcome.batch, rows=rows, source=source, purposes=purposes)
+    gather_after("ledger_transaction", rows=len(rows))
     if wholes:
         categorize_new(company=company, rows=wholes)
+        gather_after("ledger_categorization", "ledger_posting", rows=len(wholes))
     AuditEntry.objects.record(
         stamp,
         company_id=company.id,

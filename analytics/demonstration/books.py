@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from uuid import UUID
 
-from django.db import connection
-
 from analytics.demonstration.movement import Movement, Tax
 from companies.models import Company, Stamp
 from ledger import categories, counterparties, transfers
@@ -16,12 +14,20 @@ from ledger.import_body import MOST_ITEMS, CounterpartyRef, Item, Request
 from ledger.importing import import_transactions
 from ledger.models import Account, Category, Counterparty, Transaction
 from ledger.splitting import Given, replace_parts
-from notifications.telling import import_finished
+from ledger.statistics import gather
 
 EQUITY = "Equity financing"
 AUTHORITIES = {"Tax office", "Social security", "Innovation agency"}
 OWNERS = {"Foundry Ventures"}
 SELECTED = 10_000  # as many as the API takes in one selection
+
+FILLED = (
+    "ledger_transaction",
+    "ledger_categorization",
+    "ledger_posting",
+    "ledger_subscription",
+    "ledger_subscriptionevent",
+)
 
 
 class Books:
@@ -60,17 +66,8 @@ class Books:
                 movement.external_id = f"bank-{number}"
         for start in range(0, len(movements), MOST_ITEMS):
             items = [self.item(each) for each in movements[start : start + MOST_ITEMS]]
-            done = import_transactions(company=self.company, stamp=self.stamp, request=Request(items=items))
-            if done.batch:
-                import_finished(
-                    company_id=self.company.id,
-                    stamp=self.stamp,
-                    import_id=done.batch.id,
-                    count=done.count,
-                    skipped_before_data_start=0,
-                    duplicates=0,
-                )
-        analyse()
+            import_transactions(company=self.company, stamp=self.stamp, request=Request(items=items))
+        gather(*FILLED)  # in this transaction still
         later = [each for each in movements if each.later]
         ids = self.stored_ids()
         self.invoice((each, ids[each.external_id]) for each in later if each.tax)
@@ -140,12 +137,3 @@ class Books:
                     company=self.company, stamp=self.stamp, source_id=legs[False], source_part_id=None,
                     target_id=legs[True],
                 )  # fmt: skip
-
-
-def analyse() -> None:
-    """Lets the database see what was just stored: its own look comes later, and plans for empty tables are slow."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "ANALYZE ledger_transaction, ledger_categorization, ledger_posting, ledger_subscription, "
-            "ledger_subscriptionevent"
-        )
