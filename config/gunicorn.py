@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +66,8 @@ class QuietLogger(Logger):
 logger_class = QuietLogger
 loglevel = "warning"
 accesslog = None
+
+
+def post_worker_init(_worker: Any) -> None:
+    """A thread that comes back from the database waits this long at most for one that computes, not 5 ms."""
+    sys.setswitchinterval(0.0005)
