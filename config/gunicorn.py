@@ -12,8 +12,8 @@ from gunicorn.http import parser
 
 bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
 worker_class = "gthread"
-workers = 2
-threads = 4
+workers = 3
+threads = 2  # they wait for the interpreter more than for the database: two answer more requests than four
 
 # The application is loaded once and shared by the workers. Connections are not: whatever was opened is closed first.
 preload_app = True
