@@ -37,7 +37,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 @pytest.fixture(autouse=True)
 def rates_again(request: Any) -> None:
     """Tests that commit leave an empty database behind; the next one of them finds the rates again."""
-    if {"transactional_db", "live_server"} & set(request.fixturenames):
+    marked = request.node.get_closest_marker("django_db")
+    if {"transactional_db", "live_server"} & set(request.fixturenames) or (marked and marked.kwargs.get("transaction")):
         request.getfixturevalue("transactional_db")
         load_packaged_rates(now=datetime.now(tz=UTC))
 
