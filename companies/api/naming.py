@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from rest_framework import serializers
@@ -36,13 +36,3 @@ class CamelFields:
                 field.source = name
             fields[camel(name)] = field
         return fields
-
-    @property
-    def _readable_fields(self) -> "tuple[serializers.Field, ...]":  # the framework's own name
-        """The fields of an answer, made once a class and not once a row's answer: reading keeps nothing in them."""
-        return readable(type(self))  # type: ignore[arg-type]
-
-
-@cache
-def readable(serializer_class: Any) -> tuple[serializers.Field, ...]:
-    return tuple(field for field in serializer_class().fields.values() if not field.write_only)

@@ -6,18 +6,19 @@ from django.db import models
 from rest_framework import serializers
 
 from companies.api import fields
+from companies.api.answering import ReadInOneGo
 from companies.api.naming import CamelFields
 
 AUDIT = ("created_time", "created_user_id", "last_updated_time", "last_updated_user_id")
 
 
-class Shape(CamelFields, serializers.Serializer):  # type: ignore[misc]
+class Shape(CamelFields, ReadInOneGo, serializers.Serializer):  # type: ignore[misc]
     """A request or an answer that is no stored row."""
 
     default_error_messages = {"invalid": "Must be an object."}
 
 
-class RowShape(CamelFields, serializers.ModelSerializer):  # type: ignore[misc]
+class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: ignore[misc]
     """A stored row."""
 
     default_error_messages = {"invalid": "Must be an object."}

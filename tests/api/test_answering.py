@@ -1,0 +1,64 @@
+"""Reading a row in one go answers what the framework would."""
+
+import pytest
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.answering import plan_of
+from companies.api.serializers import Shape
+from companies.models import ApiKey, Membership
+from companies.serializers import ApiKeyShape, CompanyShape, MemberShape
+
+
+class Thing:
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+    def counted(self):
+        return 7
+
+
+class Plain(Shape):
+    first_word = fields.TextField()
+    often = fields.WholeField(source="counted", required=False)
+    seldom = fields.TextField(required=False)
+
+
+def of_framework(serializer, row):
+    return serializers.Serializer.to_representation(serializer, row)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("shape", [CompanyShape, ApiKeyShape])
+def test_stored_rows(shape, acme, api):
+    row = acme if shape is CompanyShape else ApiKey.objects.of(acme.id).first()
+    row.refresh_from_db()
+    assert plan_of(shape) is not None
+    answer = shape(row).data
+    assert answer == of_framework(shape(row), row)
+    assert list(answer) == list(of_framework(shape(row), row))
+    assert None in answer.values()
+
+
+@pytest.mark.django_db
+def test_a_shape_that_looks_further_is_the_frameworks(alice):
+    row = Membership.objects.select_related("user").first()
+    assert plan_of(MemberShape) is None
+    assert MemberShape(row).data == of_framework(MemberShape(row), row)
+
+
+@pytest.mark.parametrize(
+    ("row", "answer"),
+    [
+        (Thing(first_word="a", seldom=None), {"firstWord": "a", "often": 7, "seldom": None}),
+        (Thing(first_word="a"), {"firstWord": "a", "often": 7}),
+        ({"first_word": "a", "counted": 3}, {"firstWord": "a", "often": 3}),
+    ],
+)
+def test_methods_missing_values_and_mappings(row, answer):
+    assert Plain(row).data == answer
+
+
+def test_a_missing_value_that_is_required_is_an_error():
+    with pytest.raises(AttributeError, match="first_word"):
+        _ = Plain(Thing()).data
