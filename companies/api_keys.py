@@ -15,11 +15,12 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from companies.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
+from companies.credentials import COMPANY_COLUMNS, company_of, known_cached
 from companies.errors import Denied, Invalid
 from companies.follow_ups import follow_up
 from companies.models import ApiKey, AuditEntry, Company, Stamp, new_id
 from companies.permissions import ADMIN_LEVEL, Access, Permissions, Role, in_order, known
+from companies.statements import first_row
 
 PREFIX = "svc_"
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -173,7 +174,7 @@ def revoke(*, key: ApiKey, stamp: Stamp) -> None:
 
 _LOOKUP = (
     f"SELECT k.digest, k.permissions, k.expires_time, k.revoked_time, k.last_used_time, {COMPANY_COLUMNS} "  # noqa: S608
-    "FROM companies_apikey k JOIN companies_company c ON c.id = k.company_id WHERE k.id = %s"
+    "FROM companies_apikey k JOIN companies_company c ON c.id = k.company_id WHERE k.id = $1"
 )
 
 

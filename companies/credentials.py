@@ -1,10 +1,8 @@
-"""What recognising any credential needs: one statement that finds everything, and the company it opens."""
+"""What recognising any credential needs: the company that it opens, and the permissions that it holds."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
-
-from django.db import InterfaceError, OperationalError, connection
 
 from companies.models import Company
 from companies.permissions import Permissions, known
@@ -12,29 +10,6 @@ from companies.permissions import Permissions, known
 COMPANY_FIELDS = [field.attname for field in Company._meta.concrete_fields]
 COMPANY_COLUMNS = ", ".join(f'c."{field.column}"' for field in Company._meta.concrete_fields)
 _KNOWN: dict[tuple[str, ...], Permissions] = {}
-
-
-def first_row(statement: str, values: Any) -> tuple[Any, ...] | None:
-    """The row of a statement that is the first of its request.
-
-    Django asks the server whether a kept connection still lives before it is used again. This statement asks the same:
-    where the connection turns out dead it is made anew, and the statement sent once more.
-    """
-    connection.health_check_done = True  # type: ignore[attr-defined]
-    try:
-        return row_of(statement, values)
-    except (OperationalError, InterfaceError):
-        if connection.in_atomic_block:
-            raise
-        connection.close()
-        return row_of(statement, values)
-
-
-def row_of(statement: str, values: Any) -> tuple[Any, ...] | None:
-    """The only row that a statement answers, or None."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return cursor.fetchone()
 
 
 def company_of(columns: Sequence[Any]) -> Any:

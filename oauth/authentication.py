@@ -11,8 +11,9 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from companies import api_keys
 from companies.authentication import bearer_token, challenge
-from companies.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
+from companies.credentials import COMPANY_COLUMNS, company_of, known_cached
 from companies.permissions import Access, Permissions, membership_permissions
+from companies.statements import first_row
 from oauth import consents, tokens
 from oauth.permissions import effective
 
@@ -24,7 +25,7 @@ _LIVE = (
     "JOIN oauth_application a ON a.id = g.application_id AND a.enabled "
     "JOIN companies_membership m ON m.company_id = g.company_id AND m.user_id = g.user_id "
     "JOIN companies_company c ON c.id = g.company_id "
-    "WHERE g.id = %s AND g.revoked_time IS NULL AND g.user_id = %s AND g.company_id = %s AND a.client_id = %s"
+    "WHERE g.id = $1 AND g.revoked_time IS NULL AND g.user_id = $2 AND g.company_id = $3 AND a.client_id = $4"
 )
 
 

@@ -9,12 +9,12 @@ from urllib.parse import unquote_plus
 
 from django.conf import settings
 
-from companies.credentials import first_row
+from companies.statements import first_row
 from oauth.models import Application
 from oauth.refusals import InvalidClient, InvalidRequest
 
 COLUMNS = ["id", "client_id", "client_type", "client_secret", "redirect_uris"]
-_NAMED = f"SELECT {', '.join(COLUMNS)} FROM oauth_application WHERE client_id = %s AND enabled"  # noqa: S608
+_NAMED = f"SELECT {', '.join(COLUMNS)} FROM oauth_application WHERE client_id = $1 AND enabled"  # noqa: S608
 
 
 def new_secret() -> str:

@@ -18,8 +18,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from companies.credentials import row_of
 from companies.models import Stamp
+from companies.statements import row_of
 from oauth import consents, scopes, tokens
 from oauth.models import REFRESH_IDLE, REFRESH_LIVES, Application, ConsentGrant, RefreshToken, RevokedReason
 from oauth.refusals import InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget

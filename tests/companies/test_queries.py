@@ -10,6 +10,7 @@ from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, Use
 from companies.models.tenancy import CompanyOwned
 from ledger.models import Account, AccountGroup, Transaction
 from tests import factories
+from tests.wire import statements_sent
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +48,20 @@ def fill(company: Company, stamp: Stamp, count: int) -> None:
 def test_a_request_with_a_key_is_one_query(used, path, django_assert_num_queries):
     with django_assert_num_queries(1):
         assert used.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/companies", ""])
+def test_so_it_is_on_the_wire(used, path):
+    with statements_sent() as sent:
+        assert used.get(path).status_code == 200
+    assert len(sent) == 1
+
+
+def test_the_wire_is_read_to_the_last_statement(acme):
+    with statements_sent() as sent:
+        Company.objects.get(id=acme.id)
+        list(Company.objects.raw("SELECT 1 AS id"))
+    assert [("SELECT" in line, "base_currency" in line) for line in sent] == [(True, True), (True, False)]
 
 
 def test_the_404_of_another_company_and_a_403_are_one_query_too(make_api, acme, globex, django_assert_num_queries):

@@ -19,6 +19,7 @@ from oauth import keys, scopes, tokens
 from oauth.models import ConsentGrant
 from oauth.permissions import effective
 from tests.oauth.conftest import USERINFO, consent, later
+from tests.wire import statements_sent
 
 pytestmark = pytest.mark.django_db
 BASE = "http://127.0.0.1:8000"
@@ -328,6 +329,9 @@ def test_a_credential_costs_one_query(credential, signed_in, granted, api, acme,
     signed_in.call(token)  # notes its use, which it does not again within a minute
     with django_assert_num_queries(1):
         assert signed_in.call(token, f"/companies/{acme.id}").status_code == 200
+    with statements_sent() as sent:
+        assert signed_in.call(token, f"/companies/{acme.id}").status_code == 200
+    assert len(sent) == 1
 
 
 def test_the_last_use_is_noted_at_most_once_a_minute(signed_in, granted, acme, django_assert_num_queries, monkeypatch):
