@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
+from functools import partial
+from typing import ClassVar
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import balances, cash_flow, monthly_rows, recurring, results
+from analytics import balances, cash_flow, monthly_rows, recurring, replica, results
 from analytics import serializers as shapes
 from analytics.windows import (
     Window,
@@ -31,15 +33,20 @@ from ledger.rates import rate_table
 
 
 class DataViewSet(CompanyViewSet):
-    """The ground of the data queries: what cannot be converted is a refusal like any other."""
+    """The data queries' ground: a replica may answer; what cannot be converted is a refusal like any other."""
 
     schema_tags = ["Data"]
+    only_reads: ClassVar[bool] = True
 
     def act(self, request: Request, handler: Callable[..., Response]) -> Response:
         try:
             return super().act(request, handler)
         except MissingRate as missing:
             raise RateMissing(f"There is no exchange rate for {missing.currency}.") from None
+
+    def handled(self, request: Request, handler: Callable[..., Response]) -> Response:
+        ask = partial(super().handled, request, handler)
+        return replica.answered(ask) if self.only_reads else ask()
 
 
 class BalanceViewSet(DataViewSet):
@@ -191,6 +198,7 @@ class ResultViewSet(DataViewSet):
 
 
 class RecurringViewSet(DataViewSet):
+    only_reads = False  # months that an import made stale are added up here
     permission_for = {"monthly_data": Permission.SUBSCRIPTIONS_READ}
 
     @extend_schema(

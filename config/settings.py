@@ -16,6 +16,7 @@ DEBUG = environment.boolean("DEBUG")
 DATA_DIR = Path(environment.text("DATA_DIR", str(ROOT / "var"))).expanduser().resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 DATABASE_URL = environment.text("DATABASE_URL") or None
+DATABASE_REPLICA_URL = environment.text("DATABASE_REPLICA_URL")
 EMBEDDED = DATABASE_URL is None
 
 PORT = environment.integer("PORT", default=8000, least=1, most=65535)
@@ -100,6 +101,10 @@ TEMPLATES = [
 
 try:
     DATABASES = {"default": databases(url=DATABASE_URL, data_dir=DATA_DIR)}
+    if DATABASE_REPLICA_URL:
+        DATABASES["replica"] = databases(
+            url=DATABASE_REPLICA_URL, data_dir=DATA_DIR, setting="DATABASE_REPLICA_URL"
+        ) | {"TEST": {"MIRROR": "default"}}
 except ValueError as error:
     raise ImproperlyConfigured(str(error)) from None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -75,6 +75,15 @@ def database() -> Iterator[None]:
         yield
 
 
+def look_at_replica() -> None:
+    """Say on stderr, within ten seconds, where the replica does not answer; the service runs without it too."""
+    if "replica" in settings.DATABASES:
+        try:
+            reach(settings.DATABASES["replica"], setting="DATABASE_REPLICA_URL")
+        except DatabaseUnavailable as error:
+            sys.stderr.write(f"Warning: {error} Until it answers, all queries go to the primary.\n")
+
+
 def _prepare() -> None:
     """Makes the tables of a new embedded database. Other databases are prepared by ``up`` or ``migrate`` alone."""
     if settings.EMBEDDED:

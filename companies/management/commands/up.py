@@ -15,7 +15,7 @@ from companies.models import Company
 from config.database import Embedded
 from config.preparing import alone, prepare
 from config.serving import CannotListen, bind, serve
-from config.startup import database
+from config.startup import database, look_at_replica
 
 
 class Command(BaseCommand):
@@ -34,6 +34,7 @@ class Command(BaseCommand):
         try:
             with bind(host=host, port=port) as listener, database(), _watched():
                 made = prepared(demo=demo)
+                look_at_replica()
                 address = settings.BASE_URL
                 serve(listener=listener, workers=workers, ready=lambda: self._greet(address=address, made=made))
         except CannotListen as error:
