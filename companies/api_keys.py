@@ -15,11 +15,12 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
+from companies.access import Access
 from companies.credentials import COMPANY_COLUMNS, company_of, known_cached
 from companies.errors import Denied, Invalid
 from companies.follow_ups import follow_up
 from companies.models import ApiKey, AuditEntry, Company, Stamp, new_id
-from companies.permissions import ADMIN_LEVEL, Access, Permissions, Role, in_order, known
+from companies.permissions import ADMIN_LEVEL, Permissions, Role, in_order, known
 from companies.statements import first_row
 
 PREFIX = "svc_"

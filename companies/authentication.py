@@ -17,8 +17,8 @@ from rest_framework.authentication import SessionAuthentication as DjangoSession
 from rest_framework.exceptions import AuthenticationFailed
 
 from companies import api_keys
+from companies.access import Access
 from companies.models import Membership, User
-from companies.permissions import Access
 
 SCOPES = "svc:read svc:write offline_access"
 

@@ -7,10 +7,11 @@ from django.db import transaction
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from companies.access import Access
 from companies.errors import Conflict, Denied
 from companies.follow_ups import follow_up
 from companies.models import ApiKey, Company, Membership, Stamp, User, record_change
-from companies.permissions import Access, Permission, Role, membership_permissions
+from companies.permissions import Permission, Role, membership_permissions
 
 
 class LastOwner(Conflict):

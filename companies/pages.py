@@ -23,13 +23,14 @@ from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from companies import api_keys, sessions
+from companies.access import Access
 from companies.api import errors, throttling
 from companies.authentication import SessionCredential
 from companies.errors import Refusal
 from companies.forms import KeyForm, ResetForm, RollForm, SignInForm, permission_summary
 from companies.members import password_link
 from companies.models import ApiKey, Stamp, User
-from companies.permissions import Access, Permission, Role
+from companies.permissions import Permission, Role
 
 HOME = "/app/"
 RESETS_A_MINUTE = 10  # from one address

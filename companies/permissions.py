@@ -1,14 +1,7 @@
-"""Who may do what: permissions are strings, roles are sets of them, and every credential answers the same question."""
+"""What may be done: permissions are strings, and roles are sets of them."""
 
-import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from companies.models import Company
 
 
 class Permission(StrEnum):
@@ -95,31 +88,3 @@ def in_order(permissions: Iterable[Permission]) -> list[str]:
 def membership_permissions(*, role: str, explicit: list[str] | None) -> Permissions:
     """A membership's own list in place of its role's, where it carries one."""
     return Role(role).permissions if explicit is None else known(explicit)
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What a caller may do in one company."""
-
-    company: "Company"
-    role: str
-    permissions: Permissions
-
-
-class Credential(Protocol):
-    """What every way of signing in answers; the views never learn which one was used."""
-
-    kind: str  # apiKey, oauth or session
-    key: str  # names the credential in rate limits, idempotency records and the audit log
-    actor: str  # goes into createdUserId and lastUpdatedUserId
-    user_id: uuid.UUID | None  # the person behind it; none behind an API key
-    is_authenticated: bool
-
-    def access(self, company_id: str) -> Access | None:
-        """The caller's access to a company, or None where it cannot be reached."""
-
-    def accesses(self) -> list[Access]:
-        """Every company the caller can reach, by name."""
-
-    def note_use(self, now: datetime) -> None:
-        """Remembers when the credential was last used; called after every answer."""

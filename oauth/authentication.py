@@ -10,9 +10,10 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from companies import api_keys
+from companies.access import Access
 from companies.authentication import bearer_token, challenge
 from companies.credentials import COMPANY_COLUMNS, company_of, known_cached
-from companies.permissions import Access, Permissions, membership_permissions
+from companies.permissions import Permissions, membership_permissions
 from companies.statements import first_row
 from oauth import consents, tokens
 from oauth.permissions import effective

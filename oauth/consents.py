@@ -3,9 +3,10 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from companies.access import Access
 from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Membership, Stamp
-from companies.permissions import ADMIN_LEVEL, Access, Permissions, in_order
+from companies.permissions import ADMIN_LEVEL, Permissions, in_order
 from oauth import scopes, tokens
 from oauth.models import CODE_LIVES, Application, AuthorizationCode, ConsentGrant, RevokedReason
 from oauth.permissions import effective

@@ -15,9 +15,10 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from companies import sessions
+from companies.access import Access
 from companies.authentication import SessionCredential
 from companies.pages import key_settings, page_stamp, person, reached, signed_in
-from companies.permissions import Access, Permission
+from companies.permissions import Permission
 from oauth import authorization, consents, redirects, scopes
 from oauth.authorization import Refused, Target, Unanswerable, Wish
 from oauth.models import ConsentGrant, RevokedReason

@@ -1,8 +1,9 @@
 """Who works in the demonstration company."""
 
 from companies import members
+from companies.access import Access
 from companies.models import Company, Membership, Stamp, User
-from companies.permissions import Access, Role
+from companies.permissions import Role
 
 OWNER = ("demo@example.com", "Dana Demo")
 COLLEAGUES = (

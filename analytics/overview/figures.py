@@ -11,8 +11,9 @@ from analytics import balances
 from analytics.calc.amounts import MINUS, compact, percent, rounded
 from analytics.calc.mrr import MonthlyRow
 from analytics.cash_flow import Forecast
+from companies.access import Access
 from companies.models import Company
-from companies.permissions import Access, Permission
+from companies.permissions import Permission
 from ledger import committed
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import round_half_up

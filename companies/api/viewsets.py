@@ -20,6 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from companies.access import Access, Credential
 from companies.api import idempotency, throttling
 from companies.api.errors import problem
 from companies.api.filters import refuse_repeated, refuse_unknown
@@ -28,7 +29,7 @@ from companies.api.rendering import refuse_unreadable
 from companies.authentication import challenge
 from companies.errors import Denied, Missing
 from companies.models import Company, Stamp, id_from
-from companies.permissions import Access, Credential, Permission
+from companies.permissions import Permission
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 ANY_MEMBER = None  # an action that needs no permission of everyone: it looks at its caller itself
