@@ -15,12 +15,13 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from companies import api_keys, sessions
 from companies.access import Access
@@ -201,6 +202,7 @@ class SetPassword(PasswordResetConfirmView):
 # ---------------------------------------------------------------------------------------------- companies
 
 
+@require_safe
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
     """The user's companies. Other apps add figures to their cards (HOME_FIGURES)."""
@@ -345,6 +347,15 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if not request.path.startswith(PAGES):
         return errors.page_not_found(request, exception)
     return render(request, "companies/error.html", {"title": "Nothing here", "text": errors.NOT_FOUND}, status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Written without what may have failed: a page of its own, without the database."""
+    answer = errors.server_error(request)
+    if not request.path.startswith(PAGES):
+        return answer
+    values = {"title": "Something went wrong", "text": f"It is our fault. Tell us this number: {request.request_id}"}  # type: ignore[attr-defined]
+    return HttpResponse(render_to_string("companies/error.html", values), status=500)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -27,4 +27,4 @@ urlpatterns = [
 handler400 = "companies.api.errors.bad_request"
 handler403 = "companies.pages.permission_denied"
 handler404 = "companies.pages.page_not_found"
-handler500 = "companies.api.errors.server_error"
+handler500 = "companies.pages.server_error"

@@ -8,7 +8,7 @@ import orjson
 import psycopg
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import DataError, IntegrityError
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpResponse, UnreadablePostError
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
@@ -58,8 +58,11 @@ CODES = {  # codes of the framework's fields that say less than ours, or differ 
     "surrogate_characters_not_allowed": "invalid_characters",
     "empty": "must_not_be_empty",
 }
+LOST = (503, "unavailable", "The database does not answer. Nothing was changed; try again.")
+LOST_FOR = 5  # seconds after which to try again
 RACES = {"40001", "40P01"}  # serialization_failure, deadlock_detected: the database picked this one to fail
 NOT_FOUND = "There is nothing at this address, or nothing that you can reach."
+INTERNAL = "Something went wrong on our side. The request id helps us find it."
 INVALID_FIELDS = "The request has invalid fields."
 UNSTORABLE = (400, "invalid_value", "A value is out of range or has characters that cannot be stored.")
 CONTRADICTS = (409, "conflict", "The change contradicts other data of the company.")
@@ -75,6 +78,7 @@ PLAIN: dict[type[Exception], tuple[int, str, str]] = {
     IntegrityError: CONTRADICTS,
     psycopg.DataError: UNSTORABLE,  # COPY raises the driver's own errors
     psycopg.IntegrityError: CONTRADICTS,
+    **dict.fromkeys((OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError), LOST),
 }
 
 
@@ -101,24 +105,26 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
     request = context["request"]
     headers: dict[str, str] = {}
     status, code, detail, fields = translate(error)
-    if status == 500:
+    if status >= 500:
         log.exception("request %s failed", getattr(request, "request_id", ""), exc_info=error)
     if status == 401:
         headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or challenge()
     headers |= getattr(error, "headers", {})
     if status == 429:
         headers["Retry-After"] = str(int(getattr(error, "wait", None) or 60))
+    if status == 503:
+        headers["Retry-After"] = str(LOST_FOR)
     body = problem(request, status=status, code=code, detail=detail, fields=fields)
     return Response(body, status=status, headers=headers, content_type="application/problem+json")
 
 
 def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | None]:
     """(status, code, detail, errors) of an exception; never its text where that could show internals."""
+    if getattr(error, "sqlstate", None) in RACES or getattr(error.__cause__, "sqlstate", None) in RACES:
+        return 409, "concurrent_change", "Another change came at the same moment. Try again.", None
     for kind, told in PLAIN.items():
         if isinstance(error, kind):
             return *told, None
-    if getattr(error, "sqlstate", None) in RACES or getattr(error.__cause__, "sqlstate", None) in RACES:
-        return 409, "concurrent_change", "Another change came at the same moment. Try again.", None
     match error:
         case errors.FieldErrors():
             return 400, error.code, error.detail, [entry(*each) for each in error.errors]
@@ -128,7 +134,7 @@ def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | N
             return 400, "validation_failed", INVALID_FIELDS, list(field_errors(error.get_full_details()))
         case exceptions.APIException():
             return of_framework(error)
-    return 500, "internal_error", "Something went wrong on our side. The request id helps us find it.", None
+    return 500, "internal_error", INTERNAL, None
 
 
 def of_domain(error: errors.Refusal) -> tuple[int, str, str, list[dict[str, str]] | None]:
@@ -182,7 +188,9 @@ def page_not_found(request: Any, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: Any) -> HttpResponse:
-    return plain(request, status=500, code="internal_error", detail="Something went wrong on our side.")
+    """Outside the API's views, and where an answer of theirs could not be written."""
+    log.exception("request %s failed", getattr(request, "request_id", ""))
+    return plain(request, status=500, code="internal_error", detail=INTERNAL)
 
 
 def bad_request(request: Any, exception: Exception) -> HttpResponse:

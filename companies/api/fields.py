@@ -15,7 +15,7 @@ from rest_framework import serializers
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])", re.ASCII)
 MOST_LEVELS = 64  # the renderer can write 254
-LARGEST_WHOLE = 2**63 - 1  # the renderer writes no larger integer
+LARGEST_WHOLE = 2**63 - 1  # the renderer writes no larger integer, and a stored 1e20 comes back as one
 ORDER_LEAST, ORDER_MOST = -8388608, 8388607  # service.md, part 8
 
 
@@ -185,6 +185,7 @@ class JsonField(serializers.JSONField):
         "invalid": "Must be an object.",
         "too_deep": f"Must not be nested more than {MOST_LEVELS} levels deep.",
         "invalid_characters": "Must not have NUL characters.",
+        "out_of_range": f"Must not have numbers beyond ±{LARGEST_WHOLE}.",
     }
 
     def to_internal_value(self, data: Any) -> Any:
@@ -194,6 +195,8 @@ class JsonField(serializers.JSONField):
         for _ in range(MOST_LEVELS):
             if any(isinstance(value, str) and "\0" in value for value in level):
                 self.fail("invalid_characters")
+            if any(isinstance(value, int | float) and abs(value) > LARGEST_WHOLE for value in level):
+                self.fail("out_of_range")
             level = [inner for value in level for inner in inside(value)]
         if level:
             self.fail("too_deep")

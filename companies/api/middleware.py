@@ -17,6 +17,8 @@ def request_id(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
         request.request_id = given if SANE.fullmatch(given) else str(new_id())
         response = get_response(request)
         response.headers["X-Request-Id"] = request.request_id
+        if request.method == "HEAD" and not response.streaming:
+            response.content = b""  # its length was announced; the server would warn of bytes that it may not send
         return response
 
     return middleware

@@ -1,10 +1,12 @@
 """Bytes in and out: strict JSON parsing with a size limit, and fast JSON answers."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from django.conf import settings
+from django.http.request import MediaType
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -47,7 +49,29 @@ class JsonRenderer(BaseRenderer):
     ) -> bytes:
         if isinstance(data, bytes):
             return data  # rendered already
-        return b"" if data is None else orjson.dumps(data, default=str)
+        return b"" if data is None else json_of(data)
+
+
+def accepts(header: str, media_type: str) -> bool:
+    """Whether an Accept header takes a media type: its most specific range that fits decides (RFC 9110, 12.5.1)."""
+    if header in ("*/*", media_type):
+        return True
+    ranges = [MediaType(text) for text in header.split(",") if text.strip()]
+    fitting = [each for each in ranges if each.match(media_type)]
+    return not ranges or (bool(fitting) and max(fitting, key=lambda each: each.specificity).quality > 0)
+
+
+def json_of(data: Any) -> bytes:
+    """The fast writer's answer; numbers and depths that it does not know take the standard library's."""
+    try:
+        return orjson.dumps(data, default=str)
+    except TypeError:
+        return json.dumps(data, default=leaf, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def leaf(value: Any) -> Any:
+    """A value that only the fast writer knows, such as a time, as it writes it."""
+    return orjson.loads(orjson.dumps(value, default=str))
 
 
 class JsonParser(BaseParser):

@@ -50,8 +50,9 @@ class ImportSettings(serializers.Serializer):
     csv = fields.JsonField(required=False, allow_null=True, help_text="how this account's CSV files are read")
 
     def to_internal_value(self, data: Any) -> Any:
+        """Whole, whatever stands beside ``csv``: each integration has its own words."""
         super().to_internal_value(data)
-        return data
+        return fields.JsonField().run_validation(data)
 
     def to_representation(self, instance: Any) -> Any:
         return instance

@@ -1,6 +1,7 @@
 """Documents: their metadata and their upload."""
 
 import uuid
+from decimal import Decimal
 from typing import Any, ClassVar
 
 import orjson
@@ -11,9 +12,11 @@ from companies.api.serializers import AUDIT, RowShape, Shape
 from ledger.models import File
 from ledger.serializers.money import CurrencyField
 
+LARGEST = Decimal(fields.LARGEST_WHOLE)
+
 
 class ParsedAmount(Shape):
-    value = fields.NumberField()
+    value = fields.NumberField(least=-LARGEST, most=LARGEST)
     currency = CurrencyField()
 
 
