@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -25,20 +26,27 @@ def page_limit(params: Any) -> int:
     return int(text)
 
 
-def encode(values: Sequence[Any]) -> str:
-    """An opaque cursor of a row's sort values."""
-    return base64.urlsafe_b64encode(orjson.dumps(values, default=str)).rstrip(b"=").decode()
+def encode(request: Any, order: Sequence[str], values: Sequence[Any]) -> str:
+    """An opaque cursor of a row's sort values, good for this list in this order."""
+    return base64.urlsafe_b64encode(orjson.dumps([place(request, order), *values])).rstrip(b"=").decode()
 
 
-def decode(cursor: str, *, length: int) -> list[str]:
-    """The sort values of a cursor as strings. Raises ValidationError for anything that is none of ours."""
+def decode(request: Any, order: Sequence[str], cursor: str) -> list[str]:
+    """The sort values of a cursor as strings. Raises ValidationError for anything that is none of this list's."""
     try:
         values = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error):
         values = None
-    if not isinstance(values, list) or len(values) != length or not all(isinstance(v, str) for v in values):
+    if not isinstance(values, list) or len(values) != len(order) + 1 or not all(isinstance(v, str) for v in values):
+        raise bad_cursor()
+    if values.pop(0) != place(request, order):
         raise bad_cursor()
     return values
+
+
+def place(request: Any, order: Sequence[str]) -> str:
+    """Names a list and its order: in another, the same values would silently cut off another part."""
+    return hashlib.blake2s(f"{request.path} {' '.join(order)}".encode(), digest_size=6).hexdigest()
 
 
 def bad_cursor() -> ValidationError:
@@ -70,13 +78,13 @@ def keyset(request: Any, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[
     """
     limit, cursor = page_limit(request.GET), request.GET.get("cursor")
     if cursor is not None:
-        rows = rows.filter(after(order, checked(rows, order, decode(cursor, length=len(order)))))
+        rows = rows.filter(after(order, checked(rows, order, decode(request, order, cursor))))
     page = list(rows.order_by(*order)[: limit + 1])
     if len(page) <= limit:
         return page, {}
     page.pop()
     last = [getattr(page[-1], name.lstrip("-")) for name in order]
-    return page, {"Link": next_link(request, encode(last_values(last)))}
+    return page, {"Link": next_link(request, encode(request, order, last_values(last)))}
 
 
 def last_values(values: Sequence[Any]) -> list[str]:

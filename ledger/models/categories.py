@@ -77,6 +77,12 @@ class Category(CompanyOwned, Audited):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def shown_beside(self) -> str:
+        """How often it is used, where that was counted too."""
+        counted = (getattr(self, name, "") for name in ("used_transactions", "used_planned_transactions"))
+        return " ".join(map(str, counted)).strip()
+
 
 class CounterpartyType(models.TextChoices):
     CUSTOMER = "customer"

@@ -51,6 +51,11 @@ class File(CompanyOwned, Audited):
     def __str__(self) -> str:
         return self.filename
 
+    @property
+    def shown_beside(self) -> str:
+        """What belongs to it, where that was read too: a transaction that is deleted leaves, and the row stays."""
+        return " ".join(map(str, getattr(self, "transaction_ids", ())))
+
 
 class FileTransaction(CompanyOwned):
     """A document belongs to a transaction."""

@@ -62,13 +62,13 @@ class TransactionViewSet(LedgerViewSet):
         rows = narrowed(Transaction.objects.of(self.company.id), params)
         order = ORDERS[sort]
         if cursor is not None:
-            rows = rows.filter(after(order, checked(rows, order, decode(cursor, length=len(order)))))
+            rows = rows.filter(after(order, checked(rows, order, decode(request, order, cursor))))
         page = read(rows.order_by(*order)[: limit + 1])
         headers = {}
         if len(page) > limit:
             page.pop()
             last = [page[-1][SORTED_BY[name.lstrip("-")]] for name in order]
-            headers["Link"] = next_link(request, encode(last))
+            headers["Link"] = next_link(request, encode(request, order, last))
         return Response(rendered(page), headers=headers)
 
     @extend_schema(request=TransactionShape, responses={201: TransactionShape})
