@@ -7,6 +7,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.views.decorators.http import require_safe
 
 from analytics.overview import cash, figures, movements, results
 from analytics.overview.figures import Figure
@@ -22,6 +23,7 @@ USUAL_SPAN = 12
 Shown = tuple[list[Figure], list[Section]]
 
 
+@require_safe
 @signed_in
 def company(request: HttpRequest, company_id: str) -> HttpResponse:
     """Overview of a company; sections that the viewer may not see say so."""

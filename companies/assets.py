@@ -4,7 +4,10 @@ from django.core.exceptions import SuspiciousOperation
 from django.core.files.storage import storages
 from django.http import FileResponse, Http404, HttpRequest
 
+from companies.api.methods import read_only
 
+
+@read_only
 def serve(request: HttpRequest, path: str) -> FileResponse:
     """A logo by its path; names are never reused, so it may be kept for ever."""
     try:

@@ -8,6 +8,7 @@ from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
 
 from companies.api import codes
+from companies.api.methods import read_only
 
 
 @lru_cache(maxsize=1)
@@ -16,16 +17,19 @@ def document() -> bytes:
     return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True), option=orjson.OPT_INDENT_2)
 
 
+@read_only
 def openapi(request: HttpRequest) -> HttpResponse:
     response = HttpResponse(document(), content_type="application/json")
     response["Access-Control-Allow-Origin"] = "*"
     return response
 
 
+@read_only
 def docs(request: HttpRequest) -> HttpResponse:
     return render(request, "docs.html")
 
 
+@read_only
 def error_codes(request: HttpRequest) -> HttpResponse:
     """What each error code means; the ``type`` of a problem leads here."""
     return render(request, "error_codes.html", {"refusals": codes.documented(), "fields": codes.FIELD_CODES})

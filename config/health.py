@@ -4,14 +4,18 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
+from companies.api.methods import read_only
+
 READY: set[str] = set()  # migrations are looked at until they are found applied once
 
 
+@read_only
 def healthz(request: HttpRequest) -> JsonResponse:
     """200 while the process answers."""
     return JsonResponse({"status": "ok"})
 
 
+@read_only
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when the database answers and every migration is applied, else 503."""
     try:

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from companies import sessions
 from companies.access import Access
@@ -207,6 +207,7 @@ def guarded(response: HttpResponse, targets: Iterable[str]) -> HttpResponse:
 # ---------------------------------------------------------------------------------------------- Settings
 
 
+@require_safe
 @signed_in
 def settings_page(request: HttpRequest, company_id: str) -> HttpResponse:
     """API keys and connected apps of a company: one's own, and everyone's for those who manage them."""

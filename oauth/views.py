@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api import errors, throttling
+from companies.api.methods import only
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ANY_MEMBER, CompanyViewSet
 from companies.authentication import challenge
@@ -177,6 +178,9 @@ def refused(request: HttpRequest, status: int, code: str, detail: str, header: s
 # ---------------------------------------------------------------------------------------------- metadata
 
 
+metadata = only("GET", "HEAD", "OPTIONS")
+
+
 def public(request: HttpRequest, body: dict[str, Any]) -> HttpResponse:
     """A document that anyone may read and keep for a while."""
     if request.method == "OPTIONS":
@@ -185,11 +189,13 @@ def public(request: HttpRequest, body: dict[str, Any]) -> HttpResponse:
     return HttpResponse(orjson.dumps(body), content_type="application/json", headers=headers)
 
 
+@metadata
 def jwks(request: HttpRequest) -> HttpResponse:
     """The public keys, those that no longer sign included."""
     return public(request, keys.published())
 
 
+@metadata
 def server_metadata(request: HttpRequest) -> HttpResponse:
     """RFC 8414 and OpenID Connect Discovery, in one document."""
     endpoint = f"{settings.AUTH_URL}/oauth2"
@@ -221,6 +227,7 @@ def server_metadata(request: HttpRequest) -> HttpResponse:
     return public(request, body)
 
 
+@metadata
 def resource_metadata(request: HttpRequest) -> HttpResponse:
     """RFC 9728: what protects the API, and where to get a token."""
     body = {

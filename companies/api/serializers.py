@@ -41,6 +41,10 @@ class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: 
         return []
 
 
+class Nothing(Shape):
+    """The body of acts that take none."""
+
+
 class Success(Shape):
     """The answer of acts that return nothing else."""
 

@@ -15,8 +15,8 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
-from rest_framework.exceptions import MethodNotAllowed, NotAuthenticated, Throttled
-from rest_framework.request import Request
+from rest_framework.exceptions import MethodNotAllowed, NotAcceptable, NotAuthenticated, Throttled
+from rest_framework.request import Empty, Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
@@ -25,7 +25,8 @@ from companies.api import idempotency, throttling
 from companies.api.errors import problem
 from companies.api.filters import refuse_repeated, refuse_unknown
 from companies.api.pagination import keyset
-from companies.api.rendering import refuse_unreadable
+from companies.api.rendering import accepts, refuse_unreadable
+from companies.api.serializers import Nothing
 from companies.authentication import challenge
 from companies.errors import Denied, Missing
 from companies.models import Company, Stamp, id_from
@@ -102,11 +103,11 @@ class ApiViewSet(ViewSet):
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:  # noqa: FBT001
-        """The framework's, but at once for those who take anything."""
+        """There is one renderer: what it writes is acceptable or not."""
         renderer = self.get_renderers()[0]
-        if request.META.get("HTTP_ACCEPT", "*/*") in ("*/*", renderer.media_type):
-            return renderer, renderer.media_type
-        return super().perform_content_negotiation(request, force)
+        if not force and not accepts(request.META.get("HTTP_ACCEPT", "*/*"), renderer.media_type):
+            raise NotAcceptable
+        return renderer, renderer.media_type
 
     def reach(self, **kwargs: Any) -> None:
         """Finds what the address is about; nothing for endpoints outside companies."""
@@ -131,6 +132,8 @@ class ApiViewSet(ViewSet):
 
     def handled(self, request: Request, handler: Callable[..., Response]) -> Response:
         response = handler(request, **self.kwargs)
+        if request.method in ("POST", "PUT") and not body_was_read(request):
+            self.parsed(Nothing)  # no action of this name takes a body: what was sent is looked at all the same
         for name, value in self.told.items():
             response.headers[name] = value
         return response
@@ -302,6 +305,12 @@ class CompanyViewSet(ApiViewSet):
         if row is None:
             raise Missing
         return row
+
+
+def body_was_read(request: Request) -> bool:
+    """Whether the view looked at it, parsed or raw."""
+    raw: Any = request._request
+    return getattr(request, "_full_data", Empty) is not Empty or raw._read_started  # noqa: SLF001
 
 
 def etag_of(row: Model) -> str:
