@@ -37,9 +37,9 @@ ANY_MEMBER = None  # an action that needs no permission of everyone: it looks at
 
 
 class Stale(Exception):
-    """The resource changed since the caller read it; carries the current ETag."""
+    """The resource changed since the caller read it; carries the current ETag, None where it is gone or not yet."""
 
-    def __init__(self, etag: str):
+    def __init__(self, etag: str | None):
         self.etag = etag
         super().__init__(etag)
 
@@ -237,8 +237,12 @@ class ApiViewSet(ViewSet):
         return etag is not None and (given.strip() == "*" or etag in entity_tags(given))
 
     def unless_stale(self, row: Any) -> None:
-        """Raises Stale where If-Match names another version. Call with the row locked."""
+        """Raises Stale where If-Match names another version, or any where there is none. Call with the row locked."""
         given = self.request.META.get("HTTP_IF_MATCH", "")
+        if row is None:
+            if given:
+                raise Stale(None)
+            return
         current = etag_of(row)
         if given and given.strip() != "*" and stored_part(current) not in map(stored_part, entity_tags(given)):
             raise Stale(current)
@@ -247,7 +251,8 @@ class ApiViewSet(ViewSet):
         body = problem(
             self.request, status=412, code="precondition_failed", detail="The resource has changed since you read it."
         )
-        return Response(body, status=412, headers={"ETag": error.etag}, content_type="application/problem+json")
+        headers = {"ETag": error.etag} if error.etag else {}
+        return Response(body, status=412, headers=headers, content_type="application/problem+json")
 
 
 class CompanyViewSet(ApiViewSet):

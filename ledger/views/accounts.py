@@ -45,7 +45,7 @@ class AccountViewSet(CompanyViewSet):
     @extend_schema(request=shapes.AccountShape, responses={201: shapes.AccountShape})
     def create(self, request: Request, company_id: str) -> Response:
         """Opens an account."""
-        values = self.parsed(shapes.AccountShape)
+        values = self.parsed(shapes.AccountShape, shown=shapes.AccountListItem)
         account = accounts.open_account(company=self.company, stamp=self.stamp, values=values)
         location = f"/companies/{self.company.id}/accounts/{account.id}"
         return self.one(account, shapes.AccountShape, status=201, location=location)
@@ -94,8 +94,7 @@ class AccountViewSet(CompanyViewSet):
         """Sets what the account held at the start of a day; dataStartDate does not apply."""
         account = self.locked(account_id, versioned=False)
         stored = accounts.initial_balance(account=account)
-        if stored:
-            self.unless_stale(stored)
+        self.unless_stale(stored)
         values = self.parsed(shapes.InitialBalance)
         amount = amount_in(values["amount_value"], account.default_currency, pointer="#/amountValue")
         stored = accounts.set_initial_balance(account=account, stamp=self.stamp, day=values["date"], amount=amount)

@@ -188,6 +188,20 @@ def test_a_cursor_is_of_one_list_in_one_order(api):
         assert (answer.status_code, codes(answer)) == (400, [("#/cursor", "invalid_cursor")]), path
 
 
+@pytest.mark.parametrize("tag", ['"x"', "*"])
+def test_no_version_fits_what_is_not_there_yet(api, account, tag):
+    answer = api.put(f"accounts/{account}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"}, if_match=tag)
+    assert (answer.status_code, answer.json()["code"]) == (412, "precondition_failed")
+    assert "ETag" not in answer
+    assert api.get(f"accounts/{account}/initial_balance").json()["transaction"] is None
+
+
+def test_what_a_list_adds_may_be_sent_back_to_a_create_too(api, account):
+    (listed,) = api.get("accounts").json()
+    answer = api.post("accounts", listed)
+    assert (answer.status_code, "Ignored-Fields" in answer) == (201, False)
+
+
 def test_a_files_version_moves_when_its_transaction_goes(api, account):
     from tests.ledger.test_files import PDF, send
 
