@@ -35,7 +35,7 @@ def boolean(name: str, *, default: bool = False) -> bool:
 def integer(name: str, *, default: int, least: int, most: int) -> int:
     """A whole number within its bounds."""
     value = text(name, str(default))
-    if not re.fullmatch(r"\d{1,9}", value) or not least <= int(value) <= most:
+    if not re.fullmatch(r"[0-9]{1,9}", value) or not least <= int(value) <= most:
         raise ImproperlyConfigured(f"{name} must be a whole number from {least} to {most}")
     return int(value)
 

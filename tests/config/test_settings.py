@@ -74,6 +74,8 @@ WRONG = [
     {"OAUTH_SIGNING_KEYS": "/nowhere/key.pem"},
     {"ALLOWED_HOSTS": "https://api.example.com"},
     {"SESSION_COOKIE_DOMAIN": "https://example.com/"},
+    {"RATE_LIMIT": "٣"},
+    {"PORT": "٨٠٠٠"},
 ]
 
 
