@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import tempfile
 from pathlib import Path
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
@@ -38,6 +39,22 @@ def integer(name: str, *, default: int, least: int, most: int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", value) or not least <= int(value) <= most:
         raise ImproperlyConfigured(f"{name} must be a whole number from {least} to {most}")
     return int(value)
+
+
+def directory(name: str, default: Path) -> Path:
+    """A directory to write in; made where there is none."""
+    value = text(name, str(default))
+    try:
+        path = Path(value).expanduser().resolve()
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):  # what its mode says is not all: root, read-only disks
+            return path
+    except RuntimeError:  # links in a circle, or the home of nobody
+        raise ImproperlyConfigured(f"{name}: {value} leads nowhere") from None
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name}: {value} cannot be written ({error.strerror}); a directory of your own is needed"
+        ) from None
 
 
 def words(name: str, default: list[str]) -> list[str]:

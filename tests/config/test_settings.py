@@ -74,6 +74,11 @@ WRONG = [
     {"OAUTH_SIGNING_KEYS": "/nowhere/key.pem"},
     {"ALLOWED_HOSTS": "https://api.example.com"},
     {"SESSION_COOKIE_DOMAIN": "https://example.com/"},
+    {"DATA_DIR": "/proc/nope"},
+    {"DATA_DIR": "/proc"},  # there, but nothing can be written
+    {"DATA_DIR": __file__},
+    {"DATA_DIR": f"{__file__}/below"},
+    {"DATA_DIR": "~nobody-of-this-name/data"},
     {"RATE_LIMIT": "٣"},
     {"PORT": "٨٠٠٠"},
 ]
@@ -89,7 +94,11 @@ def test_a_wrong_value_is_named_without_what_is_secret_in_it(read, variables):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("variables", [WRONG[0], WRONG[2], WRONG[5], WRONG[21]], ids=lambda v: "=".join(*v.items()))
+@pytest.mark.parametrize(
+    "variables",
+    [WRONG[0], WRONG[2], WRONG[5], WRONG[21], {"DATA_DIR": "/proc/nope"}],
+    ids=lambda v: "=".join(*v.items()),
+)
 def test_it_stops_the_start_with_one_line(tmp_path, variables):
     said = start(tmp_path, **variables)
     assert said.returncode != 0
