@@ -57,14 +57,18 @@ def directory(name: str, default: Path) -> Path:
         ) from None
 
 
-def words(name: str, default: list[str]) -> list[str]:
-    """A comma-separated list."""
-    return [word.strip() for word in text(name).split(",") if word.strip()] or default
+def words(name: str) -> list[str]:
+    """A comma-separated list; empty where the variable is unset or empty, and never where it is set."""
+    value = text(name)
+    found = [word.strip() for word in value.split(",") if word.strip()]
+    if value and not found:
+        raise ImproperlyConfigured(f"{name} must name something between its commas")
+    return found
 
 
 def hosts(name: str, default: list[str]) -> list[str]:
     """A comma-separated list of host names; one that begins with a dot takes its subdomains in, * is any."""
-    given = words(name, [])
+    given = words(name)
     for host in given:
         if host != "*" and not HOST.fullmatch(host.removeprefix(".")):
             raise ImproperlyConfigured(f"{name} must be host names such as api.example.com, without scheme or port")
@@ -119,7 +123,7 @@ def kept_secret(name: str, directory: Path, *, required: bool) -> str:
 
 def signing_keys(name: str, directory: Path) -> list[str]:
     """The paths of RSA private keys in PEM files; where unset, one key that is made once and kept in the directory."""
-    paths = words(name, [])
+    paths = words(name)
     for path in paths:
         _check_signing_key(name, Path(path))
     return paths or [str(_kept_signing_key(directory / "oauth-signing-key.pem"))]

@@ -79,6 +79,9 @@ WRONG = [
     {"DATA_DIR": __file__},
     {"DATA_DIR": f"{__file__}/below"},
     {"DATA_DIR": "~nobody-of-this-name/data"},
+    {"ALLOWED_HOSTS": ","},
+    {"OAUTH_SIGNING_KEYS": ","},
+    {"OAUTH_SIGNING_KEYS": " , "},
     {"RATE_LIMIT": "٣"},
     {"PORT": "٨٠٠٠"},
 ]
