@@ -89,8 +89,7 @@ def origin(name: str, default: str) -> str:
     parts = _split(name, value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or value != f"{parts.scheme}://{parts.netloc}":
         raise ImproperlyConfigured(f"{name} must be an origin such as https://api.example.com, without path or slash")
-    if parts.username or parts.password:
-        raise ImproperlyConfigured(f"{name} must not carry a user name or password")
+    _carries_no_user(name, parts)
     return value
 
 
@@ -98,8 +97,9 @@ def web_address(name: str, default: str) -> str:
     """An http(s) address that may have a path; no trailing slash."""
     value = text(name, default).rstrip("/")
     parts = _split(name, value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+    if parts.scheme not in {"http", "https"} or not parts.hostname or "?" in value or "#" in value:
         raise ImproperlyConfigured(f"{name} must be an http or https address without query")
+    _carries_no_user(name, parts)
     return value
 
 
@@ -211,11 +211,15 @@ def storage(name: str, directory: Path) -> dict[str, object]:
     return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
 
 
+def _carries_no_user(name: str, parts: SplitResult) -> None:
+    if "@" in parts.netloc:
+        raise ImproperlyConfigured(f"{name} must not carry a user name or password")
+
+
 def _split(name: str, value: str) -> SplitResult:
     try:
         parts = urlsplit(value)
-        parts.port  # noqa: B018 - reading it checks it
-        if re.search(r"[\s\x00-\x1f]", value):
+        if parts.port == 0 or re.search(r"[\s\x00-\x1f]", value):
             raise ValueError
     except ValueError:
         raise ImproperlyConfigured(f"{name} is not a valid address") from None
