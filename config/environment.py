@@ -5,7 +5,7 @@ import re
 import secrets
 import tempfile
 from pathlib import Path
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
@@ -166,7 +166,8 @@ def email(name: str) -> dict[str, object]:
     if value == "console:":
         return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
     parts = _split(name, value)
-    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+    options = _options(name, parts, tls="[01]")
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname or bool(parts.username) != bool(parts.password):
         raise ImproperlyConfigured(f"{name} must be console: or smtp[s]://user:password@host:port")
     return {
         "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
@@ -175,7 +176,7 @@ def email(name: str) -> dict[str, object]:
         "EMAIL_HOST_USER": unquote(parts.username or ""),
         "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
         "EMAIL_USE_SSL": parts.scheme == "smtps",
-        "EMAIL_USE_TLS": parts.scheme == "smtp" and parse_qs(parts.query).get("tls", ["1"])[0] != "0",
+        "EMAIL_USE_TLS": parts.scheme == "smtp" and options.get("tls") != "0",
     }
 
 
@@ -195,8 +196,10 @@ def storage(name: str, directory: Path) -> dict[str, object]:
     if not value:
         return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(directory)}}
     parts = _split(name, value)
+    region = _options(name, parts, region="[A-Za-z0-9-]+").get("region")
     bucket = parts.path.strip("/")
-    if parts.scheme not in {"s3", "s3+http"} or not bucket:
+    whole = re.fullmatch(r"[A-Za-z0-9._-]+", bucket) and bool(parts.username) == bool(parts.password)
+    if parts.scheme not in {"s3", "s3+http"} or not whole:
         raise ImproperlyConfigured(f"{name} must be s3://key:secret@host/bucket (s3+http for a store without TLS)")
     port = f":{parts.port}" if parts.port else ""
     scheme = "http" if parts.scheme == "s3+http" else "https"
@@ -205,10 +208,20 @@ def storage(name: str, directory: Path) -> dict[str, object]:
         options["endpoint_url"] = f"{scheme}://{parts.hostname}{port}"
     if parts.username:
         options |= {"access_key": unquote(parts.username), "secret_key": unquote(parts.password or "")}
-    region = parse_qs(parts.query).get("region")
     if region:
-        options["region_name"] = region[0]
+        options["region_name"] = region
     return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+
+
+def _options(name: str, parts: SplitResult, **known: str) -> dict[str, str]:
+    """What stands behind the address's question mark: the known options, each once, with a value of its pattern."""
+    given = parse_qsl(parts.query, keep_blank_values=True)
+    for option, value in given:
+        if option not in known or not re.fullmatch(known[option], value):
+            raise ImproperlyConfigured(f"{name} has an option, or a value of one, that does not exist")
+    if len(dict(given)) != len(given) or parts.fragment:
+        raise ImproperlyConfigured(f"{name} has an option twice, or a # that is not written as %23")
+    return dict(given)
 
 
 def _carries_no_user(name: str, parts: SplitResult) -> None:
