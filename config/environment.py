@@ -180,14 +180,17 @@ def email(name: str) -> dict[str, object]:
     }
 
 
-def cache(name: str) -> dict[str, object]:
-    """Django's default cache from redis://host:port/db, or this process's memory where unset."""
+def cache(name: str) -> str:
+    """redis[s]://user:password@host:port/database, or nothing where unset."""
     value = text(name)
     if not value:
-        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    if _split(name, value).scheme not in {"redis", "rediss"}:
-        raise ImproperlyConfigured(f"{name} must be redis://host:port/database")
-    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": value}
+        return ""
+    parts = _split(name, value)
+    _options(name, parts)
+    whole = parts.hostname and re.fullmatch(r"/?|/[0-9]{1,5}", parts.path) and (parts.password or not parts.username)
+    if parts.scheme not in {"redis", "rediss"} or not whole:
+        raise ImproperlyConfigured(f"{name} must be redis[s]://user:password@host:port/database, the last a number")
+    return value
 
 
 def storage(name: str, directory: Path) -> dict[str, object]:

@@ -107,7 +107,7 @@ try:
 except ValueError as error:
     raise ImproperlyConfigured(str(error)) from None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES = {"default": environment.cache("CACHE_URL")}
+CACHE_URL = environment.cache("CACHE_URL")  # a Redis in which machines count requests together
 globals().update(environment.email("EMAIL_URL"))
 DEFAULT_FROM_EMAIL = "Financial planning <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"
 

@@ -103,6 +103,14 @@ WRONG = [
     {"EMAIL_URL": "smtp://hunter2@h"},
     {"RATE_LIMIT": "٣"},
     {"PORT": "٨٠٠٠"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/notanumber"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/-1"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/٣"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/0/1"},
+    {"CACHE_URL": "redis://:hunter2@cache.example:port/0"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/0?socket_timeout=60"},
+    {"CACHE_URL": "redis://hunter2@cache.example/0"},  # a name without a password
+    {"CACHE_URL": "redis:///0"},
 ]
 
 
@@ -142,6 +150,7 @@ def test_it_stops_the_start_with_one_line(tmp_path, variables):
         {"EMAIL_URL": "smtps://u%40x:p%2Fw@mail.example:465"},
         {"EMAIL_URL": "smtp://mail.example:25?tls=0"},
         {"CACHE_URL": "redis://:p@cache.example:6379/1"},
+        {"CACHE_URL": "rediss://u:p@cache.example"},
         {"STORAGE_URL": "s3://k:s@store.example/bucket?region=eu-1"},
         {"STORAGE_URL": "s3:///bucket"},  # of a machine that has a role
         {"SESSION_COOKIE_DOMAIN": ".example.com"},
