@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -64,11 +65,11 @@ def _parsed(*, url: str, setting: str) -> tuple[dict[str, str], dict[str, Any]]:
     except psycopg.ProgrammingError:
         raise ValueError(f"{setting} cannot be read: {expected}.") from None
     port = str(parts.pop("port", ""))
-    if port and not (port.isdecimal() and 0 < int(port) < 65536):
+    if port and not (re.fullmatch(r"[0-9]{1,5}", port) and 0 < int(port) < 65536):
         raise ValueError(f"{setting} has a wrong port: {expected}.")
     if not parts.get("dbname"):
         raise ValueError(f"{setting} names no database: {expected}.")
-    if not str(parts.get("connect_timeout", 0)).isdecimal():
+    if not re.fullmatch(r"[0-9]{1,9}", str(parts.get("connect_timeout", 0))):
         raise ValueError(f"{setting} has a wrong connect_timeout: a whole number of seconds is needed.")
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host"}
     return {django: str(parts.pop(libpq, "")) for django, libpq in names.items()} | {"PORT": port}, parts

@@ -3,8 +3,9 @@
 import os
 import re
 import secrets
+import tempfile
 from pathlib import Path
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
@@ -35,19 +36,39 @@ def boolean(name: str, *, default: bool = False) -> bool:
 def integer(name: str, *, default: int, least: int, most: int) -> int:
     """A whole number within its bounds."""
     value = text(name, str(default))
-    if not re.fullmatch(r"\d{1,9}", value) or not least <= int(value) <= most:
+    if not re.fullmatch(r"[0-9]{1,9}", value) or not least <= int(value) <= most:
         raise ImproperlyConfigured(f"{name} must be a whole number from {least} to {most}")
     return int(value)
 
 
-def words(name: str, default: list[str]) -> list[str]:
-    """A comma-separated list."""
-    return [word.strip() for word in text(name).split(",") if word.strip()] or default
+def directory(name: str, default: Path) -> Path:
+    """A directory to write in; made where there is none."""
+    value = text(name, str(default))
+    try:
+        path = Path(value).expanduser().resolve()
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):  # what its mode says is not all: root, read-only disks
+            return path
+    except RuntimeError:  # links in a circle, or the home of nobody
+        raise ImproperlyConfigured(f"{name}: {value} leads nowhere") from None
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name}: {value} cannot be written ({error.strerror}); a directory of your own is needed"
+        ) from None
+
+
+def words(name: str) -> list[str]:
+    """A comma-separated list; empty where the variable is unset or empty, and never where it is set."""
+    value = text(name)
+    found = [word.strip() for word in value.split(",") if word.strip()]
+    if value and not found:
+        raise ImproperlyConfigured(f"{name} must name something between its commas")
+    return found
 
 
 def hosts(name: str, default: list[str]) -> list[str]:
     """A comma-separated list of host names; one that begins with a dot takes its subdomains in, * is any."""
-    given = words(name, [])
+    given = words(name)
     for host in given:
         if host != "*" and not HOST.fullmatch(host.removeprefix(".")):
             raise ImproperlyConfigured(f"{name} must be host names such as api.example.com, without scheme or port")
@@ -68,8 +89,7 @@ def origin(name: str, default: str) -> str:
     parts = _split(name, value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or value != f"{parts.scheme}://{parts.netloc}":
         raise ImproperlyConfigured(f"{name} must be an origin such as https://api.example.com, without path or slash")
-    if parts.username or parts.password:
-        raise ImproperlyConfigured(f"{name} must not carry a user name or password")
+    _carries_no_user(name, parts)
     return value
 
 
@@ -77,8 +97,9 @@ def web_address(name: str, default: str) -> str:
     """An http(s) address that may have a path; no trailing slash."""
     value = text(name, default).rstrip("/")
     parts = _split(name, value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+    if parts.scheme not in {"http", "https"} or not parts.hostname or "?" in value or "#" in value:
         raise ImproperlyConfigured(f"{name} must be an http or https address without query")
+    _carries_no_user(name, parts)
     return value
 
 
@@ -102,7 +123,7 @@ def kept_secret(name: str, directory: Path, *, required: bool) -> str:
 
 def signing_keys(name: str, directory: Path) -> list[str]:
     """The paths of RSA private keys in PEM files; where unset, one key that is made once and kept in the directory."""
-    paths = words(name, [])
+    paths = words(name)
     for path in paths:
         _check_signing_key(name, Path(path))
     return paths or [str(_kept_signing_key(directory / "oauth-signing-key.pem"))]
@@ -145,7 +166,8 @@ def email(name: str) -> dict[str, object]:
     if value == "console:":
         return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
     parts = _split(name, value)
-    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+    options = _options(name, parts, tls="[01]")
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname or bool(parts.username) != bool(parts.password):
         raise ImproperlyConfigured(f"{name} must be console: or smtp[s]://user:password@host:port")
     return {
         "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
@@ -154,18 +176,21 @@ def email(name: str) -> dict[str, object]:
         "EMAIL_HOST_USER": unquote(parts.username or ""),
         "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
         "EMAIL_USE_SSL": parts.scheme == "smtps",
-        "EMAIL_USE_TLS": parts.scheme == "smtp" and parse_qs(parts.query).get("tls", ["1"])[0] != "0",
+        "EMAIL_USE_TLS": parts.scheme == "smtp" and options.get("tls") != "0",
     }
 
 
-def cache(name: str) -> dict[str, object]:
-    """Django's default cache from redis://host:port/db, or this process's memory where unset."""
+def cache(name: str) -> str:
+    """redis[s]://user:password@host:port/database, or nothing where unset."""
     value = text(name)
     if not value:
-        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    if _split(name, value).scheme not in {"redis", "rediss"}:
-        raise ImproperlyConfigured(f"{name} must be redis://host:port/database")
-    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": value}
+        return ""
+    parts = _split(name, value)
+    _options(name, parts)
+    whole = parts.hostname and re.fullmatch(r"/?|/[0-9]{1,5}", parts.path) and (parts.password or not parts.username)
+    if parts.scheme not in {"redis", "rediss"} or not whole:
+        raise ImproperlyConfigured(f"{name} must be redis[s]://user:password@host:port/database, the last a number")
+    return value
 
 
 def storage(name: str, directory: Path) -> dict[str, object]:
@@ -174,8 +199,10 @@ def storage(name: str, directory: Path) -> dict[str, object]:
     if not value:
         return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(directory)}}
     parts = _split(name, value)
+    region = _options(name, parts, region="[A-Za-z0-9-]+").get("region")
     bucket = parts.path.strip("/")
-    if parts.scheme not in {"s3", "s3+http"} or not bucket:
+    whole = re.fullmatch(r"[A-Za-z0-9._-]+", bucket) and bool(parts.username) == bool(parts.password)
+    if parts.scheme not in {"s3", "s3+http"} or not whole:
         raise ImproperlyConfigured(f"{name} must be s3://key:secret@host/bucket (s3+http for a store without TLS)")
     port = f":{parts.port}" if parts.port else ""
     scheme = "http" if parts.scheme == "s3+http" else "https"
@@ -184,17 +211,31 @@ def storage(name: str, directory: Path) -> dict[str, object]:
         options["endpoint_url"] = f"{scheme}://{parts.hostname}{port}"
     if parts.username:
         options |= {"access_key": unquote(parts.username), "secret_key": unquote(parts.password or "")}
-    region = parse_qs(parts.query).get("region")
     if region:
-        options["region_name"] = region[0]
+        options["region_name"] = region
     return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+
+
+def _options(name: str, parts: SplitResult, **known: str) -> dict[str, str]:
+    """What stands behind the address's question mark: the known options, each once, with a value of its pattern."""
+    given = parse_qsl(parts.query, keep_blank_values=True)
+    for option, value in given:
+        if option not in known or not re.fullmatch(known[option], value):
+            raise ImproperlyConfigured(f"{name} has an option, or a value of one, that does not exist")
+    if len(dict(given)) != len(given) or parts.fragment:
+        raise ImproperlyConfigured(f"{name} has an option twice, or a # that is not written as %23")
+    return dict(given)
+
+
+def _carries_no_user(name: str, parts: SplitResult) -> None:
+    if "@" in parts.netloc:
+        raise ImproperlyConfigured(f"{name} must not carry a user name or password")
 
 
 def _split(name: str, value: str) -> SplitResult:
     try:
         parts = urlsplit(value)
-        parts.port  # noqa: B018 - reading it checks it
-        if re.search(r"[\s\x00-\x1f]", value):
+        if parts.port == 0 or re.search(r"[\s\x00-\x1f]", value):
             raise ValueError
     except ValueError:
         raise ImproperlyConfigured(f"{name} is not a valid address") from None

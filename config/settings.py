@@ -13,8 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VERSION = "0.1.0"
 
 DEBUG = environment.boolean("DEBUG")
-DATA_DIR = Path(environment.text("DATA_DIR", str(ROOT / "var"))).expanduser().resolve()
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+DATA_DIR = environment.directory("DATA_DIR", ROOT / "var")
 DATABASE_URL = environment.text("DATABASE_URL") or None
 DATABASE_REPLICA_URL = environment.text("DATABASE_REPLICA_URL")
 EMBEDDED = DATABASE_URL is None
@@ -108,7 +107,7 @@ try:
 except ValueError as error:
     raise ImproperlyConfigured(str(error)) from None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CACHES = {"default": environment.cache("CACHE_URL")}
+CACHE_URL = environment.cache("CACHE_URL")  # a Redis in which machines count requests together
 globals().update(environment.email("EMAIL_URL"))
 DEFAULT_FROM_EMAIL = "Financial planning <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"
 

@@ -2,26 +2,38 @@
 
 The budget is one for all workers of a machine: counters lie in a small file that the processes map into memory, because
 a cache per process would multiply the budget and a query per request would cost more than the request. Where CACHE_URL
-names a shared cache, machines share the budget too.
+names a Redis, machines share the budget too; while it fails, each counts by itself: no request is refused, or kept
+waiting, for what only guards the others.
 """
 
 import fcntl
 import hashlib
+import logging
 import mmap
 import os
 import struct
 import threading
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.core.cache import cache
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+log = logging.getLogger(__name__)
 
 WINDOW = 60  # seconds
 SLOTS = 65536  # a mebibyte; thousands of callers a minute find a free slot among eight
 SLOT = struct.Struct("<QII")  # credential's tag, window, count
 PROBES = 8
+
+PATIENCE = 0.25  # seconds for the connection to the shared counters, and for each of their answers
+REST = 5.0  # seconds for which they are not asked again after a failure
+RESTING = {"until": 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +99,35 @@ def spend(name: str, *, now: float, limit: int | None = None) -> Budget:
     """Counts one request of a credential."""
     limit = settings.RATE_LIMIT if limit is None else limit
     window = int(now // WINDOW)
-    if str(settings.CACHES["default"]["BACKEND"]).endswith("RedisCache"):
-        key = f"rate:{name}:{window}"
-        cache.add(key, 0, timeout=2 * WINDOW)
-        used = cache.incr(key)
-    else:
+    used = counted_together(name, window)
+    if used is None:
         used = counters().add(name, window)
     return Budget(limit=limit, used=used, resets_in=WINDOW - int(now % WINDOW))
+
+
+def counted_together(name: str, window: int) -> int | None:
+    """Counts one more for all machines and returns their count; None where they share none, or it cannot be had."""
+    if not settings.CACHE_URL or time.monotonic() < RESTING["until"]:
+        return None
+    from redis import RedisError  # here: a machine on its own does without its ten mebibytes
+
+    key = f"rate:{name}:{window}"
+    try:
+        with shared(settings.CACHE_URL).pipeline() as both:
+            both.incr(key)
+            both.expire(key, 2 * WINDOW)
+            return int(both.execute()[0])
+    except (RedisError, OSError, ValueError, TypeError) as error:  # the last two: whoever answers is no Redis
+        RESTING["until"] = time.monotonic() + REST
+        if counters().add("failures of the shared counters", window) == 1:
+            # Only the error's kind: a server may quote the password it was given.
+            log.warning("CACHE_URL: no shared rate limits (%s); each machine counts by itself.", type(error).__name__)
+        return None
+
+
+@lru_cache(maxsize=1)
+def shared(url: str) -> "Redis":
+    """Redis at the address. It greets in no words but password and database: each would be one more wait."""
+    from redis import Redis
+
+    return Redis.from_url(url, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE, protocol=2, driver_info=None)

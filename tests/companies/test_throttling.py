@@ -1,22 +1,33 @@
 """One budget of requests a minute for each credential, whichever worker answers."""
 
+import contextlib
 import multiprocessing
+import socket
+import socketserver
+import subprocess
+import sys
 import threading
+import time
 from datetime import timedelta
 
 import pytest
+from fakeredis import TcpFakeServer
+from redis import Redis
 
 from companies.api import throttling
 from companies.api.throttling import Counters, spend
+from tests.machine import ROOT, Machine
 
 pytestmark = pytest.mark.django_db
 HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 
 
 @pytest.fixture(autouse=True)
-def own_counters(settings, tmp_path):
+def own_counters(settings, tmp_path, monkeypatch):
     """Counters of the test's own."""
     settings.DATA_DIR = tmp_path
+    settings.CACHE_URL = ""
+    monkeypatch.setitem(throttling.RESTING, "until", 0.0)
     throttling.counters.cache_clear()
     yield
     throttling.counters.cache_clear()
@@ -121,18 +132,145 @@ def test_a_new_minute_starts_at_zero_and_many_callers_fit(tmp_path):
     assert counters.add("apiKey:1", 8) == 1
 
 
-def test_a_shared_cache_shares_the_budget(settings, monkeypatch):
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": "redis://x"}}
-    kept = {}
+@pytest.fixture
+def redis():
+    """A server that speaks Redis's protocol, on a port of its own."""
+    with running(TcpFakeServer(("127.0.0.1", 0))) as server:
+        yield server
 
-    class Shared:
-        def add(self, key, value, timeout):
-            kept.setdefault(key, value)
 
-        def incr(self, key):
-            kept[key] += 1
-            return kept[key]
+@contextlib.contextmanager
+def running(server):
+    with server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
 
-    monkeypatch.setattr(throttling, "cache", Shared())
-    assert [spend("k", now=120.0, limit=2).exceeded for _ in range(3)] == [False, False, True]
-    assert not spend("k", now=180.0, limit=2).exceeded
+
+def at(server, database=0):
+    return f"redis://127.0.0.1:{server.server_address[1]}/{database}"
+
+
+COUNT = """
+import django
+django.setup()
+from companies.api.throttling import spend
+for _ in range(50):
+    spend("k", now=120.0, limit=1000)
+"""
+
+
+def test_machines_share_the_budget_of_a_credential(redis, settings, tmp_path):
+    settings.CACHE_URL = at(redis, 3)
+    processes = []
+    for name in "ab":
+        environment = Machine(home=tmp_path / name).environment(
+            CACHE_URL=settings.CACHE_URL, DJANGO_SETTINGS_MODULE="config.settings"
+        )
+        processes.append(subprocess.Popen([sys.executable, "-c", COUNT], cwd=ROOT, env=environment))
+    assert [process.wait(60) for process in processes] == [0, 0]
+    assert spend("k", now=120.0, limit=101).used == 101
+    assert spend("k", now=120.0, limit=101).exceeded
+    assert spend("another", now=120.0, limit=101).used == 1
+    assert spend("k", now=180.0, limit=101).used == 1
+
+
+def test_what_machines_count_together_is_gone_two_minutes_later(redis, settings):
+    settings.CACHE_URL = at(redis)
+    spend("k", now=120.0)
+    with Redis.from_url(at(redis)) as client:
+        (key,) = client.keys()
+        assert 118 <= client.ttl(key) <= 120
+    with Redis.from_url(at(redis, 1)) as client:
+        assert client.keys() == []
+
+
+@pytest.fixture
+def nobody():
+    """The address of a port on which no one listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    return f"redis://:hunter2@127.0.0.1:{port}"
+
+
+def lines(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == "companies.api.throttling"]
+
+
+def test_without_the_shared_counters_the_machines_own_go_on(api, settings, nobody, noon, caplog):
+    settings.CACHE_URL, settings.RATE_LIMIT = nobody, 3
+    answers = [api.get("") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert [answers[0][name] for name in HEADERS] == ["3", "2", "48"]
+    (line,) = lines(caplog)
+    assert "CACHE_URL" in line
+    assert "hunter2" not in line
+
+
+def test_the_log_tells_it_once_a_minute(settings, nobody, caplog):
+    settings.CACHE_URL = nobody
+    for now in (120.0, 121.0, 179.0, 180.0, 239.0):
+        throttling.RESTING["until"] = 0.0
+        spend("k", now=now)
+    assert len(lines(caplog)) == 2
+
+
+def test_a_redis_that_is_silent_holds_up_one_request_for_a_moment(settings, caplog):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.CACHE_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}/1"
+        took = []
+        for _ in range(20):
+            began = time.monotonic()
+            spend("k", now=120.0)
+            took.append(time.monotonic() - began)
+    assert 0.2 < took[0] < 1
+    assert sum(took[1:]) < 0.2
+    assert len(lines(caplog)) == 1
+
+
+def test_a_redis_that_is_back_is_asked_again_after_a_rest(redis, settings, nobody, monkeypatch):
+    settings.CACHE_URL = nobody
+    spend("k", now=120.0)
+    settings.CACHE_URL = at(redis)
+    assert spend("k", now=120.0).used == 2
+    assert 2 <= throttling.REST <= 30
+    later = time.monotonic() + throttling.REST
+    monkeypatch.setattr(throttling.time, "monotonic", lambda: later)
+    assert spend("k", now=120.0).used == 1
+
+
+def test_a_restarted_redis_is_found_without_a_failure(settings, caplog):
+    with running(TcpFakeServer(("127.0.0.1", 0))) as first:
+        settings.CACHE_URL = at(first)
+        assert [spend("k", now=120.0).used for _ in range(2)] == [1, 2]
+    with running(TcpFakeServer(first.server_address)):
+        assert spend("k", now=120.0).used == 1
+    assert lines(caplog) == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"-ERR unknown command 'AUTH', with args beginning with: 'hunter2'\r\n",
+        b"-WRONGPASS hunter2\r\n",
+        b"+OK\r\n-OOM command not allowed when used memory > 'maxmemory'.\r\n" * 4,
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b":hunter2\r\n",
+        b"\xff\xfe\r\n",
+        b"",
+    ],
+    ids=repr,
+)
+def test_whatever_answers_in_its_place_costs_no_request(settings, caplog, reply):
+    class Answer(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(4096)
+            self.request.sendall(reply)
+
+    with running(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answer)) as server:
+        settings.CACHE_URL = at(server).replace("//", "//u:hunter2@")
+        assert [spend("k", now=120.0).used for _ in range(2)] == [1, 2]
+    (line,) = lines(caplog)
+    assert "hunter2" not in line

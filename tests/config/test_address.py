@@ -38,6 +38,10 @@ def test_an_address_passes_options_on_and_bounds_the_wait(tmp_path):
         "postgresql://u:hunter2%zz@h/b",
         "postgresql://u:hunter2@h/b?nonsense=1",
         "postgresql://u:hunter2@h/b?connect_timeout=soon",
+        "postgresql://u:hunter2@h:٣/b",
+        "postgresql://u:hunter2@h/b?connect_timeout=٣",
+        f"postgresql://u:hunter2@h:{'9' * 5000}/b",
+        f"postgresql://u:hunter2@h/b?connect_timeout={'9' * 5000}",
     ],
 )
 def test_an_address_that_is_wrong_is_one_line_without_the_password(tmp_path, url):

@@ -74,6 +74,43 @@ WRONG = [
     {"OAUTH_SIGNING_KEYS": "/nowhere/key.pem"},
     {"ALLOWED_HOSTS": "https://api.example.com"},
     {"SESSION_COOKIE_DOMAIN": "https://example.com/"},
+    {"DATA_DIR": "/proc/nope"},
+    {"DATA_DIR": "/proc"},  # there, but nothing can be written
+    {"DATA_DIR": __file__},
+    {"DATA_DIR": f"{__file__}/below"},
+    {"DATA_DIR": "~nobody-of-this-name/data"},
+    {"BASE_URL": "https://@api.example.com"},
+    {"BASE_URL": "https://api.example.com:0"},
+    {"APP_URL": "https://u:hunter2@app.example.com/app"},
+    {"APP_URL": "https://hunter2@app.example.com"},
+    {"APP_URL": "https://:hunter2@app.example.com"},
+    {"APP_URL": "https://app.example.com/?"},
+    {"ASSETS_URL": "https://u:hunter2@cdn.example.com"},
+    {"ALLOWED_HOSTS": ","},
+    {"OAUTH_SIGNING_KEYS": ","},
+    {"OAUTH_SIGNING_KEYS": " , "},
+    {"STORAGE_URL": "s3://hunter2@host/bucket"},
+    {"STORAGE_URL": "s3://key:@host/bucket"},
+    {"STORAGE_URL": "s3://:hunter2@host/bucket"},
+    {"STORAGE_URL": "s3://key:hunter2@host/bucket?foo=1"},
+    {"STORAGE_URL": "s3://key:hunter2@host/bucket?region"},
+    {"STORAGE_URL": "s3://key:hunter2@host/bucket?region=a&region=b"},
+    {"STORAGE_URL": "s3://key:hunter2@host/bucket?region=a/b"},
+    {"STORAGE_URL": "s3://key:hunter2@host/bucket#x"},
+    {"STORAGE_URL": "s3://key:hunter2@host/bucket/folder"},
+    {"EMAIL_URL": "smtp://u:hunter2@h?foo=1"},
+    {"EMAIL_URL": "smtp://u:hunter2@h?tls=perhaps"},
+    {"EMAIL_URL": "smtp://hunter2@h"},
+    {"RATE_LIMIT": "٣"},
+    {"PORT": "٨٠٠٠"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/notanumber"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/-1"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/٣"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/0/1"},
+    {"CACHE_URL": "redis://:hunter2@cache.example:port/0"},
+    {"CACHE_URL": "redis://:hunter2@cache.example/0?socket_timeout=60"},
+    {"CACHE_URL": "redis://hunter2@cache.example/0"},  # a name without a password
+    {"CACHE_URL": "redis:///0"},
 ]
 
 
@@ -87,7 +124,11 @@ def test_a_wrong_value_is_named_without_what_is_secret_in_it(read, variables):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("variables", [WRONG[0], WRONG[2], WRONG[5], WRONG[21]], ids=lambda v: "=".join(*v.items()))
+@pytest.mark.parametrize(
+    "variables",
+    [WRONG[0], WRONG[2], WRONG[5], WRONG[21], {"DATA_DIR": "/proc/nope"}],
+    ids=lambda v: "=".join(*v.items()),
+)
 def test_it_stops_the_start_with_one_line(tmp_path, variables):
     said = start(tmp_path, **variables)
     assert said.returncode != 0
@@ -107,8 +148,11 @@ def test_it_stops_the_start_with_one_line(tmp_path, variables):
         {"APP_URL": "https://app.example.com"},
         {"ALLOWED_HOSTS": "a.example, .b.example"},
         {"EMAIL_URL": "smtps://u%40x:p%2Fw@mail.example:465"},
+        {"EMAIL_URL": "smtp://mail.example:25?tls=0"},
         {"CACHE_URL": "redis://:p@cache.example:6379/1"},
+        {"CACHE_URL": "rediss://u:p@cache.example"},
         {"STORAGE_URL": "s3://k:s@store.example/bucket?region=eu-1"},
+        {"STORAGE_URL": "s3:///bucket"},  # of a machine that has a role
         {"SESSION_COOKIE_DOMAIN": ".example.com"},
     ],
     ids=str,
