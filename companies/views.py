@@ -72,11 +72,10 @@ class CompanyDetailViewSet(CompanyViewSet):
         png = logos.decode_png(self.parsed(shapes.LogoUpload)["image_base64"])
         return self.one(logos.replace_logo(company=company, stamp=self.stamp, png=png), shapes.CompanyShape)
 
-    @extend_schema(responses=Success)
+    @extend_schema(responses=shapes.CompanyShape)
     def delete_logo(self, request: Request, company_id: str) -> Response:
         """Takes the custom logo away; the one of the domain is shown again."""
-        logos.replace_logo(company=self.locked(), stamp=self.stamp, png=None)
-        return Response(SUCCESS)
+        return self.one(logos.replace_logo(company=self.locked(), stamp=self.stamp, png=None), shapes.CompanyShape)
 
     def locked(self) -> Company:
         company = Company.objects.select_for_update().get(id=self.company.id)

@@ -169,11 +169,6 @@ def test_a_body_that_nobody_asked_for_is_looked_at(api, account):
         assert Account.objects.get(id=account).archived
 
 
-def test_the_logo_is_deleted_as_everything_is(api):
-    answer = api.delete("logo")
-    assert (answer.status_code, answer.json()) == (200, {"success": True})
-
-
 # ---------------------------------------------------------------------------------------------- cursors and versions
 
 
