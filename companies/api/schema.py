@@ -4,11 +4,15 @@ import re
 from typing import Any
 
 from django.conf import settings
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_serializer
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from companies.api.naming import camel
+from companies.api.pagination import DEFAULT_LIMIT, MOST
 from companies.permissions import Permission
 
 SAFE = ("GET", "HEAD")
@@ -62,6 +66,14 @@ ANSWER_HEADERS = {
     "RateLimit-Remaining": {"description": "Requests left in this minute.", "schema": {"type": "integer"}},
     "RateLimit-Reset": {"description": "Seconds until the budget is full again.", "schema": {"type": "integer"}},
 }
+PAGING = [
+    OpenApiParameter(
+        "limit",
+        {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT},
+        description="how many rows to answer at most",
+    ),
+    OpenApiParameter("cursor", str, description="from the `Link` header of the page before"),
+]
 SECURITY: list[dict[str, list[str]]] = [{"apiKey": []}, {"oauth2": ["svc:read", "svc:write"]}, {"session": []}]
 
 
@@ -112,6 +124,18 @@ class OperationSchema(AutoSchema):
             {"$ref": f"#/components/parameters/{name}"} for name in names if method != "POST" or name != "If-Match"
         )
         return operation
+
+    def _get_filter_parameters(self) -> list[dict[str, Any]]:
+        """The filters of a list; the framework would look for them beside a queryset, which our views do not have."""
+        filters = getattr(self.view, "filterset_class", None)
+        if filters is None or getattr(self.view, "action", None) != "list":
+            return []
+        reader = DjangoFilterExtension(DjangoFilterBackend)
+        return [
+            parameter
+            for name, each in filters.base_filters.items()
+            for parameter in reader.resolve_filter_field(self, filters._meta.model, filters, name, each)
+        ]
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         """A delete answers with a body, which the framework would leave out."""

@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
 
+from companies.api.viewsets import ApiViewSet
 from tests.api.test_fuzz import ids
+from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
 assert ids  # a fixture
@@ -60,6 +63,37 @@ def schemas(part: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     inner = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
     for key, value in inner:
         yield from schemas(value, f"{path}/{key}")
+
+
+def test_a_list_documents_the_parameters_that_it_takes_and_no_others(api, ids):
+    """Unknown parameters are refused, so that the answers tell which are known."""
+    for path, method in OPERATIONS:
+        if method != "GET" or "{}" in path:
+            continue
+        documented = query_of(operation_of(method, path))
+        for name in documented | {"limit", "cursor"}:
+            errors = api.get(path, {name: "\u2603"}).json()
+            codes = {each["code"] for each in errors["errors"]} if "errors" in errors else set()
+            known = "unknown_parameter" not in codes and path != ""
+            assert known == (name in documented), (path, name)
+
+
+def test_every_filter_of_a_view_is_documented():
+    seen = 0
+    for route, view in lists_with_filters():
+        seen += 1
+        assert set(view.filterset_class.base_filters) <= query_of(BY_PATH["GET", route]), route
+    assert seen
+
+
+def lists_with_filters() -> Iterator[tuple[str, Any]]:
+    for pattern in get_resolver().url_patterns:
+        for each in getattr(pattern, "url_patterns", ()):
+            view = getattr(each.callback, "cls", None)
+            if view is None or not issubclass(view, ApiViewSet) or not hasattr(view, "filterset_class"):
+                continue
+            if each.callback.actions.get("get") == "list":
+                yield "/" + re.sub(r"<[^>]+>", "{}", str(each.pattern)), view
 
 
 def test_no_alternative_takes_everything():
