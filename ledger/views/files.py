@@ -22,12 +22,14 @@ from ledger import files
 from ledger.models import File, ParseStatus
 from ledger.serializers import files as shapes
 from ledger.serializers.selections import as_id
+from ledger.sniffing import KINDS
 from ledger.views.base import LedgerViewSet
 
 FILTERS = [
     OpenApiParameter("parseStatus", enum=ParseStatus.values),
     OpenApiParameter("transactionId", description="documents of one transaction"),
 ]
+CONTENT_TYPES = [kind.content_type for kind in KINDS]
 
 
 class FileViewSet(LedgerViewSet):
@@ -92,7 +94,7 @@ class FileViewSet(LedgerViewSet):
         """What is known of a document; `…/content` has its bytes."""
         return self.one(self.found(File.objects.with_transactions(), file_id), shapes.FileShape)
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY)})
+    @extend_schema(responses={(200, *CONTENT_TYPES): OpenApiResponse(OpenApiTypes.BINARY)})
     def content(self, request: Request, company_id: str, file_id: str) -> Any:
         """The document itself, as an attachment."""
         row = self.found(File.objects, file_id)

@@ -9,6 +9,7 @@ from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
 
 from companies.api.viewsets import ApiViewSet
+from ledger.sniffing import KINDS
 from tests.api.test_fuzz import ids
 from tests.test_permissions import OPERATIONS
 
@@ -110,3 +111,8 @@ def test_no_alternative_takes_everything():
 def test_states_before_and_after_are_an_object_or_null():
     shown = SECTIONS["schemas"]["AuditEntryShape"]["properties"]
     assert [shown["before"]["type"], shown["after"]["type"]] == [["object", "null"]] * 2
+
+
+def test_documents_come_as_what_they_are():
+    content = operation_of("GET", "files/{}/content")["responses"]["200"]["content"]
+    assert set(content) == {kind.content_type for kind in KINDS}
