@@ -200,7 +200,7 @@ class CreatedApiKey(ApiKeyShape):
 
 
 class AuditEntryShape(RowShape):
-    entity_id = fields.TextField()
+    entity_id = fields.TextField(allow_null=True, help_text="null where the change is of no single row")
 
     class Meta:
         model = AuditEntry

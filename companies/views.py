@@ -1,13 +1,14 @@
 """Endpoints of companies, their logo, members, keys and audit log."""
 
 import django_filters
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies import api_keys, founding, logos, members
 from companies import serializers as shapes
 from companies.api.filters import filtered
+from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ApiViewSet, CompanyViewSet
 from companies.errors import Denied
@@ -195,7 +196,7 @@ class AuditLogViewSet(CompanyViewSet):
     permission_for = {"list": Permission.AUDIT_READ}
     filterset_class = AuditEntryFilter
 
-    @extend_schema(responses={200: OpenApiResponse(shapes.AuditEntryShape(many=True))}, filters=True)
+    @extend_schema(parameters=PAGING, responses=shapes.AuditEntryShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """Every change of the company's data, latest first."""
         rows = filtered(self, AuditEntryFilter, AuditEntry.objects.of(self.company.id))

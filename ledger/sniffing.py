@@ -34,6 +34,7 @@ PNG = Kind("png", "image/png")
 JPEG = Kind("jpg", "image/jpeg", frozenset({"jpeg"}))
 CSV = Kind("csv", "text/csv")
 XML = Kind("xml", "application/xml")
+KINDS = (PDF, PNG, JPEG, CSV, XML)
 
 
 def kind_of(content: bytes) -> Kind:

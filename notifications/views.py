@@ -7,6 +7,7 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
@@ -32,8 +33,7 @@ class NotificationViewSet(CompanyViewSet):
                 "recipientUserId", str, description="another user's id, or `all`; needs `notifications:manage`"
             ),
             OpenApiParameter("unread", bool, description="`true`: only those not read yet; `false`: only read ones"),
-            OpenApiParameter("limit", int, description="1 to 1000, 100 by default"),
-            OpenApiParameter("cursor", str, description="from the `Link` header of the page before"),
+            *PAGING,
         ],
         responses=shapes.NotificationShape(many=True),
         operation_id="listNotifications",

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from companies.api.fields import DayField
 from companies.api.pagination import keyset
+from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Shape, Success
 from companies.api.viewsets import CompanyViewSet
 from companies.errors import Missing
@@ -21,10 +22,6 @@ from planning.occurring import occurrences_of
 
 READ, WRITE = Permission.PLANNING_READ, Permission.PLANNING_WRITE
 CRUD = {"list": READ, "retrieve": READ, "create": WRITE, "update": WRITE, "destroy": WRITE}
-PAGING = [
-    OpenApiParameter("limit", int, description="1 to 1000, 100 by default"),
-    OpenApiParameter("cursor", str, description="from the `Link` header of the page before"),
-]
 ID = "0199a1de-0000-7000-8000-000000000001"
 
 

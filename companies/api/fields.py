@@ -178,6 +178,7 @@ class ChoiceField(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
+@extend_schema_field({"type": "object", "additionalProperties": {}})
 class JsonField(serializers.JSONField):
     """Any JSON object that can be stored and answered again."""
 

@@ -1,21 +1,26 @@
 """The OpenAPI document: what every operation shares is added here, so that each view says only what is its own."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import is_serializer
+from drf_spectacular.plumbing import ResolvedComponent, is_serializer
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from companies.api.naming import camel
+from companies.api.pagination import DEFAULT_LIMIT, MOST
 from companies.permissions import Permission
 
 SAFE = ("GET", "HEAD")
 REFUSALS = {
     400: "A body or parameter is wrong: `validation_failed` with a pointer a field, `invalid_json`, or a refusal's own code.",
     401: "No credential, or one that is unknown, wrong, expired or revoked.",
-    403: "The permission named in `detail` is missing.",
+    403: "The permission named in `detail` is missing; a session sent no CSRF token (`csrf_failed`); or the act is for people only.",
     404: "Unknown or malformed id, another company's id, or a company out of the caller's reach; one and the same body.",
     406: "Only application/json (and problem+json) can be had.",
     409: "The state of the data forbids it; the code says why.",
@@ -56,12 +61,36 @@ HEADERS = {
     "If-Match": "The `ETag` that was read; the change is refused with 412 where the resource has another version.",
     "If-None-Match": "The `ETag` that was read; answered 304 where it still holds.",
 }
-ANSWER_HEADERS = {
-    "X-Request-Id": {"description": "Names the request in support and logs.", "schema": {"type": "string"}},
-    "RateLimit-Limit": {"description": "Requests a minute.", "schema": {"type": "integer"}},
-    "RateLimit-Remaining": {"description": "Requests left in this minute.", "schema": {"type": "integer"}},
-    "RateLimit-Reset": {"description": "Seconds until the budget is full again.", "schema": {"type": "integer"}},
+ANSWER_HEADERS: dict[str, tuple[str, str]] = {
+    "X-Request-Id": ("string", "Names the request in support and logs."),
+    "RateLimit-Limit": ("integer", "Requests a minute."),
+    "RateLimit-Remaining": ("integer", "Requests left in this minute."),
+    "RateLimit-Reset": ("integer", "Seconds until the budget is full again."),
+    "ETag": ("string", "The version of the resource, for `If-Match` and `If-None-Match`."),
+    "Location": ("string", "The path of what was created."),
+    "Link": ("string", 'The next page, `<…>; rel="next"`; absent on the last one.'),
+    "Ignored-Fields": ("string", "Names of request fields that are unknown, separated by commas; absent without any."),
+    "Idempotency-Replayed": ("string", "`true` where this is the kept answer of an earlier request with the same key."),
+    "WWW-Authenticate": ("string", "How to authenticate, and where to get a token: RFC 6750 and RFC 9728."),
+    "Retry-After": ("integer", "Seconds to wait before the next request."),
 }
+EVERYWHERE = ("X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+REFUSAL_HEADERS = {
+    401: ["WWW-Authenticate"],
+    403: ["WWW-Authenticate"],  # an app that lacks a scope is told which
+    412: ["ETag"],
+    429: ["Retry-After"],
+}
+# Fields by which a shape shows that it is one resource with an ETag; the second is an account's initial balance.
+RESOURCE = {"lastUpdatedTime", "transaction"}
+PAGING = [
+    OpenApiParameter(
+        "limit",
+        {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT},
+        description="how many rows to answer at most",
+    ),
+    OpenApiParameter("cursor", str, description="from the `Link` header of the page before"),
+]
 SECURITY: list[dict[str, list[str]]] = [{"apiKey": []}, {"oauth2": ["svc:read", "svc:write"]}, {"session": []}]
 
 
@@ -98,20 +127,54 @@ class OperationSchema(AutoSchema):
         operation = super().get_operation(path, path_regex, path_prefix, method, registry)
         if operation is None:
             return None
-        for answer in operation["responses"].values():
-            answer.setdefault("headers", {}).update(
-                {name: {"$ref": f"#/components/headers/{name}"} for name in ANSWER_HEADERS}
-            )
+        for status, answer in list(operation["responses"].items()):
+            headers = self.headers_of(operation, status, answer)
+            answer["headers"] = referred(headers)
+            if method == "GET" and "ETag" in headers:
+                operation["responses"]["304"] = {"$ref": "#/components/responses/NotModified"}
         for status in self.refusals(path):
             operation["responses"][str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
         operation["responses"] = dict(sorted(operation["responses"].items()))
-        names = ["Idempotency-Key"] if method not in SAFE else []
-        if path.endswith("}"):
-            names.append("If-None-Match" if method == "GET" else "If-Match")
+        taken = {
+            "Idempotency-Key": method not in SAFE,
+            "If-Match": method in ("PUT", "DELETE"),
+            "If-None-Match": "304" in operation["responses"],
+        }
         operation.setdefault("parameters", []).extend(
-            {"$ref": f"#/components/parameters/{name}"} for name in names if method != "POST" or name != "If-Match"
+            {"$ref": f"#/components/parameters/{name}"} for name, holds in taken.items() if holds
         )
         return operation
+
+    def headers_of(self, operation: dict[str, Any], status: str, answer: dict[str, Any]) -> list[str]:
+        """The headers that a success can carry."""
+        carried = {
+            "ETag": self.is_resource(answer),
+            "Location": status == "201",
+            "Link": any(parameter["name"] == "cursor" for parameter in operation.get("parameters", ())),
+            "Ignored-Fields": self.method
+            in ("POST", "PUT"),  # those that take no body look at what was sent all the same
+            "Idempotency-Replayed": self.method not in SAFE,
+        }
+        return [*EVERYWHERE, *(name for name, holds in carried.items() if holds)]
+
+    def is_resource(self, answer: dict[str, Any]) -> bool:
+        """Whether one resource is answered, not a list nor the outcome of an act."""
+        schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
+        name = schema.get("$ref", "").rpartition("/")[2]
+        shape = self.registry[name, ResolvedComponent.SCHEMA].schema if name else {}
+        return bool(RESOURCE & set(shape.get("properties", ())))
+
+    def _get_filter_parameters(self) -> list[dict[str, Any]]:
+        """The filters of a list; the framework would look for them beside a queryset, which our views do not have."""
+        filters = getattr(self.view, "filterset_class", None)
+        if filters is None or getattr(self.view, "action", None) != "list":
+            return []
+        reader = DjangoFilterExtension(DjangoFilterBackend)
+        return [
+            parameter
+            for name, each in filters.base_filters.items()
+            for parameter in reader.resolve_filter_field(self, filters._meta.model, filters, name, each)
+        ]
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         """A delete answers with a body, which the framework would leave out."""
@@ -132,7 +195,7 @@ class OperationSchema(AutoSchema):
         if "{" in path:
             statuses += [403, 404]
         if self.method not in SAFE:
-            statuses += [409, 411, 413, 415]
+            statuses += [403, 409, 411, 413, 415]
         if self.method in ("PUT", "DELETE"):
             statuses.append(412)
         return statuses
@@ -142,8 +205,14 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: Any) ->
     """Adds what the operations refer to, and names path parameters in camelCase."""
     components = result.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM
-    components["headers"] = ANSWER_HEADERS
+    components["headers"] = {
+        name: {"description": text, "schema": {"type": kind}} for name, (kind, text) in ANSWER_HEADERS.items()
+    }
     components["responses"] = {f"Problem{status}": refusal(status, text) for status, text in REFUSALS.items()}
+    components["responses"]["NotModified"] = {
+        "description": "`If-None-Match` names the current version; there is no body.",
+        "headers": referred([*EVERYWHERE, "ETag"]),
+    }
     components["parameters"] = {
         name: {"name": name, "in": "header", "required": False, "description": text, "schema": {"type": "string"}}
         for name, text in HEADERS.items()
@@ -179,13 +248,13 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: Any) ->
 
 
 def refusal(status: int, text: str) -> dict[str, Any]:
-    headers: dict[str, Any] = {"X-Request-Id": {"$ref": "#/components/headers/X-Request-Id"}}
-    if status == 401:
-        headers["WWW-Authenticate"] = {"schema": {"type": "string"}}
-    if status == 429:
-        headers["Retry-After"] = {"schema": {"type": "integer"}}
+    headers = referred([*EVERYWHERE, *REFUSAL_HEADERS.get(status, ())])
     content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {"description": text, "headers": headers, "content": content}
+
+
+def referred(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def camel_path(path: str) -> str:

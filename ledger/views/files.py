@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api.rendering import BodyTooLarge, JsonParser
+from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
 from companies.errors import Missing
 from companies.permissions import Permission
@@ -21,14 +22,14 @@ from ledger import files
 from ledger.models import File, ParseStatus
 from ledger.serializers import files as shapes
 from ledger.serializers.selections import as_id
+from ledger.sniffing import KINDS
 from ledger.views.base import LedgerViewSet
 
-PAGING = [
+FILTERS = [
     OpenApiParameter("parseStatus", enum=ParseStatus.values),
     OpenApiParameter("transactionId", description="documents of one transaction"),
-    OpenApiParameter("limit", type=int, description="1 to 1000, 100 where it is left out"),
-    OpenApiParameter("cursor", description="of the page before; see the `Link` header"),
 ]
+CONTENT_TYPES = [kind.content_type for kind in KINDS]
 
 
 class FileViewSet(LedgerViewSet):
@@ -48,7 +49,7 @@ class FileViewSet(LedgerViewSet):
         request: Any = self.request
         return request is None or request.method == "POST"
 
-    @extend_schema(parameters=PAGING, responses=shapes.FileShape(many=True))
+    @extend_schema(parameters=[*FILTERS, *PAGING], responses=shapes.FileShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """The company's documents, latest first: what is known of them, not their bytes."""
         self.only_parameters("limit", "cursor", "parseStatus", "transactionId")
@@ -93,7 +94,7 @@ class FileViewSet(LedgerViewSet):
         """What is known of a document; `…/content` has its bytes."""
         return self.one(self.found(File.objects.with_transactions(), file_id), shapes.FileShape)
 
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiResponse(OpenApiTypes.BINARY)})
+    @extend_schema(responses={(200, *CONTENT_TYPES): OpenApiResponse(OpenApiTypes.BINARY)})
     def content(self, request: Request, company_id: str, file_id: str) -> Any:
         """The document itself, as an attachment."""
         row = self.found(File.objects, file_id)

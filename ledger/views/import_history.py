@@ -1,19 +1,15 @@
 """Imports that were kept, and undoing one."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.schema import PAGING
 from companies.permissions import Permission
 from ledger import undoing
 from ledger.models import ImportBatch
 from ledger.serializers import import_history as shapes
 from ledger.views.base import LedgerViewSet
-
-PAGING = [
-    OpenApiParameter("limit", type=int, description="1 to 1000, 100 where it is left out"),
-    OpenApiParameter("cursor", description="of the page before; see the `Link` header"),
-]
 
 
 class ImportHistoryViewSet(LedgerViewSet):

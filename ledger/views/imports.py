@@ -23,7 +23,7 @@ class ImportViewSet(CompanyViewSet):
     @extend_schema(
         operation_id="importTransactions",
         request=shapes.ImportRequest,
-        responses=shapes.ImportResult,
+        responses={200: shapes.ImportResult},
         examples=[OpenApiExample("Two movements", request_only=True, value=shapes.EXAMPLE)],
     )
     def create(self, request: Request, company_id: str) -> Response:

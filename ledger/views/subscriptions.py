@@ -1,13 +1,14 @@
 """Subscriptions, their events, and imports of events."""
 
 import django_filters
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api.filters import filtered
 from companies.api.rendering import json_body
+from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
@@ -36,7 +37,7 @@ class SubscriptionViewSet(CompanyViewSet):
     }
     filterset_class = SubscriptionFilter
 
-    @extend_schema(responses={200: OpenApiResponse(shapes.SubscriptionShape(many=True))}, filters=True)
+    @extend_schema(parameters=PAGING, responses=shapes.SubscriptionShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """Subscriptions with what they are worth today, latest first."""
         rows = Subscription.objects.of(self.company.id).with_standing(self.now.date())
@@ -77,7 +78,7 @@ class SubscriptionEventViewSet(CompanyViewSet):
     }
     filterset_class = SubscriptionEventFilter
 
-    @extend_schema(responses={200: OpenApiResponse(shapes.EventShape(many=True))}, filters=True)
+    @extend_schema(parameters=PAGING, responses=shapes.EventShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """Events as they were created, latest first; retracted ones too."""
         rows = filtered(self, SubscriptionEventFilter, SubscriptionEvent.objects.of(self.company.id))

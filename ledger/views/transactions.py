@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from companies.api.filters import refuse_repeated
 from companies.api.pagination import after, checked, decode, encode, next_link, page_limit
+from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
 from companies.permissions import Permission
 from ledger import booking
@@ -27,11 +28,7 @@ ORDERS = {
     "amount": ("amount_value", "id"),
 }
 SORTED_BY = {"date": "date", "amount_value": "amountValue", "id": "id"}
-PAGING = [
-    OpenApiParameter("sort", enum=list(ORDERS), description="`-date` where it is left out"),
-    OpenApiParameter("limit", type=int, description="1 to 1000, 100 where it is left out"),
-    OpenApiParameter("cursor", description="of the page before; see the `Link` header"),
-]
+SORT = OpenApiParameter("sort", enum=list(ORDERS), description="`-date` where it is left out")
 
 
 class TransactionViewSet(LedgerViewSet):
@@ -42,7 +39,7 @@ class TransactionViewSet(LedgerViewSet):
     }
 
     @extend_schema(
-        parameters=[*PARAMETERS, *PAGING],
+        parameters=[*PARAMETERS, SORT, *PAGING],
         responses=TransactionShape(many=True),
         examples=[OpenApiExample("One movement", response_only=True, value=EXAMPLE)],
     )

@@ -1,0 +1,257 @@
+"""The OpenAPI document says what is really answered: parameters, statuses, media types, shapes and headers."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import get_resolver
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator
+
+from companies.api.viewsets import ApiViewSet
+from ledger.sniffing import KINDS
+from tests.api.test_fuzz import address, filled, ids, taken
+from tests.test_permissions import OPERATIONS
+
+pytestmark = pytest.mark.django_db
+assert ids  # a fixture
+
+DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+SECTIONS = DOCUMENT["components"]
+BY_PATH = {
+    (method.upper(), re.sub(r"{\w+}", "{}", path)): operation
+    for path, item in DOCUMENT["paths"].items()
+    for method, operation in item.items()
+}
+# Those about the protocol, the browser and caches are the same for every answer, documented or not.
+TOLD = {
+    "X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Location", "Link",
+    "Ignored-Fields", "Idempotency-Replayed", "WWW-Authenticate", "Retry-After",
+}  # fmt: skip
+# Of these, what a success carries whenever a field is sent that the operation does not know.
+ALWAYS = {"ETag", "Location", "Ignored-Fields"}
+# Rows are changed, so that everything is there to be read, before they are deleted.
+ORDER = ["PUT", "GET", "POST", "DELETE"]
+# What may be there once only: not as in the rows that are there already.
+ANOTHER = {"externalId": "another", "externalIds": ["another"], "email": "another@acme.example"}
+# These find nothing to work on.
+REFUSED = {
+    "POST transactions/link_transfer", "POST transactions/unlink_transfer", "PUT logo", "PUT notifications/{}/read",
+}  # fmt: skip
+
+
+def operation_of(method: str, path: str) -> dict[str, Any]:
+    return BY_PATH[method, f"/companies/{{}}/{path}".rstrip("/")]
+
+
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """What a reference stands for."""
+    if "$ref" not in part:
+        return part
+    _, _, section, name = part["$ref"].split("/")
+    return SECTIONS[section][name]
+
+
+def query_of(operation: dict[str, Any]) -> set[str]:
+    parameters = [resolved(each) for each in operation.get("parameters", ())]
+    return {each["name"] for each in parameters if each["in"] == "query"}
+
+
+def schemas(part: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of the document with the place where it stands."""
+    if isinstance(part, dict):
+        yield path, part
+    inner = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    for key, value in inner:
+        yield from schemas(value, f"{path}/{key}")
+
+
+def mistakes(answer: Any, operation: dict[str, Any]) -> list[str]:
+    """What an answer has and its operation does not document."""
+    if str(answer.status_code) not in operation["responses"]:
+        return [f"status {answer.status_code}: {answer.content!r}"]
+    told = resolved(operation["responses"][str(answer.status_code)])
+    found = [f"header {name}" for name in TOLD & set(answer.headers) - set(told.get("headers", ()))]
+    if answer.status_code == 304:
+        return found
+    media = told["content"].get(answer["Content-Type"].partition(";")[0])
+    if media is None:
+        return [*found, f"media type {answer['Content-Type']}"]
+    if "json" in answer["Content-Type"]:
+        schema = Draft202012Validator(media["schema"] | {"components": SECTIONS})
+        found += [f"{wrong.json_path}: {wrong.message}" for wrong in schema.iter_errors(answer.json())]
+    return found
+
+
+def promised(answer: Any, operation: dict[str, Any]) -> list[str]:
+    """What an operation documents and its success does not have."""
+    headers = operation["responses"][str(answer.status_code)].get("headers", {})
+    return [f"no {name}" for name in ALWAYS & set(headers) - set(answer.headers)]
+
+
+@pytest.fixture
+def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
+    """Each operation with a body that it takes and a field that it does not know: name, answer, what is documented."""
+    calls = []
+    for path, method in sorted(OPERATIONS, key=lambda each: (ORDER.index(each[1]), each[0].endswith("batch_delete"))):
+        where, headers = api.path(address(path, ids)), api.headers
+        if (path, method) == ("files", "POST"):
+            paper = SimpleUploadedFile("b.csv", b"a,b\n3,4\n", content_type="text/csv")
+            answer = api.client.post(where, {"file": paper, "colour": "red"}, headers=headers)
+        elif method in ("GET", "DELETE"):
+            query = {"startDate": "2024-01-01", "endDate": "2024-12-31"} if path.endswith("/occurrences") else None
+            answer = api.get(where, query) if method == "GET" else api.delete(where)
+        else:
+            body = filled(taken(path), ids)
+            if method == "POST":
+                body |= {name: value for name, value in ANOTHER.items() if name in body}
+            body["colour"] = "red"
+            answer = getattr(api, method.lower())(where, body)
+        calls.append((f"{method} {path}", answer, operation_of(method, path)))
+    return calls
+
+
+def test_every_answer_is_one_that_its_operation_documents(called):
+    wrong = {name: found for name, answer, operation in called if (found := mistakes(answer, operation))}
+    assert wrong == {}
+    refused = {name for name, answer, _ in called if answer.status_code >= 300 and not name.startswith("DELETE")}
+    assert refused == REFUSED
+
+
+def test_what_a_success_is_said_to_carry_it_carries(called):
+    wrong = {
+        name: found
+        for name, answer, operation in called
+        if answer.status_code < 300 and (found := promised(answer, operation))
+    }
+    assert wrong == {}
+
+
+def test_a_list_documents_the_parameters_that_it_takes_and_no_others(api, ids):
+    """Unknown parameters are refused, so that the answers tell which are known."""
+    for path, method in OPERATIONS:
+        if method != "GET" or "{}" in path:
+            continue
+        documented = query_of(operation_of(method, path))
+        for name in documented | {"limit", "cursor"}:
+            errors = api.get(path, {name: "\u2603"}).json()
+            codes = {each["code"] for each in errors["errors"]} if "errors" in errors else set()
+            known = "unknown_parameter" not in codes and path != ""
+            assert known == (name in documented), (path, name)
+
+
+def test_every_filter_of_a_view_is_documented():
+    seen = 0
+    for route, view in lists_with_filters():
+        seen += 1
+        assert set(view.filterset_class.base_filters) <= query_of(BY_PATH["GET", route]), route
+    assert seen
+
+
+def lists_with_filters() -> Iterator[tuple[str, Any]]:
+    for pattern in get_resolver().url_patterns:
+        for each in getattr(pattern, "url_patterns", ()):
+            view = getattr(each.callback, "cls", None)
+            if view is None or not issubclass(view, ApiViewSet) or not hasattr(view, "filterset_class"):
+                continue
+            if each.callback.actions.get("get") == "list":
+                yield "/" + re.sub(r"<[^>]+>", "{}", str(each.pattern)), view
+
+
+def test_a_paged_list_documents_its_link_and_no_other_operation_does():
+    for (method, path), operation in BY_PATH.items():
+        headers = operation["responses"].get("200", {}).get("headers", {})
+        assert ("Link" in headers) == ("cursor" in query_of(operation)), (method, path)
+
+
+def test_no_alternative_takes_everything():
+    """With oneOf a null would be both null and anything, and so be neither."""
+    wrong = [
+        path
+        for path, part in schemas(DOCUMENT)
+        for word in ("oneOf", "anyOf")
+        if isinstance(part.get(word), list) and {} in part[word]
+    ]
+    assert wrong == []
+
+
+def test_states_before_and_after_are_an_object_or_null():
+    shown = SECTIONS["schemas"]["AuditEntryShape"]["properties"]
+    assert [shown["before"]["type"], shown["after"]["type"]] == [["object", "null"]] * 2
+
+
+def test_a_company_that_a_key_may_not_found_is_a_documented_refusal(api):
+    answer = api.post("/companies", {"name": "Initech"})
+    assert answer.status_code == 403
+    assert mistakes(answer, BY_PATH["POST", "/companies"]) == []
+
+
+def test_companies_are_listed_and_founded_as_documented(browser_of, alice, acme):
+    browser = browser_of(alice, acme)
+    for method, answer in (
+        ("GET", browser.get("/companies")),
+        ("POST", browser.post("/companies", {"name": "Initech"})),
+    ):
+        operation = BY_PATH[method, "/companies"]
+        assert answer.status_code < 300
+        assert mistakes(answer, operation) == []
+
+
+def test_a_write_without_the_csrf_token_is_a_documented_refusal():
+    assert all("403" in operation["responses"] for (method, _), operation in BY_PATH.items() if method != "GET")
+
+
+def test_documents_come_as_what_they_are():
+    content = operation_of("GET", "files/{}/content")["responses"]["200"]["content"]
+    assert set(content) == {kind.content_type for kind in KINDS}
+
+
+def test_a_retry_is_answered_with_documented_headers(api):
+    for _ in range(2):
+        answer = api.post("account_groups", {"name": "x"}, idempotency_key="k")
+    assert answer["Idempotency-Replayed"] == "true"
+    assert mistakes(answer, operation_of("POST", "account_groups")) == []
+
+
+def test_a_resource_that_did_not_change_is_a_documented_answer(api, ids):
+    for path in ("", "accounts", "transactions"):
+        where = f"{path}/{ids[path]}" if path else ""
+        answer = api.get(where, if_none_match=api.get(where)["ETag"])
+        assert answer.status_code == 304
+        assert mistakes(answer, operation_of("GET", f"{path}/{{}}" if path else "")) == []
+
+
+def test_every_change_takes_the_version_that_it_documents(api, ids):
+    """All but ending an app's connection, which shows no version."""
+    api.put(f"accounts/{ids['accounts']}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"})
+    for path, method in OPERATIONS:
+        operation = operation_of(method, path)
+        if any(resolved(each)["name"] == "If-Match" for each in operation["parameters"]):
+            body = filled(taken(path), ids) if method == "PUT" else None
+            where, headers = api.path(address(path, ids)), api.headers | {"If-Match": '"old"'}
+            send = getattr(api.client, method.lower())
+            answer = send(where, body, content_type="application/json", headers=headers)
+            missing = path.startswith(("connected_apps", "notifications"))
+            assert answer.status_code == (404 if missing else 412), (method, path)
+            assert mistakes(answer, operation) == [], (method, path)
+
+
+def test_refusals_document_what_they_carry(api, client, settings, acme):
+    stale = api.put("", {"name": "x"}, if_match='"old"')
+    assert (stale.status_code, mistakes(stale, operation_of("PUT", ""))) == (412, [])
+    nobody = client.get("/companies")
+    assert (nobody.status_code, mistakes(nobody, BY_PATH["GET", "/companies"])) == (401, [])
+    settings.RATE_LIMIT = 0
+    spent = api.get("/companies")
+    assert (spent.status_code, mistakes(spent, BY_PATH["GET", "/companies"])) == (429, [])
+
+
+def test_headers_are_described_once_and_referred_to():
+    for place, part in schemas(DOCUMENT["paths"] | {"responses": SECTIONS["responses"]}):
+        if place.endswith("/headers"):
+            for name, header in part.items():
+                assert header == {"$ref": f"#/components/headers/{name}"}, place
+    assert set(SECTIONS["headers"]) == TOLD
+    assert all(header["description"] and header["schema"] for header in SECTIONS["headers"].values())
