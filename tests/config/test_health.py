@@ -51,6 +51,12 @@ def test_a_dead_database_is_503_and_says_nothing_of_its_address(client, monkeypa
     assert b"hunter2" not in answer.content
 
 
+def test_the_document_is_the_same_in_every_process(client):
+    order = ["get", "post", "put", "delete"]
+    for path, operations in client.get("/openapi.json").json()["paths"].items():
+        assert list(operations) == [method for method in order if method in operations], path
+
+
 def test_the_document_is_valid_openapi_3_1(client):
     answer = client.get("/openapi.json")
     assert answer["Content-Type"] == "application/json"
