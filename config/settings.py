@@ -162,6 +162,7 @@ CSRF_TRUSTED_ORIGINS = sorted({BASE_URL, "{0.scheme}://{0.netloc}".format(urlspl
 
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # a lock ends 15 minutes after it began, tried or not
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that would lock out its owner
 AXES_USERNAME_FORM_FIELD = "username"  # what the forms call it; the user model's own name for it is never sent
 AXES_USERNAME_CALLABLE = "companies.sessions.typed_address"

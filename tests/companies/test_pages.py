@@ -4,9 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core import mail
+from django.db.models import F
 from django.test import Client
 
 from companies import members
@@ -146,6 +148,19 @@ def test_ten_failures_lock_one_address_from_one_place_for_a_while(visitor, alice
     assert sign_in(visitor, bob).status_code == 302  # somebody else from the same place
     elsewhere = Client(REMOTE_ADDR="192.0.2.7")
     assert sign_in(elsewhere, alice).status_code == 302  # the owner from another place
+
+
+def test_attempts_while_locked_do_not_make_the_lock_longer(visitor, alice):
+    def wait(minutes):
+        AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=minutes))
+
+    for _ in range(10):
+        sign_in(visitor, alice, password="wrong")
+    wait(10)
+    assert sign_in(visitor, alice, password="wrong").status_code == 429
+    assert sign_in(visitor, alice).status_code == 429
+    wait(6)
+    assert sign_in(visitor, alice).status_code == 302
 
 
 def test_a_lock_cannot_be_passed_by_another_spelling(visitor, alice):
