@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from django.test import Client
@@ -163,6 +164,18 @@ FORGERIES = {
     "R6 no signature": lambda t: t.rpartition(".")[0] + ".",
     "other user": lambda t: resigned(t, claims={"sub": "01a1f88d-fc47-7398-abda-7a305e04b27d"}),
     "other client": lambda t: resigned(t, claims={"client_id": "other"}),
+    **{
+        f"{claim} {label}": partial(resigned, **change)
+        for claim in ("grant_id", "sub", "company_id", "client_id", "scope")
+        for label, change in {
+            "missing": {"without": [claim]},
+            "a number": {"claims": {claim: 1}},
+            "null": {"claims": {claim: None}},
+            "a list": {"claims": {claim: ["x"]}},
+            "with NUL": {"claims": {claim: "a\0b"}},
+        }.items()
+    },
+    **{f"{claim} no UUID": partial(resigned, claims={claim: "x"}) for claim in ("grant_id", "sub", "company_id")},
     "critical header": lambda t: resigned(t, header={"crit": ["b64"], "b64": True}),
 }
 
@@ -175,6 +188,8 @@ def test_r6_what_is_no_live_access_token_of_ours_is_401(forge, signed_in, grante
     except Exception as error:  # noqa: BLE001
         pytest.skip(f"the library will not even make one: {error}")
     assert signed_in.call(forged).status_code == 401
+    assert signed_in.call(forged, USERINFO).status_code == 401
+    assert signed_in.revoke(forged).status_code == 200
 
 
 @pytest.mark.parametrize("kind", ["id_token", "refresh_token", "code"])
