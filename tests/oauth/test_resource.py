@@ -104,6 +104,14 @@ def test_r3_a_missing_scope_is_insufficient_scope(signed_in, acme):
     assert 'scope="svc:write"' in answer["WWW-Authenticate"]
 
 
+@pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])
+def test_r3_no_scope_is_named_where_none_would_help(path, signed_in, granted, acme):
+    answer = signed_in.call(granted["access_token"], f"/companies/{acme.id}/{path}")
+    assert answer.status_code == 403
+    assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
+    assert "scope=" not in answer["WWW-Authenticate"]
+
+
 def test_r3_only_apps_get_that_challenge(make_api, acme):
     answer = make_api(acme, "accounts:read").put("", {"name": "x"})
     assert answer.status_code == 403
