@@ -226,6 +226,9 @@ def check_resource(body: dict[str, str]) -> None:
 
 
 def ours(resource: str) -> bool:
+    """This API's address, or one below it; no fragment (RFC 8707, section 2)."""
+    if "#" in resource:
+        return False
     return resource == settings.BASE_URL or resource.startswith(f"{settings.BASE_URL}/")
 
 

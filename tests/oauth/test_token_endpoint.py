@@ -118,6 +118,7 @@ def test_t6_a_stranger_cannot_end_a_consent_with_somebody_elses_code(signed_in, 
         ("no code", {"code": None}, "invalid_request"),
         ("no grant type", {"grant_type": None}, "invalid_request"),
         ("resource elsewhere", {"resource": "https://other.example"}, "invalid_target"),
+        ("resource with a fragment", {"resource": f"{BASE}/companies#part"}, "invalid_target"),
     ],
 )
 def test_t8_t9_t10_what_does_not_fit_the_request_is_refused_and_uses_nothing_up(label, changes, error, signed_in, acme):
