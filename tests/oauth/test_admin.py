@@ -171,6 +171,15 @@ def test_nobody_but_staff_gets_in(browser_of, alice, acme):
     assert Client().get("/admin/").status_code == 302
 
 
+@pytest.mark.parametrize("tail", ["1/1/", "x/y/", "1/x"])
+def test_the_admin_leads_to_no_page_of_an_object(tail, staff, client):
+    """No model of ours has one to lead to."""
+    for visitor in (staff, client):
+        answer = visitor.get(f"/admin/r/{tail}")
+        assert answer.status_code == 404
+        assert "Nothing here" in answer.content.decode()
+
+
 def test_ten_wrong_passwords_lock_the_admin_too(client, staff):
     for _ in range(10):
         answer = client.post("/admin/login/", {"username": "staff@example.com", "password": "wrong"})
