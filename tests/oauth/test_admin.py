@@ -95,6 +95,15 @@ def test_a_confidential_apps_secret_is_shown_once(staff):
         "https://app.example/a b",
         "https://app.example/cb\nhttp://app.example/cb",
         "https://app.example:port/cb",
+        "https://app.example,other.example/cb",
+        "https://app.example;other.example/cb",
+        "https://app.example:0/cb",
+        "http://127.0.0.1:0/cb",
+        "http://[::1]:0/cb",
+        "https://app.example:/cb",
+        "https://app.example'/cb",
+        "https://app.example&other/cb",
+        "https://%2c.example/cb",
     ],
 )
 def test_an_address_that_is_not_safe_is_refused(uris, staff):

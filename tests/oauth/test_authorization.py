@@ -63,6 +63,7 @@ def test_a1_a2_what_names_no_app_or_no_address_of_it_is_a_page_and_no_redirect(l
         ("http://127.0.0.1/cb", "http://127.0.0.1@evil.example/cb", False),
         ("http://127.0.0.1/cb", "http://127.0.0.1:1@evil.example/cb", False),
         ("https://127.0.0.1/cb", "https://127.0.0.1:53211/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:0/cb", False),
         ("com.example.app:/cb", "com.example.app:/cb", True),
         ("com.example.app:/cb", "com.example.app:/cb2", False),
     ],
