@@ -288,6 +288,34 @@ def test_r10_nothing_administrative_even_where_the_row_says_so(signed_in, grante
     assert not permissions_of(signed_in, granted["access_token"]) & ADMIN_LEVEL
 
 
+def allow(flow, *allowed):
+    """What staff do in the admin."""
+    flow.application.allowed_scopes = list(allowed)
+    flow.application.save()
+
+
+def test_a_scope_withdrawn_from_an_app_is_lost_at_once_and_given_back_works_again(signed_in, granted, acme):
+    token = granted["access_token"]
+    allow(signed_in, "svc:read", "offline_access")
+    assert permissions_of(signed_in, token) == {p for p in ALL - ADMIN_LEVEL if p.reads}
+    change = {"path": f"/companies/{acme.id}", "data": "{}", "content_type": "application/json"}
+    answer = signed_in.app.put(**change, headers=bearer(token))
+    assert answer.status_code == 403
+    assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
+    assert signed_in.call(token, USERINFO).status_code == 403
+    allow(signed_in)
+    assert permissions_of(signed_in, token) == frozenset()
+    allow(signed_in, *scopes.ALL)
+    assert len(permissions_of(signed_in, token)) == 22
+    assert signed_in.app.put(**change, headers=bearer(token)).status_code == 200
+    assert signed_in.call(token, USERINFO).status_code == 200
+
+
+def test_a_name_withdrawn_from_an_app_is_told_no_more(signed_in, granted):
+    allow(signed_in, "openid", "email")
+    assert set(signed_in.call(granted["access_token"], USERINFO).json()) == {"sub", "email"}
+
+
 @pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])
 def test_r10_administration_is_closed_to_an_owners_app(path, signed_in, granted, acme):
     assert signed_in.call(granted["access_token"], f"/companies/{acme.id}/{path}").status_code == 403
