@@ -8,7 +8,6 @@ from urllib.parse import quote
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.views import PasswordResetConfirmView
 from django.core.exceptions import PermissionDenied
 from django.core.mail import send_mail
@@ -27,7 +26,7 @@ from companies.access import Access
 from companies.api import errors, throttling
 from companies.authentication import SessionCredential
 from companies.errors import Refusal
-from companies.forms import KeyForm, ResetForm, RollForm, SignInForm, permission_summary
+from companies.forms import KeyForm, NewPasswordForm, ResetForm, RollForm, SignInForm, permission_summary
 from companies.members import password_link
 from companies.models import ApiKey, Stamp, User
 from companies.permissions import Permission, Role
@@ -145,13 +144,15 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def password_change(request: HttpRequest) -> HttpResponse:
     """A new password; every other session of the user ends."""
-    form = PasswordChangeForm(person(request), request.POST or None)
+    form = NewPasswordForm(request, person(request), request.POST or None)
     if request.method == "POST" and form.is_valid():
         user = form.save()
         update_session_auth_hash(request, user)
         request.session["auth_time"] = timezone.now().timestamp()
         messages.success(request, "Your password was changed. Other sessions were signed out.")
         return redirect(HOME)
+    if getattr(request, "axes_locked_out", False):  # whoever sits there does not know the password: the answer is a 429
+        logout(request)
     return render(request, "companies/password_change.html", {"form": form}, status=400 if form.is_bound else 200)
 
 

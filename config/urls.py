@@ -17,6 +17,7 @@ urlpatterns = [
     path("docs/errors", reference.error_codes),
     re_path(r"^assets/(?P<path>.+)$", assets.serve),
     re_path(r"^admin/r/", no_page),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="password-change")),  # where wrong ones are counted
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
     path("", include("notifications.urls")),

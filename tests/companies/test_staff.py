@@ -87,6 +87,11 @@ def test_staff_add_people_who_are_no_staff(helper):
     assert not made.is_superuser
 
 
+def test_staff_change_their_own_password_where_wrong_ones_are_counted(helper):
+    for answer in (inside(helper).get("/admin/password_change/"), inside(helper).post("/admin/password_change/", {})):
+        assert (answer.status_code, answer["Location"]) == (302, "/app/password")
+
+
 def test_a_superuser_does_all_that(chief, alice):
     client, group = inside(chief), Group.objects.create(name="helpers")
     form = {"email": "alice@new.example", "name": "x", "is_active": "on", "groups": [group.pk], **RISE}
