@@ -110,6 +110,7 @@ except ValueError as error:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {"default": environment.cache("CACHE_URL")}
 globals().update(environment.email("EMAIL_URL"))
+EMAIL_TIMEOUT = 20  # seconds; shorter than a worker is waited for when it leaves
 DEFAULT_FROM_EMAIL = "Financial planning <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"
 
 STORAGES = {
