@@ -36,6 +36,7 @@ ALLOWED_HOSTS = environment.hosts(
 RATE_LIMIT = environment.integer("RATE_LIMIT", default=6000, least=1, most=10_000_000)  # requests a minute
 MAX_UPLOAD_MB = environment.integer("MAX_UPLOAD_MB", default=64, least=1, most=1024)
 MAX_BODY_BYTES = 1024 * 1024
+TRUSTED_PROXIES = environment.integer("TRUSTED_PROXIES", default=0, least=0, most=9)
 STAFF_MFA = environment.boolean("STAFF_MFA")
 
 # ---------------------------------------------------------------------------------------------- Django
@@ -66,6 +67,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_static",
 ]
 MIDDLEWARE = [
+    "companies.api.middleware.callers_address",
     "companies.api.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -67,6 +67,9 @@ WRONG = [
     {"RATE_LIMIT": "-1"},
     {"MAX_UPLOAD_MB": "1.5"},
     {"MAX_UPLOAD_MB": "99999"},
+    {"TRUSTED_PROXIES": "-1"},
+    {"TRUSTED_PROXIES": "10.0.0.1"},
+    {"TRUSTED_PROXIES": "99"},
     {"PORT": "70000"},
     {"PORT": "http"},
     {"DEBUG": "maybe"},
@@ -110,6 +113,7 @@ def test_it_stops_the_start_with_one_line(tmp_path, variables):
         {"CACHE_URL": "redis://:p@cache.example:6379/1"},
         {"STORAGE_URL": "s3://k:s@store.example/bucket?region=eu-1"},
         {"SESSION_COOKIE_DOMAIN": ".example.com"},
+        {"TRUSTED_PROXIES": "2"},
     ],
     ids=str,
 )
