@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
-from urllib.parse import quote
 
 from django.conf import settings
 from django.contrib import messages
@@ -15,12 +14,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
-from companies import api_keys, mailing, sessions
+from companies import addresses, api_keys, mailing, sessions
 from companies.access import Access
 from companies.api import errors, throttling
 from companies.authentication import SessionCredential
@@ -54,7 +52,7 @@ def signed_in(page: Page) -> Page:
 
 
 def to_sign_in(then: str, *, again: bool = False) -> HttpResponse:
-    return redirect(f"{settings.LOGIN_URL}?{'again=1&' if again else ''}next={quote(then, safe='')}")
+    return redirect(addresses.sign_in_page(then, again=again))
 
 
 def person(request: HttpRequest) -> User:
@@ -113,16 +111,17 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     context = {"form": form, "next": then, "again": user, "username": typed or (user.email if user else "")}
     response = render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200)
     response["Cache-Control"] = "no-store"
-    targets = [target for path in settings.SIGN_IN_TARGETS for target in import_string(path)(then)]
+    targets = addresses.origins_on_the_way(then)
+    targets += [target for path in settings.SIGN_IN_TARGETS for target in import_string(path)(then)]
     if targets:
         response._csp_update = {"form-action": targets}  # type: ignore[attr-defined]
     return response
 
 
 def safe_next(request: HttpRequest) -> str:
-    """Where to go after signing in: a path of this host and nothing else."""
+    """Where to go after signing in: a place of ours and nothing else."""
     then = request.POST.get("next") or request.GET.get("next") or HOME
-    return then if then.startswith("/") and url_has_allowed_host_and_scheme(then, allowed_hosts=None) else HOME
+    return then if addresses.ours(then) else HOME
 
 
 def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:

@@ -22,6 +22,8 @@ EMBEDDED = DATABASE_URL is None
 PORT = environment.integer("PORT", default=8000, least=1, most=65535)
 BASE_URL = environment.origin("BASE_URL", f"http://127.0.0.1:{PORT}")
 APP_URL = environment.web_address("APP_URL", f"{BASE_URL}/app")
+if urlsplit(APP_URL).path != "/app":
+    raise ImproperlyConfigured("APP_URL must be an address with the path /app, such as https://app.example.com/app")
 ASSETS_URL = environment.web_address("ASSETS_URL", f"{BASE_URL}/assets")
 AUTH_URL = f"{BASE_URL}/auth"
 SECURE = BASE_URL.startswith("https://")
@@ -30,7 +32,8 @@ _deployed = not EMBEDDED and not DEBUG
 SECRET_KEY = environment.kept_secret("SECRET_KEY", DATA_DIR, required=_deployed)
 API_KEY_PEPPER = environment.kept_secret("API_KEY_PEPPER", DATA_DIR, required=False)
 ALLOWED_HOSTS = environment.hosts(
-    "ALLOWED_HOSTS", [urlsplit(BASE_URL).hostname or "127.0.0.1", "127.0.0.1", "localhost", "[::1]"]
+    "ALLOWED_HOSTS",
+    [*(urlsplit(url).hostname or "127.0.0.1" for url in (BASE_URL, APP_URL)), "127.0.0.1", "localhost", "[::1]"],
 )
 
 RATE_LIMIT = environment.integer("RATE_LIMIT", default=6000, least=1, most=10_000_000)  # requests a minute

@@ -107,7 +107,8 @@ def test_it_stops_the_start_with_one_line(tmp_path, variables):
         {"DEBUG": "1"},
         {"BASE_URL": "https://api.example.com"},
         {"BASE_URL": "http://[::1]:9000"},
-        {"APP_URL": "https://app.example.com"},
+        {"APP_URL": "https://app.example.com/app"},
+        {"APP_URL": "https://app.example.com/app/"},
         {"ALLOWED_HOSTS": "a.example, .b.example"},
         {"EMAIL_URL": "smtps://u%40x:p%2Fw@mail.example:465"},
         {"CACHE_URL": "redis://:p@cache.example:6379/1"},
@@ -151,3 +152,12 @@ def test_addresses_follow_the_base_and_https_guards_the_cookies(read):
     assert secure["SECURE_HSTS_SECONDS"]
     assert "api.example.com" in secure["ALLOWED_HOSTS"]
     assert not plain["DEBUG"]
+    apart = read(BASE_URL="https://api.example.com", APP_URL="https://app.example.com/app")
+    assert {"api.example.com", "app.example.com"} <= set(apart["ALLOWED_HOSTS"])
+
+
+@pytest.mark.parametrize("path", ["", "/", "/x", "/app/x", "/App", "/x/app"])
+def test_the_web_application_has_the_path_where_its_pages_are(read, path):
+    with pytest.raises(ImproperlyConfigured, match=r"^APP_URL .*/app") as refused:
+        read(APP_URL=f"https://app.example.com{path}")
+    assert "\n" not in str(refused.value)
