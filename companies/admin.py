@@ -7,6 +7,7 @@ from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import BaseUserCreationForm
+from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
@@ -204,6 +205,30 @@ class UserAdmin(DjangoUserAdmin):
     )
     add_fieldsets = ((None, {"classes": ("wide",), "fields": ("email", "password1", "password2")}),)
     readonly_fields = ("last_login", "joined_time")
+    # Whoever changes these can become anybody: the link for a new password goes to the address.
+    for_superusers = ("email", "is_staff", "is_superuser", "groups", "user_permissions")
+
+    def has_change_permission(self, request: Any, obj: Any = None) -> bool:
+        """A superuser's account is changed by superusers, and looked at by other staff."""
+        above = obj is not None and obj.is_superuser and not request.user.is_superuser
+        return not above and super().has_change_permission(request, obj)
+
+    def get_readonly_fields(self, request: Any, obj: Any = None) -> Any:
+        if obj is None or request.user.is_superuser:
+            return self.readonly_fields
+        return (*self.readonly_fields, *self.for_superusers)
+
+    def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
+        """Without the way to the password form for those whom it would refuse."""
+        if obj is None or request.user.is_superuser:
+            return super().get_fieldsets(request, obj)
+        return ((None, {"fields": ("email", "name")}), *self.fieldsets[1:])
+
+    def user_change_password(self, request: Any, id: Any, form_url: str = "") -> Any:  # noqa: A002 - its name in Django
+        """For superusers: other staff could sign in as a company's owner with what they set."""
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return super().user_change_password(request, id, form_url)
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
         return False  # what a person did stays theirs; is_active switches them off

@@ -23,12 +23,11 @@ from companies.models import Membership, User
 SCOPES = "svc:read svc:write offline_access"
 
 
-def challenge(error: str | None = None, *, scope: str = SCOPES) -> str:
-    """The WWW-Authenticate value: RFC 6750, and RFC 9728 for where to get a token."""
-    value = (
-        f'Bearer realm="api", resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource", '
-        f'scope="{scope}"'
-    )
+def challenge(error: str | None = None, *, scope: str | None = SCOPES) -> str:
+    """The WWW-Authenticate value: RFC 6750, and RFC 9728 for where to get a token; no scope where none would help."""
+    value = f'Bearer realm="api", resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource"'
+    if scope:
+        value += f', scope="{scope}"'
     return f'{value}, error="{error}"' if error else value
 
 

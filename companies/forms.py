@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import authenticate
+from django.contrib.auth.forms import PasswordChangeForm
 
 from companies.models import User
 from companies.permissions import ADMIN_LEVEL, ALL, Permission, Permissions, Role, in_order, known
@@ -50,6 +51,20 @@ class SignInForm(forms.Form):
         if self.user is None:
             raise forms.ValidationError("The e-mail address or the password is wrong.")
         return data
+
+
+class NewPasswordForm(PasswordChangeForm):
+    """The framework's, where a wrong old password counts like a failure to sign in."""
+
+    def __init__(self, request: Any, user: User, *args: Any, **kwargs: Any):
+        self.request = request
+        super().__init__(user, *args, **kwargs)
+
+    def clean_old_password(self) -> str:
+        old = str(self.cleaned_data["old_password"])
+        if authenticate(self.request, username=self.user.email, password=old) != self.user:
+            raise forms.ValidationError(self.error_messages["password_incorrect"])
+        return old
 
 
 class ResetForm(forms.Form):

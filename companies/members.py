@@ -2,11 +2,11 @@
 
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
-from django.core.mail import send_mail
 from django.db import transaction
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from companies import mailing
 from companies.access import Access
 from companies.errors import Conflict, Denied
 from companies.follow_ups import follow_up
@@ -112,15 +112,13 @@ def keep_an_owner(membership: Membership) -> None:
 
 def invite(*, user: User, company: Company) -> None:
     """Mails a link to set the first password."""
-    send_mail(
+    mailing.send_later(
+        to=[user.email],
         subject=f"You were added to {company.name}",
         message=(
             f"You can now work with {company.name}. Set your password first:\n\n{password_link(user)}\n\n"
             "If you did not expect this, you can ignore this message."
         ),
-        from_email=None,
-        recipient_list=[user.email],
-        fail_silently=True,
     )
 
 

@@ -3,32 +3,28 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
-from urllib.parse import quote
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.views import PasswordResetConfirmView
 from django.core.exceptions import PermissionDenied
-from django.core.mail import send_mail
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse_lazy
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from companies import api_keys, sessions
+from companies import addresses, api_keys, mailing, sessions
 from companies.access import Access
 from companies.api import errors, throttling
 from companies.authentication import SessionCredential
 from companies.errors import Refusal
-from companies.forms import KeyForm, ResetForm, RollForm, SignInForm, permission_summary
+from companies.forms import KeyForm, NewPasswordForm, ResetForm, RollForm, SignInForm, permission_summary
 from companies.members import password_link
 from companies.models import ApiKey, Stamp, User
 from companies.permissions import Permission, Role
@@ -57,7 +53,7 @@ def signed_in(page: Page) -> Page:
 
 
 def to_sign_in(then: str, *, again: bool = False) -> HttpResponse:
-    return redirect(f"{settings.LOGIN_URL}?{'again=1&' if again else ''}next={quote(then, safe='')}")
+    return redirect(addresses.sign_in_page(then, again=again))
 
 
 def person(request: HttpRequest) -> User:
@@ -116,16 +112,17 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     context = {"form": form, "next": then, "again": user, "username": typed or (user.email if user else "")}
     response = render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200)
     response["Cache-Control"] = "no-store"
-    targets = [target for path in settings.SIGN_IN_TARGETS for target in import_string(path)(then)]
+    targets = addresses.origins_on_the_way(then)
+    targets += [target for path in settings.SIGN_IN_TARGETS for target in import_string(path)(then)]
     if targets:
         response._csp_update = {"form-action": targets}  # type: ignore[attr-defined]
     return response
 
 
 def safe_next(request: HttpRequest) -> str:
-    """Where to go after signing in: a path of this host and nothing else."""
+    """Where to go after signing in: a place of ours and nothing else."""
     then = request.POST.get("next") or request.GET.get("next") or HOME
-    return then if then.startswith("/") and url_has_allowed_host_and_scheme(then, allowed_hosts=None) else HOME
+    return then if addresses.ours(then) else HOME
 
 
 def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
@@ -146,13 +143,15 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def password_change(request: HttpRequest) -> HttpResponse:
     """A new password; every other session of the user ends."""
-    form = PasswordChangeForm(person(request), request.POST or None)
+    form = NewPasswordForm(request, person(request), request.POST or None)
     if request.method == "POST" and form.is_valid():
         user = form.save()
         update_session_auth_hash(request, user)
         request.session["auth_time"] = timezone.now().timestamp()
         messages.success(request, "Your password was changed. Other sessions were signed out.")
         return redirect(HOME)
+    if getattr(request, "axes_locked_out", False):  # whoever sits there does not know the password: the answer is a 429
+        logout(request)
     return render(request, "companies/password_change.html", {"form": form}, status=400 if form.is_bound else 200)
 
 
@@ -165,25 +164,23 @@ def password_reset(request: HttpRequest) -> HttpResponse:
         budget = throttling.spend(address, now=timezone.now().timestamp(), limit=RESETS_A_MINUTE)
         if budget.exceeded:
             return locked_out(request)
-        user = form.user()
-        if user is not None:
-            mail_reset(user)
+        mail_reset(form.user(), email=form.cleaned_data["email"])
         return render(request, "companies/password_reset_sent.html")
     status = 400 if form.is_bound else 200
     return render(request, "companies/password_reset.html", {"form": form}, status=status)
 
 
-def mail_reset(user: User) -> None:
-    send_mail(
+def mail_reset(user: User | None, *, email: str) -> None:
+    """Mails a link to set a new password; for nobody it does the same work, so that its time tells nothing."""
+    named = user or User(email=email)
+    mailing.send_later(
+        to=[user.email] if user else [],
         subject="Set a new password",
         message=(
-            f"Somebody, probably you, asked for a new password for {user.email}. Set it here:\n\n"
-            f"{password_link(user)}\n\n"
+            f"Somebody, probably you, asked for a new password for {named.email}. Set it here:\n\n"
+            f"{password_link(named)}\n\n"
             "The link holds for three days and works once. If it was not you, you can ignore this message."
         ),
-        from_email=None,
-        recipient_list=[user.email],
-        fail_silently=True,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, login, logout
 from django.http import HttpRequest
+from rest_framework.request import Request
 
 from companies.models import User
 
@@ -34,7 +35,7 @@ def auth_time(request: HttpRequest) -> datetime:
     return datetime.fromtimestamp(request.session["auth_time"], tz=UTC)
 
 
-def signed_in_recently(request: HttpRequest, *, now: datetime) -> bool:
+def signed_in_recently(request: HttpRequest | Request, *, now: datetime) -> bool:
     """Whether a sensitive act needs no password now."""
     return now.timestamp() - request.session["auth_time"] <= settings.RECENT_SIGN_IN
 

@@ -5,7 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies import api_keys, founding, logos, members
+from companies import api_keys, founding, logos, members, sessions
 from companies import serializers as shapes
 from companies.api.filters import filtered
 from companies.api.schema import PAGING
@@ -18,6 +18,12 @@ from companies.permissions import Permission, known
 
 class SignInNeeded(Denied):
     """Only people who signed in can start a company."""
+
+
+class SignInAgain(Denied):
+    """The sign-in is too long ago for making a key in a browser session: sign in again."""
+
+    code = "sign_in_again"
 
 
 class CompanyListViewSet(ApiViewSet):
@@ -149,7 +155,10 @@ class ApiKeyViewSet(CompanyViewSet):
     @extend_schema(request=shapes.NewApiKey, responses={201: shapes.CreatedApiKey})
     def create(self, request: Request, company_id: str) -> Response:
         """A new key; `key` is answered this once. It never holds more than its creator, and only owners who signed in
-        make keys with administrative permissions."""
+        make keys with administrative permissions. A browser session that signed in more than ten minutes ago is refused
+        with `sign_in_again`."""
+        if self.caller.kind == "session" and not sessions.signed_in_recently(request, now=self.now):
+            raise SignInAgain
         values = self.parsed(shapes.NewApiKey)
         minted = api_keys.mint(
             company=self.company,

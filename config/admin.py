@@ -6,6 +6,7 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import SimpleAdminConfig
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.module_loading import module_has_submodule
 
 UNWANTED = {"oauth2_provider", "axes"}  # the toolkit's pages would show tokens, those of axes attempts to sign in
@@ -19,6 +20,12 @@ class AdminConfig(SimpleAdminConfig):
         for app in apps.get_app_configs():
             if app.name not in UNWANTED and app.module and module_has_submodule(app.module, "admin"):
                 import_module(f"{app.name}.admin")
+
+
+def no_page(request: HttpRequest) -> HttpResponse:
+    """In the place of Django's way from the admin to a row's own page, which fails on ids that are no UUIDs: no row of
+    ours has one."""
+    raise Http404
 
 
 def site() -> AdminSite:

@@ -21,6 +21,8 @@ EMBEDDED = DATABASE_URL is None
 PORT = environment.integer("PORT", default=8000, least=1, most=65535)
 BASE_URL = environment.origin("BASE_URL", f"http://127.0.0.1:{PORT}")
 APP_URL = environment.web_address("APP_URL", f"{BASE_URL}/app")
+if urlsplit(APP_URL).path != "/app":
+    raise ImproperlyConfigured("APP_URL must be an address with the path /app, such as https://app.example.com/app")
 ASSETS_URL = environment.web_address("ASSETS_URL", f"{BASE_URL}/assets")
 AUTH_URL = f"{BASE_URL}/auth"
 SECURE = BASE_URL.startswith("https://")
@@ -29,12 +31,14 @@ _deployed = not EMBEDDED and not DEBUG
 SECRET_KEY = environment.kept_secret("SECRET_KEY", DATA_DIR, required=_deployed)
 API_KEY_PEPPER = environment.kept_secret("API_KEY_PEPPER", DATA_DIR, required=False)
 ALLOWED_HOSTS = environment.hosts(
-    "ALLOWED_HOSTS", [urlsplit(BASE_URL).hostname or "127.0.0.1", "127.0.0.1", "localhost", "[::1]"]
+    "ALLOWED_HOSTS",
+    [*(urlsplit(url).hostname or "127.0.0.1" for url in (BASE_URL, APP_URL)), "127.0.0.1", "localhost", "[::1]"],
 )
 
 RATE_LIMIT = environment.integer("RATE_LIMIT", default=6000, least=1, most=10_000_000)  # requests a minute
 MAX_UPLOAD_MB = environment.integer("MAX_UPLOAD_MB", default=64, least=1, most=1024)
 MAX_BODY_BYTES = 1024 * 1024
+TRUSTED_PROXIES = environment.integer("TRUSTED_PROXIES", default=0, least=0, most=9)
 STAFF_MFA = environment.boolean("STAFF_MFA")
 
 # ---------------------------------------------------------------------------------------------- Django
@@ -65,6 +69,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_static",
 ]
 MIDDLEWARE = [
+    "companies.api.middleware.callers_address",
     "companies.api.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -109,6 +114,7 @@ except ValueError as error:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHE_URL = environment.cache("CACHE_URL")  # a Redis in which machines count requests together
 globals().update(environment.email("EMAIL_URL"))
+EMAIL_TIMEOUT = 20  # seconds; shorter than a worker is waited for when it leaves
 DEFAULT_FROM_EMAIL = "Financial planning <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"
 
 STORAGES = {
@@ -161,6 +167,7 @@ CSRF_TRUSTED_ORIGINS = sorted({BASE_URL, "{0.scheme}://{0.netloc}".format(urlspl
 
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # a lock ends 15 minutes after it began, tried or not
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that would lock out its owner
 AXES_USERNAME_FORM_FIELD = "username"  # what the forms call it; the user model's own name for it is never sent
 AXES_USERNAME_CALLABLE = "companies.sessions.typed_address"

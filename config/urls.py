@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 
 from companies import assets, reference
 from config import health
+from config.admin import no_page
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/app/")),
@@ -15,6 +16,8 @@ urlpatterns = [
     path("docs", reference.docs),
     path("docs/errors", reference.error_codes),
     re_path(r"^assets/(?P<path>.+)$", assets.serve),
+    re_path(r"^admin/r/", no_page),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="password-change")),  # where wrong ones are counted
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
     path("", include("notifications.urls")),

@@ -25,6 +25,7 @@ class ApplicationForm(forms.ModelForm):
         choices=[(scope, f"{scope}: {sentence}") for scope, sentence in scopes.SENTENCES.items()],
         initial=list(scopes.ALL),
         widget=forms.CheckboxSelectMultiple,
+        help_text="One taken away is lost to the app's tokens at their next request.",
     )
     website = forms.URLField(required=False, assume_scheme="https", help_text="Shown on the consent page.")
     logo = forms.FileField(

@@ -20,7 +20,7 @@ from oauth.permissions import effective
 
 ROLE = "app"
 _LIVE = (
-    f"SELECT g.permissions, g.last_used_time, m.role, m.permissions, {COMPANY_COLUMNS} "  # noqa: S608 - all ours
+    f"SELECT g.permissions, g.last_used_time, m.role, m.permissions, a.allowed_scopes, {COMPANY_COLUMNS} "  # noqa: S608 - all ours
     "FROM oauth_consentgrant g "
     "JOIN companies_user u ON u.id = g.user_id AND u.is_active "
     "JOIN oauth_application a ON a.id = g.application_id AND a.enabled "
@@ -71,14 +71,15 @@ def authenticate(text: str, *, now: datetime) -> AppCredential | None:
     row = first_row(_LIVE, [claims.grant_id, claims.user_id, claims.company_id, claims.client_id])
     if row is None:
         return None
-    snapshot, used, role, own, *columns = row
+    snapshot, used, role, own, allowed, *columns = row
+    still_allowed = tuple(scope for scope in claims.scopes if scope in allowed)  # staff may have withdrawn one
     permissions = effective(
-        scopes=claims.scopes, snapshot=known_cached(tuple(snapshot)), current=current_permissions(role, own)
+        scopes=still_allowed, snapshot=known_cached(tuple(snapshot)), current=current_permissions(role, own)
     )
     return AppCredential(
         grant_id=claims.grant_id,
         user_id=uuid.UUID(claims.user_id),
-        scopes=claims.scopes,
+        scopes=still_allowed,
         granted=Access(company=company_of(columns), role=ROLE, permissions=permissions),
         stale=used is None or used < now - consents.USED_EVERY,
     )

@@ -13,7 +13,7 @@ from companies.statements import first_row
 from oauth.models import Application
 from oauth.refusals import InvalidClient, InvalidRequest
 
-COLUMNS = ["id", "client_id", "client_type", "client_secret", "redirect_uris"]
+COLUMNS = ["id", "client_id", "client_type", "client_secret", "redirect_uris", "allowed_scopes"]
 _NAMED = f"SELECT {', '.join(COLUMNS)} FROM oauth_application WHERE client_id = $1 AND enabled"  # noqa: S608
 
 

@@ -128,8 +128,11 @@ def redeem(*, application: Application, body: dict[str, str], stamp: Stamp) -> A
         raise InvalidGrant("code_verifier does not fit the code_challenge.")
     if body.get("redirect_uri", only_uri(application)) != code.redirect_uri:
         raise InvalidGrant("redirect_uri is not the one of the authorization request.")
-    answer = exchange(code, take=_TAKE_CODE, narrowed=code.scope.split(), application=application, now=stamp.time)
-    if scopes.OPENID in code.scope.split():
+    granted = still_allowed(code, application)
+    if not granted:
+        raise InvalidScope("The app may have none of these scopes any more.")
+    answer = exchange(code, take=_TAKE_CODE, narrowed=granted, application=application, now=stamp.time)
+    if scopes.OPENID in granted:
         answer["id_token"] = tokens.id_token(
             user_id=code.user_id,
             client_id=application.client_id,
@@ -151,8 +154,16 @@ def refresh(*, application: Application, body: dict[str, str], stamp: Stamp) -> 
     refuse_used(token, reason=RevokedReason.REFRESH_REPLAY, stamp=stamp)
     if token.expired(stamp.time):
         raise InvalidGrant(UNUSABLE)
-    narrowed = narrower(body.get("scope"), granted=token.scope.split())
+    granted = still_allowed(token, application)
+    if scopes.OFFLINE not in granted:
+        raise InvalidGrant("The app may not stay connected any more.")
+    narrowed = narrower(body.get("scope"), granted=granted)
     return exchange(token, take=_TAKE_REFRESH, narrowed=narrowed, application=application, now=stamp.time)
+
+
+def still_allowed(held: Held, application: Application) -> list[str]:
+    """What was granted, without what staff have withdrawn from the app meanwhile; given back it counts again."""
+    return [scope for scope in held.scope.split() if scope in application.allowed_scopes]
 
 
 def narrower(asked: str | None, *, granted: list[str]) -> list[str]:
@@ -180,7 +191,7 @@ def exchange(held: Held, *, take: str, narrowed: list[str], application: Applica
     """Takes what is held, and answers a new access token, with offline_access a new refresh token for all that was
     granted. Raises InvalidGrant where another request was quicker.
     """
-    offline = scopes.OFFLINE in held.scope.split()
+    offline = scopes.OFFLINE in still_allowed(held, application)
     fresh = tokens.new_refresh_token() if offline else ""
     values = {"now": now, "id": held.id, "consent": held.consent_id}
     if offline:
@@ -226,6 +237,9 @@ def check_resource(body: dict[str, str]) -> None:
 
 
 def ours(resource: str) -> bool:
+    """This API's address, or one below it; no fragment (RFC 8707, section 2)."""
+    if "#" in resource:
+        return False
     return resource == settings.BASE_URL or resource.startswith(f"{settings.BASE_URL}/")
 
 

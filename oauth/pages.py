@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from companies import sessions
+from companies import addresses, sessions
 from companies.access import Access
 from companies.authentication import SessionCredential
 from companies.pages import key_settings, page_stamp, person, reached, signed_in
@@ -150,7 +149,7 @@ def refused(target: Target, refusal: Refused) -> HttpResponse:
 
 def to_sign_in(request: HttpRequest, parameters: dict[str, str], *, query: str) -> HttpResponse:
     """The sign-in page, which comes back here; the app's guess of the user's name is filled in."""
-    address = f"{settings.LOGIN_URL}?next={quote(f'{authorization.PATH}?{query}', safe='')}"
+    address = addresses.sign_in_page_from_api(f"{authorization.PATH}?{query}")
     if request.user.is_authenticated:
         address += "&again=1"
     if "login_hint" in parameters:
@@ -167,6 +166,7 @@ def consent_page(
     possible = [each for each in companies if each["possible"]]
     if len(possible) == 1:
         possible[0]["chosen"] = True
+    switch = addresses.sign_in_page_from_api(request.get_full_path(), again=True)
     context = {
         "application": target.application,
         "destination": redirects.shown(target.redirect_uri),
@@ -177,10 +177,10 @@ def consent_page(
         "writes": scopes.WRITE in wish.scopes,
         "error": error,
         "form_action": request.get_full_path(),
-        "switch": f"{settings.LOGIN_URL}?again=1&next={quote(request.get_full_path(), safe='')}",
+        "switch": switch,
     }
     response = render(request, "oauth/consent.html", context, status=status)
-    return guarded(response, [redirects.form_target(target.redirect_uri)])
+    return guarded(response, [redirects.form_target(target.redirect_uri), *addresses.origins_on_the_way(switch)])
 
 
 def choices(request: HttpRequest, wish: Wish) -> list[dict[str, Any]]:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from urllib.parse import quote, urlsplit
 
 LOOPBACK = re.compile(r"http://(127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?([/?].*)?", re.ASCII)
+# A host as the page's policy can name it: a comma or semicolon would end the directive, and be read as a new one.
+AUTHORITY = re.compile(r"([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(:[1-9]\d{0,4})?", re.ASCII)
 PRINTABLE = re.compile(r"[!-~]{1,2000}")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 # Schemes that run code, show content of their own, or belong to the browser.
@@ -27,12 +29,14 @@ def fault(uri: str) -> str | None:
         return f"{uri}: no fragment is allowed."
     if "@" in parts.netloc:
         return f"{uri}: no user name is allowed."
-    return scheme_fault(uri, scheme=uri.partition(":")[0], host=parts.hostname)
+    return scheme_fault(uri, scheme=uri.partition(":")[0], authority=parts.netloc)
 
 
-def scheme_fault(uri: str, *, scheme: str, host: str | None) -> str | None:
+def scheme_fault(uri: str, *, scheme: str, authority: str) -> str | None:
+    if scheme in ("http", "https") and not AUTHORITY.fullmatch(authority):
+        return f"{uri}: the host is missing or malformed, or the port is not from 1 to 65535."
     if scheme == "https":
-        return None if host else f"{uri}: the host is missing."
+        return None
     if scheme == "http":
         return None if LOOPBACK.fullmatch(uri) else f"{uri}: http is for 127.0.0.1 and [::1] only."
     if not SCHEME.fullmatch(scheme) or scheme in FORBIDDEN or ":" not in uri:
@@ -45,7 +49,7 @@ def allowed(uri: str, registered: Sequence[str]) -> bool:
     if uri in registered:
         return True
     asked = LOOPBACK.fullmatch(uri)
-    if not asked or int(asked[2] or 80) > 65535:
+    if not asked or not 0 < int(asked[2] or 80) <= 65535:
         return False
     return any((one := LOOPBACK.fullmatch(each)) and (one[1], one[3]) == (asked[1], asked[3]) for each in registered)
 

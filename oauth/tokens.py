@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ ACCESS_LIVES = timedelta(seconds=3600)  # service.md, part 5.3
 ACCESS_TYPE = "at+jwt"
 HEADER = {"typ", "alg", "kid"}  # what we write, and all that we read: no extension is understood
 MOST_LETTERS = 4096  # of a token; ours have fewer than a thousand
+UUID_TEXT = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # as we write them
 REFRESH_PREFIX = "svcrt_"  # so that a scanner recognises one that leaked
 
 
@@ -119,6 +121,18 @@ def read_access_token(text: str, *, now: datetime, even_expired: bool = False) -
         return None
     expires = claims.get("exp")
     if not isinstance(expires, int) or (expires <= now.timestamp() and not even_expired):
+        return None
+    return told(claims)
+
+
+def told(claims: dict[str, Any]) -> Claims | None:
+    """Our claims, or None where one is missing or not of its type: what a key of ours signed was not always written
+    here, and the database refuses what is no UUID."""
+    ids = [claims.get(name) for name in ("grant_id", "company_id", "sub")]
+    texts = [claims.get(name) for name in ("client_id", "scope")]
+    if not all(isinstance(each, str) and UUID_TEXT.fullmatch(each) for each in ids):
+        return None
+    if not all(isinstance(each, str) and each.isprintable() for each in texts):
         return None
     return Claims(
         grant_id=claims["grant_id"],

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
-from companies import api_keys
+from companies import api_keys, mailing
 from companies.models import Company, Stamp, User
 from companies.permissions import ALL, Role, known
 from config.database import Embedded
@@ -44,8 +44,10 @@ def rates_again(request: Any) -> None:
 
 
 @pytest.fixture(autouse=True)
-def quick_and_private(settings: Any, tmp_path: Any, request: Any) -> None:
-    """Files go to the test's own directory, passwords are hashed quickly, and no budget runs out by accident."""
+def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
+    """Files go to the test's own directory, passwords are hashed quickly, mail is sent at once, and no budget runs out
+    by accident."""
+    monkeypatch.setattr(mailing, "hand_over", mailing.send)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.RATE_LIMIT = 1_000_000
     storages = {**settings.STORAGES}

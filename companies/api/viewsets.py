@@ -52,8 +52,10 @@ class PermissionMissing(Denied):
         super().__init__(f"This needs the permission {permission.value}.")
 
     @property
-    def scope(self) -> str:
-        """What an app would have to ask for; administrative permissions are out of its reach altogether."""
+    def scope(self) -> str | None:
+        """What an app would have to ask for; None for what is administrative, which no scope gives."""
+        if self.permission.admin_level:
+            return None
         return "svc:read" if self.permission.reads else "svc:write"
 
 

@@ -218,6 +218,18 @@ def test_administrative_keys_are_made_by_owners_who_are_people(owner, api, brows
     assert owner.post("api_keys", body).status_code == 201
 
 
+def test_a_person_makes_a_key_soon_after_signing_in_and_a_key_at_any_time(owner, api, monkeypatch):
+    assert owner.post("api_keys", NEW).status_code == 201
+    later = datetime.now(tz=UTC) + timedelta(minutes=11)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: later)
+    refused = owner.post("api_keys", NEW)
+    assert (refused.status_code, refused.json()["code"]) == (403, "sign_in_again")
+    assert owner.post("api_keys", {}).json()["code"] == "sign_in_again"
+    assert ApiKey.objects.filter(name="ci").count() == 1
+    assert owner.get("api_keys").status_code == 200
+    assert api.post("api_keys", NEW).status_code == 201
+
+
 def test_a_key_never_holds_more_than_its_creator(browser_of, acme, make_api):
     narrow = ["apiKeys:manage", "accounts:read"]
     person = browser_of(factories.member(acme, "n@acme.example", role=Role.EDITOR, permissions=narrow), acme)

@@ -4,9 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core import mail
+from django.db.models import F
 from django.test import Client
 
 from companies import members
@@ -148,6 +150,19 @@ def test_ten_failures_lock_one_address_from_one_place_for_a_while(visitor, alice
     assert sign_in(elsewhere, alice).status_code == 302  # the owner from another place
 
 
+def test_attempts_while_locked_do_not_make_the_lock_longer(visitor, alice):
+    def wait(minutes):
+        AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=minutes))
+
+    for _ in range(10):
+        sign_in(visitor, alice, password="wrong")
+    wait(10)
+    assert sign_in(visitor, alice, password="wrong").status_code == 429
+    assert sign_in(visitor, alice).status_code == 429
+    wait(6)
+    assert sign_in(visitor, alice).status_code == 302
+
+
 def test_a_lock_cannot_be_passed_by_another_spelling(visitor, alice):
     for _ in range(10):
         sign_in(visitor, alice, password="wrong")
@@ -205,6 +220,31 @@ def test_a_password_is_changed_with_the_old_one_and_other_sessions_end(visitor, 
     assert visitor.get("/app/").status_code == 200
     assert other.get("/app/").status_code == 302
     assert sign_in(Client(), alice, password="staple battery 9").status_code == 302
+
+
+def test_wrong_old_passwords_count_like_failures_to_sign_in_and_end_the_session(visitor, alice):
+    other = Client(REMOTE_ADDR="192.0.2.7")
+    sign_in(other, alice)
+    sign_in(visitor, alice)
+    form = {"old_password": PASSWORD, "new_password1": "staple battery 9", "new_password2": "staple battery 9"}
+    for _ in range(9):
+        assert send(visitor, "/app/password", form | {"old_password": "wrong"}).status_code == 400
+    assert send(visitor, "/app/password", form | {"old_password": "wrong"}).status_code == 429
+    assert visitor.get("/app/").status_code == 302
+    assert sign_in(visitor, alice).status_code == 429
+    assert other.get("/app/").status_code == 200
+    assert send(other, "/app/password", form).status_code == 302  # from another place
+    assert other.get("/app/").status_code == 200
+
+
+def test_the_right_old_password_is_of_no_use_while_locked(visitor, alice):
+    sign_in(visitor, alice)
+    for _ in range(10):
+        sign_in(Client(), alice, password="wrong")
+    form = {"old_password": PASSWORD, "new_password1": "staple battery 9", "new_password2": "staple battery 9"}
+    assert send(visitor, "/app/password", form).status_code == 429
+    alice.refresh_from_db()
+    assert alice.check_password(PASSWORD)
 
 
 @pytest.mark.parametrize("weak", ["short", "password123", "1234567890123", "alice@acme.example"])

@@ -67,6 +67,9 @@ WRONG = [
     {"RATE_LIMIT": "-1"},
     {"MAX_UPLOAD_MB": "1.5"},
     {"MAX_UPLOAD_MB": "99999"},
+    {"TRUSTED_PROXIES": "-1"},
+    {"TRUSTED_PROXIES": "10.0.0.1"},
+    {"TRUSTED_PROXIES": "99"},
     {"PORT": "70000"},
     {"PORT": "http"},
     {"DEBUG": "maybe"},
@@ -145,7 +148,8 @@ def test_it_stops_the_start_with_one_line(tmp_path, variables):
         {"DEBUG": "1"},
         {"BASE_URL": "https://api.example.com"},
         {"BASE_URL": "http://[::1]:9000"},
-        {"APP_URL": "https://app.example.com"},
+        {"APP_URL": "https://app.example.com/app"},
+        {"APP_URL": "https://app.example.com/app/"},
         {"ALLOWED_HOSTS": "a.example, .b.example"},
         {"EMAIL_URL": "smtps://u%40x:p%2Fw@mail.example:465"},
         {"EMAIL_URL": "smtp://mail.example:25?tls=0"},
@@ -154,6 +158,7 @@ def test_it_stops_the_start_with_one_line(tmp_path, variables):
         {"STORAGE_URL": "s3://k:s@store.example/bucket?region=eu-1"},
         {"STORAGE_URL": "s3:///bucket"},  # of a machine that has a role
         {"SESSION_COOKIE_DOMAIN": ".example.com"},
+        {"TRUSTED_PROXIES": "2"},
     ],
     ids=str,
 )
@@ -191,3 +196,12 @@ def test_addresses_follow_the_base_and_https_guards_the_cookies(read):
     assert secure["SECURE_HSTS_SECONDS"]
     assert "api.example.com" in secure["ALLOWED_HOSTS"]
     assert not plain["DEBUG"]
+    apart = read(BASE_URL="https://api.example.com", APP_URL="https://app.example.com/app")
+    assert {"api.example.com", "app.example.com"} <= set(apart["ALLOWED_HOSTS"])
+
+
+@pytest.mark.parametrize("path", ["", "/", "/x", "/app/x", "/App", "/x/app"])
+def test_the_web_application_has_the_path_where_its_pages_are(read, path):
+    with pytest.raises(ImproperlyConfigured, match=r"^APP_URL .*/app") as refused:
+        read(APP_URL=f"https://app.example.com{path}")
+    assert "\n" not in str(refused.value)

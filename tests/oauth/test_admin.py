@@ -95,6 +95,15 @@ def test_a_confidential_apps_secret_is_shown_once(staff):
         "https://app.example/a b",
         "https://app.example/cb\nhttp://app.example/cb",
         "https://app.example:port/cb",
+        "https://app.example,other.example/cb",
+        "https://app.example;other.example/cb",
+        "https://app.example:0/cb",
+        "http://127.0.0.1:0/cb",
+        "http://[::1]:0/cb",
+        "https://app.example:/cb",
+        "https://app.example'/cb",
+        "https://app.example&other/cb",
+        "https://%2c.example/cb",
     ],
 )
 def test_an_address_that_is_not_safe_is_refused(uris, staff):
@@ -169,6 +178,15 @@ def test_a_company_is_found_by_a_members_address(staff, alice, acme, globex):
 def test_nobody_but_staff_gets_in(browser_of, alice, acme):
     assert browser_of(alice, acme).client.get("/admin/").status_code == 302
     assert Client().get("/admin/").status_code == 302
+
+
+@pytest.mark.parametrize("tail", ["1/1/", "x/y/", "1/x"])
+def test_the_admin_leads_to_no_page_of_an_object(tail, staff, client):
+    """No model of ours has one to lead to."""
+    for visitor in (staff, client):
+        answer = visitor.get(f"/admin/r/{tail}")
+        assert answer.status_code == 404
+        assert "Nothing here" in answer.content.decode()
 
 
 def test_ten_wrong_passwords_lock_the_admin_too(client, staff):

@@ -15,6 +15,7 @@ from tests import factories
 from tests.oauth.conftest import AUTHORIZE, ISSUER, REDIRECT, SCOPE, Flow, consent, csrf, later, returned
 
 pytestmark = pytest.mark.django_db
+BASE = "http://127.0.0.1:8000"
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,7 @@ def test_a1_a2_what_names_no_app_or_no_address_of_it_is_a_page_and_no_redirect(l
         ("http://127.0.0.1/cb", "http://127.0.0.1@evil.example/cb", False),
         ("http://127.0.0.1/cb", "http://127.0.0.1:1@evil.example/cb", False),
         ("https://127.0.0.1/cb", "https://127.0.0.1:53211/cb", False),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:0/cb", False),
         ("com.example.app:/cb", "com.example.app:/cb", True),
         ("com.example.app:/cb", "com.example.app:/cb2", False),
     ],
@@ -90,6 +92,8 @@ REFUSALS = [
     ("A12 request_uri", {"request_uri": "https://app.example/r"}, "request_uri_not_supported"),
     ("resource elsewhere", {"resource": "https://other.example"}, "invalid_target"),
     ("resource that only begins alike", {"resource": "http://127.0.0.1:80001/x"}, "invalid_target"),
+    ("resource with a fragment", {"resource": f"{BASE}/companies#part"}, "invalid_target"),
+    ("resource with an empty fragment", {"resource": f"{BASE}/#"}, "invalid_target"),
     ("fragment mode", {"response_mode": "fragment"}, "invalid_request"),
     ("max_age is no number", {"max_age": "soon"}, "invalid_request"),
     ("unknown prompt", {"prompt": "create"}, "invalid_request"),

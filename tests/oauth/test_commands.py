@@ -40,6 +40,8 @@ def test_a_confidential_app():
     [
         ["--name", "A", "--redirect-uri", "http://a.example/cb"],
         ["--name", "A", "--redirect-uri", "https://a.example/cb", "--scopes", "nonsense"],
+        ["--name", "A", "--redirect-uri", "https://a.example,b.example/cb"],
+        ["--name", "A", "--redirect-uri", "https://a.example:0/cb"],
         ["--name", "", "--redirect-uri", "https://a.example/cb"],
     ],
 )

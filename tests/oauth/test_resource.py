@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from django.test import Client
@@ -103,6 +104,14 @@ def test_r3_a_missing_scope_is_insufficient_scope(signed_in, acme):
     assert 'scope="svc:write"' in answer["WWW-Authenticate"]
 
 
+@pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])
+def test_r3_no_scope_is_named_where_none_would_help(path, signed_in, granted, acme):
+    answer = signed_in.call(granted["access_token"], f"/companies/{acme.id}/{path}")
+    assert answer.status_code == 403
+    assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
+    assert "scope=" not in answer["WWW-Authenticate"]
+
+
 def test_r3_only_apps_get_that_challenge(make_api, acme):
     answer = make_api(acme, "accounts:read").put("", {"name": "x"})
     assert answer.status_code == 403
@@ -163,6 +172,18 @@ FORGERIES = {
     "R6 no signature": lambda t: t.rpartition(".")[0] + ".",
     "other user": lambda t: resigned(t, claims={"sub": "01a1f88d-fc47-7398-abda-7a305e04b27d"}),
     "other client": lambda t: resigned(t, claims={"client_id": "other"}),
+    **{
+        f"{claim} {label}": partial(resigned, **change)
+        for claim in ("grant_id", "sub", "company_id", "client_id", "scope")
+        for label, change in {
+            "missing": {"without": [claim]},
+            "a number": {"claims": {claim: 1}},
+            "null": {"claims": {claim: None}},
+            "a list": {"claims": {claim: ["x"]}},
+            "with NUL": {"claims": {claim: "a\0b"}},
+        }.items()
+    },
+    **{f"{claim} no UUID": partial(resigned, claims={claim: "x"}) for claim in ("grant_id", "sub", "company_id")},
     "critical header": lambda t: resigned(t, header={"crit": ["b64"], "b64": True}),
 }
 
@@ -175,6 +196,8 @@ def test_r6_what_is_no_live_access_token_of_ours_is_401(forge, signed_in, grante
     except Exception as error:  # noqa: BLE001
         pytest.skip(f"the library will not even make one: {error}")
     assert signed_in.call(forged).status_code == 401
+    assert signed_in.call(forged, USERINFO).status_code == 401
+    assert signed_in.revoke(forged).status_code == 200
 
 
 @pytest.mark.parametrize("kind", ["id_token", "refresh_token", "code"])
@@ -263,6 +286,34 @@ def test_r9_a_permission_gained_is_not_gained_by_the_token(flow, acme, bob):
 def test_r10_nothing_administrative_even_where_the_row_says_so(signed_in, granted):
     ConsentGrant.objects.update(permissions=[p.value for p in ALL])
     assert not permissions_of(signed_in, granted["access_token"]) & ADMIN_LEVEL
+
+
+def allow(flow, *allowed):
+    """What staff do in the admin."""
+    flow.application.allowed_scopes = list(allowed)
+    flow.application.save()
+
+
+def test_a_scope_withdrawn_from_an_app_is_lost_at_once_and_given_back_works_again(signed_in, granted, acme):
+    token = granted["access_token"]
+    allow(signed_in, "svc:read", "offline_access")
+    assert permissions_of(signed_in, token) == {p for p in ALL - ADMIN_LEVEL if p.reads}
+    change = {"path": f"/companies/{acme.id}", "data": "{}", "content_type": "application/json"}
+    answer = signed_in.app.put(**change, headers=bearer(token))
+    assert answer.status_code == 403
+    assert 'error="insufficient_scope"' in answer["WWW-Authenticate"]
+    assert signed_in.call(token, USERINFO).status_code == 403
+    allow(signed_in)
+    assert permissions_of(signed_in, token) == frozenset()
+    allow(signed_in, *scopes.ALL)
+    assert len(permissions_of(signed_in, token)) == 22
+    assert signed_in.app.put(**change, headers=bearer(token)).status_code == 200
+    assert signed_in.call(token, USERINFO).status_code == 200
+
+
+def test_a_name_withdrawn_from_an_app_is_told_no_more(signed_in, granted):
+    allow(signed_in, "openid", "email")
+    assert set(signed_in.call(granted["access_token"], USERINFO).json()) == {"sub", "email"}
 
 
 @pytest.mark.parametrize("path", ["members", "api_keys", "audit_log"])

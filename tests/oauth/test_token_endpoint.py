@@ -9,7 +9,7 @@ import pytest
 from joserfc import jwt
 
 from companies.models import AuditEntry, Membership
-from oauth import keys
+from oauth import keys, scopes
 from oauth.models import AccessToken, AuthorizationCode, ConsentGrant, IDToken, RefreshToken
 from oauth.registration import register
 from tests.oauth.conftest import ISSUER, REDIRECT, REVOKE, TOKEN, Flow, consent, later
@@ -118,6 +118,7 @@ def test_t6_a_stranger_cannot_end_a_consent_with_somebody_elses_code(signed_in, 
         ("no code", {"code": None}, "invalid_request"),
         ("no grant type", {"grant_type": None}, "invalid_request"),
         ("resource elsewhere", {"resource": "https://other.example"}, "invalid_target"),
+        ("resource with a fragment", {"resource": f"{BASE}/companies#part"}, "invalid_target"),
     ],
 )
 def test_t8_t9_t10_what_does_not_fit_the_request_is_refused_and_uses_nothing_up(label, changes, error, signed_in, acme):
@@ -316,6 +317,39 @@ def test_t18_a_wider_scope_is_refused_and_uses_nothing_up(scope, signed_in, acme
     tokens = signed_in.tokens(acme, scope="svc:read offline_access")
     assert refused(signed_in.refresh(tokens["refresh_token"], scope=scope), "invalid_scope")
     assert signed_in.refresh(tokens["refresh_token"]).status_code == 200
+
+
+def allow(flow, *allowed):
+    """What staff do in the admin."""
+    flow.application.allowed_scopes = list(allowed)
+    flow.application.save()
+
+
+def test_a_scope_withdrawn_from_the_app_is_left_out_until_it_is_given_back(signed_in, granted):
+    allow(signed_in, "svc:read", "openid", "offline_access")
+    less = signed_in.refresh(granted["refresh_token"]).json()
+    assert less["scope"] == "svc:read openid offline_access"
+    assert refused(signed_in.refresh(less["refresh_token"], scope="svc:write"), "invalid_scope")
+    allow(signed_in, *scopes.ALL)
+    assert signed_in.refresh(less["refresh_token"]).json()["scope"] == granted["scope"]
+
+
+@pytest.mark.parametrize("allowed", [["svc:read"], []])
+def test_an_app_that_may_no_longer_stay_connected_is_refused_and_uses_nothing_up(allowed, signed_in, granted):
+    allow(signed_in, *allowed)
+    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
+    allow(signed_in, *scopes.ALL)
+    assert signed_in.refresh(granted["refresh_token"]).status_code == 200
+
+
+def test_a_scope_withdrawn_before_the_code_is_redeemed_is_not_given(signed_in, acme):
+    code = signed_in.code(acme)
+    allow(signed_in)
+    assert refused(signed_in.redeem(code), "invalid_scope")
+    allow(signed_in, "svc:read")
+    answer = signed_in.redeem(code).json()
+    assert answer["scope"] == "svc:read"
+    assert not {"id_token", "refresh_token"} & set(answer)
 
 
 def test_t19_o15_another_apps_refresh_token_is_refused_and_stays_good(signed_in, granted):

@@ -1,0 +1,39 @@
+"""Mail that holds up no answer, and that no answer tells of.
+
+There is no queue in this product: a few threads of the worker send what it was given. They are waited for when the
+worker leaves, so that a restart loses no mail.
+"""
+
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from time import sleep
+
+from django.core.mail import EmailMessage
+
+# Seconds before a mail is sent: by then the answer has gone, and its time tells nobody whether there was one to send.
+PAUSE = 0.5
+OFFICE = ThreadPoolExecutor(max_workers=2, thread_name_prefix="mail")  # a slow mail server takes no more threads
+
+log = logging.getLogger("mail")
+
+
+def send_later(*, to: list[str], subject: str, message: str) -> None:
+    """Sends a mail after the answer; call once the change is committed. One to nobody costs the same."""
+    hand_over(EmailMessage(subject=subject, body=message, to=to))
+
+
+def hand_over(letter: EmailMessage) -> None:
+    OFFICE.submit(send_in_a_while, letter)
+
+
+def send_in_a_while(letter: EmailMessage) -> None:
+    sleep(PAUSE)
+    send(letter)
+
+
+def send(letter: EmailMessage) -> None:
+    """Nobody waits for this: what went wrong is in the log, without the addresses that the error's text would have."""
+    try:
+        letter.send()
+    except Exception as error:  # noqa: BLE001 - a thread has no caller to tell
+        log.warning("A mail could not be sent: %s", type(error).__name__)

@@ -1,0 +1,105 @@
+"""People in the admin: staff switch users off; only superusers make staff, and nobody becomes somebody else."""
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+
+from companies.models import User
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "correct horse battery"
+RISE = {"is_staff": "on", "is_superuser": "on"}
+
+
+def inside(user):
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+@pytest.fixture
+def helper(db):
+    """Staff who may add and change users, and are no superuser."""
+    user = factories.UserFactory(email="helper@example.com", is_staff=True)
+    wanted = Permission.objects.filter(content_type__app_label="companies", codename__endswith="_user")
+    user.user_permissions.set(wanted)
+    return user
+
+
+@pytest.fixture
+def chief(db):
+    return User.objects.create_superuser("chief@example.com", PASSWORD)
+
+
+def page(user, tail="change/"):
+    return f"/admin/companies/user/{user.pk}/{tail}"
+
+
+def test_staff_rename_people_and_switch_them_off(helper, alice):
+    assert inside(helper).post(page(alice), {"email": alice.email, "name": "Alice"}).status_code == 302
+    alice.refresh_from_db()
+    assert (alice.name, alice.is_active) == ("Alice", False)
+
+
+@pytest.mark.parametrize("who", ["helper", "alice"])
+def test_staff_make_neither_themselves_nor_others_more_than_they_are(who, request, helper):
+    user, group = request.getfixturevalue(who), Group.objects.create(name="everything")
+    before = (user.is_staff, user.user_permissions.count())
+    permission = Permission.objects.exclude(codename__endswith="_user").first()
+    form = {"email": user.email, "name": "x", "is_active": "on", **RISE}
+    form |= {"groups": [group.pk], "user_permissions": [permission.pk]}
+    assert inside(helper).post(page(user), form).status_code == 302
+    user.refresh_from_db()
+    assert user.name == "x"
+    assert not user.is_superuser
+    assert (user.is_staff, user.user_permissions.count(), user.groups.count()) == (*before, 0)
+
+
+def test_staff_take_over_nobody_by_address_or_password(helper, alice):
+    """Whoever changes the address has the link for a new password sent to theirs."""
+    client = inside(helper)
+    client.post(page(alice), {"name": "x", "is_active": "on", "email": "mine@example.com"})
+    form = {"password1": "staple battery 9", "password2": "staple battery 9", "usable_password": "true"}
+    for user in (alice, helper):
+        assert client.get(page(user, "password/")).status_code == 403
+        assert client.post(page(user, "password/"), form).status_code == 403
+    alice.refresh_from_db()
+    assert alice.email == "alice@acme.example"
+    assert alice.check_password(PASSWORD)
+    assert "password/" not in client.get(page(alice)).content.decode()
+
+
+def test_staff_look_at_a_superuser_and_change_nothing(helper, chief):
+    client = inside(helper)
+    assert client.get(page(chief)).status_code == 200
+    assert client.post(page(chief), {"email": chief.email, "name": "x"}).status_code == 403
+    chief.refresh_from_db()
+    assert chief.is_active
+    assert chief.name == ""
+
+
+def test_staff_add_people_who_are_no_staff(helper):
+    form = {"email": "new@example.com", "password1": "staple battery 9", "password2": "staple battery 9", **RISE}
+    assert inside(helper).post("/admin/companies/user/add/", form).status_code == 302
+    made = User.objects.get(email="new@example.com")
+    assert not made.is_staff
+    assert not made.is_superuser
+
+
+def test_staff_change_their_own_password_where_wrong_ones_are_counted(helper):
+    for answer in (inside(helper).get("/admin/password_change/"), inside(helper).post("/admin/password_change/", {})):
+        assert (answer.status_code, answer["Location"]) == (302, "/app/password")
+
+
+def test_a_superuser_does_all_that(chief, alice):
+    client, group = inside(chief), Group.objects.create(name="helpers")
+    form = {"email": "alice@new.example", "name": "x", "is_active": "on", "groups": [group.pk], **RISE}
+    assert client.post(page(alice), form).status_code == 302
+    alice.refresh_from_db()
+    assert (alice.email, alice.is_staff, alice.is_superuser) == ("alice@new.example", True, True)
+    assert alice.groups.get() == group
+    form = {"password1": "staple battery 9", "password2": "staple battery 9", "usable_password": "true"}
+    assert client.post(page(alice, "password/"), form | {"set-password": ""}).status_code == 302
+    alice.refresh_from_db()
+    assert alice.check_password("staple battery 9")

@@ -1,0 +1,102 @@
+"""The web application on another host than the API: people sign in there, and come back."""
+
+from html import unescape
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.oauth.conftest import PASSWORD, csrf, returned
+
+pytestmark = pytest.mark.django_db
+APP, API = "http://app.example.com", "http://api.example.com"
+
+
+@pytest.fixture(autouse=True)
+def two_origins(settings):
+    settings.BASE_URL, settings.AUTH_URL, settings.APP_URL = API, f"{API}/auth", f"{APP}/app"
+    settings.ALLOWED_HOSTS = ["app.example.com", "api.example.com"]
+    settings.SESSION_COOKIE_DOMAIN = "example.com"
+    settings.CSRF_TRUSTED_ORIGINS = [APP, API]
+
+
+def form_action(page):
+    (directive,) = [each for each in page["Content-Security-Policy"].split("; ") if each.startswith("form-action")]
+    return set(directive.split()[1:])
+
+
+def visit(flow, address, form=None):
+    """An absolute address, as the browser opens it; test clients send their cookies to every host."""
+    parts = urlsplit(address)
+    path, headers = f"{parts.path}?{parts.query}", {"Host": parts.netloc}
+    return flow.browser.get(path, headers=headers) if form is None else flow.browser.post(path, form, headers=headers)
+
+
+def sign_in(flow, address, user):
+    """Fills in the page at the address and answers where it leads."""
+    page = visit(flow, address)
+    then = parse_qs(urlsplit(address).query)["next"][0]
+    form = {"username": user.email, "password": PASSWORD, "next": then, "csrfmiddlewaretoken": csrf(page)}
+    return visit(flow, f"{APP}/app/sign-in", form)["Location"]
+
+
+def test_one_signs_in_at_the_web_application_and_decides_at_the_api(flow, alice, acme):
+    asked = f"{API}{flow.url()}"
+    door = visit(flow, asked)["Location"]
+    assert door.startswith(f"{APP}/app/sign-in?next=http%3A%2F%2Fapi.example.com%2Fauth%2Foauth2%2Fauthorize%3F")
+    assert form_action(visit(flow, door)) == {"'self'", API, "https://app.example"}
+    assert sign_in(flow, door, alice) == asked
+    page = visit(flow, asked)
+    assert form_action(page) == {"'self'", APP, "https://app.example"}  # a decision that comes late leads to the door
+    form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(page)}
+    answer = visit(flow, asked, form)
+    assert returned(answer)["code"]
+    assert returned(answer)["iss"] == f"{API}/auth"
+
+
+def test_somebody_else_signs_in_there_too(flow, alice, bob):
+    asked = f"{API}{flow.url()}"
+    sign_in(flow, visit(flow, asked)["Location"], alice)
+    text = visit(flow, asked).content.decode()
+    switch = unescape(text.split("Not you?")[0].rpartition('href="')[2].partition('"')[0])
+    assert switch.startswith(f"{APP}/app/sign-in?again=1&next=http%3A%2F%2Fapi.example.com%2F")
+    assert sign_in(flow, switch, bob) == asked
+    assert "bob@acme.example" in visit(flow, asked).content.decode()
+
+
+def test_a_new_sign_in_that_an_app_wants_is_asked_for_there(flow, alice):
+    asked = f"{API}{flow.url(prompt='login', login_hint=alice.email)}"
+    door = visit(flow, asked)["Location"]
+    assert door.startswith(f"{APP}/app/sign-in?next=")
+    assert sign_in(flow, door, alice) == asked
+    assert visit(flow, asked).status_code == 200
+    assert visit(flow, f"{API}{flow.url(max_age='0')}")["Location"].startswith(f"{APP}/app/sign-in?next=")
+
+
+@pytest.mark.parametrize(
+    ("then", "to"),
+    [
+        (f"{API}/auth/oauth2/authorize?x=1", f"{API}/auth/oauth2/authorize?x=1"),
+        (f"{APP}/app/password", f"{APP}/app/password"),
+        ("/app/password", "/app/password"),
+        ("http://api.example.com.evil.example/", "/app/"),
+        ("http://api.example.com@evil.example/", "/app/"),
+        ("http://api.example.com", "/app/"),
+        ("https://api.example.com/", "/app/"),
+        ("http://api.example.com:8000/", "/app/"),
+        ("http://api.example.com\\@evil.example/", "/app/"),
+        ("http:api.example.com/", "/app/"),
+        ("//api.example.com/", "/app/"),
+        ("//evil.example/", "/app/"),
+        ("https://evil.example/", "/app/"),
+        (" http://evil.example/", "/app/"),
+    ],
+)
+def test_one_goes_on_to_our_two_origins_and_nowhere_else(then, to, flow, alice):
+    page = visit(flow, f"{APP}/app/sign-in")
+    form = {"username": alice.email, "password": PASSWORD, "next": then, "csrfmiddlewaretoken": csrf(page)}
+    assert visit(flow, f"{APP}/app/sign-in", form)["Location"] == to
+
+
+def test_pages_of_the_web_application_stay_on_the_host_they_are_asked_on(flow, alice, acme):
+    answer = visit(flow, f"{APP}/app/companies/{acme.id}")
+    assert answer["Location"].startswith("/app/sign-in?next=%2Fapp%2Fcompanies%2F")
