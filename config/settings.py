@@ -21,8 +21,9 @@ EMBEDDED = DATABASE_URL is None
 PORT = environment.integer("PORT", default=8000, least=1, most=65535)
 BASE_URL = environment.origin("BASE_URL", f"http://127.0.0.1:{PORT}")
 APP_URL = environment.web_address("APP_URL", f"{BASE_URL}/app")
+APP_URL += "" if urlsplit(APP_URL).path else "/app"
 if urlsplit(APP_URL).path != "/app":
-    raise ImproperlyConfigured("APP_URL must be an address with the path /app, such as https://app.example.com/app")
+    raise ImproperlyConfigured("APP_URL must have no other path than /app, as in https://app.example.com/app")
 ASSETS_URL = environment.web_address("ASSETS_URL", f"{BASE_URL}/assets")
 AUTH_URL = f"{BASE_URL}/auth"
 SECURE = BASE_URL.startswith("https://")

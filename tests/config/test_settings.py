@@ -200,7 +200,12 @@ def test_addresses_follow_the_base_and_https_guards_the_cookies(read):
     assert {"api.example.com", "app.example.com"} <= set(apart["ALLOWED_HOSTS"])
 
 
-@pytest.mark.parametrize("path", ["", "/", "/x", "/app/x", "/App", "/x/app"])
+@pytest.mark.parametrize("path", ["", "/", "/app/"])
+def test_a_web_application_without_a_path_is_below_app(read, path):
+    assert read(APP_URL=f"https://app.example.com{path}")["APP_URL"] == "https://app.example.com/app"
+
+
+@pytest.mark.parametrize("path", ["/x", "/app/x", "/App", "/x/app"])
 def test_the_web_application_has_the_path_where_its_pages_are(read, path):
     with pytest.raises(ImproperlyConfigured, match=r"^APP_URL .*/app") as refused:
         read(APP_URL=f"https://app.example.com{path}")
