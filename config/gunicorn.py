@@ -81,3 +81,14 @@ def post_worker_init(_worker: Any) -> None:
     # threads. One heap costs nothing where only one thread at a time runs Python.
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
+
+
+LARGE = 1024 * 1024  # bytes
+
+
+def post_request(_worker: Any, req: Any, _environ: Any, _resp: Any) -> None:
+    """What a large body needed goes back to the machine; the C library would keep it for the next one."""
+    length = dict(req.headers).get("CONTENT-LENGTH", "")
+    if length.isdecimal() and int(length) > LARGE:
+        with contextlib.suppress(AttributeError, OSError):  # another C library
+            ctypes.CDLL(None).malloc_trim(0)
