@@ -41,12 +41,14 @@ class Forecast:
     planned: Series
 
 
+# The few transit accounts are looked up once; a join would meet every day of every account.
 _FLOWS = """
-    SELECT d.date, d.currency, sum(d.inflow), sum(d.outflow)
-      FROM ledger_daymovement AS d
-      JOIN ledger_account AS a ON a.company_id = d.company_id AND a.id = d.account_id
-     WHERE d.company_id = %s AND d.date BETWEEN %s AND %s AND a.type <> %s
-     GROUP BY d.date, d.currency
+    SELECT date, currency, sum(inflow), sum(outflow)
+      FROM ledger_daymovement
+     WHERE company_id = %(company)s AND date BETWEEN %(start)s AND %(end)s AND account_id <> ALL (ARRAY(
+               SELECT id FROM ledger_account WHERE company_id = %(company)s AND type = %(transit)s
+           ))
+     GROUP BY date, currency
 """
 
 
@@ -55,7 +57,7 @@ def actual_flows(*, company: Company, start: date, end: date, rates: RateTable) 
     if end < start:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(_FLOWS, [company.id, start, end, AccountType.TRANSIT])
+        cursor.execute(_FLOWS, {"company": company.id, "start": start, "end": end, "transit": AccountType.TRANSIT})
         found = cursor.fetchall()
     base = company.base_currency
     return [
