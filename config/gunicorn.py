@@ -5,6 +5,7 @@ import ctypes
 import logging
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -73,8 +74,13 @@ accesslog = None
 M_ARENA_MAX = -8  # of malloc.h
 
 
-def post_worker_init(_worker: Any) -> None:
-    """Threads that take turns well, and that leave their memory to each other."""
+def post_worker_init(worker: Any) -> None:
+    """Threads that take turns well, leave their memory to each other, and end without waiting for each other."""
+    # Ctrl-C reaches every process of a terminal, and gunicorn's main process tells its workers besides. Their own way
+    # to quit takes the lock of the thread pool in the signal's handler, where the interrupted code may hold it: they
+    # take the way of SIGTERM, which only sets a flag.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGQUIT, worker.handle_exit)
     # A thread that comes back from the database waits this long at most for one that computes, not 5 ms.
     sys.setswitchinterval(0.0005)
     # glibc gives every thread a heap of its own: a worker would keep the room of as many large imports as it has

@@ -62,7 +62,7 @@ class Machine:
     def starting(self, port: int, *words: str) -> Iterator[subprocess.Popen]:
         with subprocess.Popen(
             [sys.executable, "manage.py", "up", "--no-demo", *words], cwd=ROOT, env=self.environment(PORT=port),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         ) as process:  # fmt: skip
             try:
                 yield process

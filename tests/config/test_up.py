@@ -1,5 +1,6 @@
 """The commands as a person runs them: real processes, real signals, a database of their own."""
 
+import http.client
 import json
 import logging
 import os
@@ -35,6 +36,22 @@ def test_up_serves_until_ctrl_c_and_then_stops_its_database(machine):
     assert printed.count("Ready on") == 1
     assert not machine.embedded.running()
     assert [path.name for path in machine.home.iterdir()] == ["var"]  # no control socket of gunicorn
+
+
+def test_ctrl_c_in_a_terminal_reaches_every_process_and_none_hangs(machine):
+    """Connections that are just being closed keep the workers busy; one that hung was waited for half a minute."""
+    for _ in range(4):
+        port = free_port()
+        with machine.up(port) as process:
+            connections = [http.client.HTTPConnection("127.0.0.1", port) for _ in range(8)]
+            for each in connections:
+                each.request("GET", "/healthz")
+                each.getresponse().read()
+            for each in connections:
+                each.close()
+            os.killpg(process.pid, signal.SIGINT)
+            assert process.wait(15) == 0
+    assert not machine.embedded.running()
 
 
 def test_the_port_given_to_up_is_the_one_in_its_addresses(machine):
