@@ -219,6 +219,15 @@ def test_t13_who_does_not_prove_it_is_refused(label, changes, header, error, sta
     assert challenged.startswith("Basic ") if status == 401 and headers else challenged == ""
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["a%00b", "a\0b", "%FF", "a%ED%A0%80b"])
+def test_t13_a_name_that_cannot_be_stored_is_nobodys(name, client):
+    bodies = {TOKEN: "grant_type=refresh_token&refresh_token=x", REVOKE: "token=x"}
+    for path, body in bodies.items():
+        answer = client.post(path, body, "application/x-www-form-urlencoded", headers=basic(name, "x"))
+        assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client"), path
+
+
 def test_t13_a_public_app_has_no_secret(signed_in, acme):
     code = signed_in.code(acme)
     assert refused(signed_in.redeem(code, client_secret="guess"), "invalid_client", 401)
