@@ -13,7 +13,7 @@ from analytics.overview import cash, figures, movements, results
 from analytics.overview.figures import Figure
 from analytics.overview.shape import Section
 from companies.models import Company
-from companies.pages import reached, signed_in
+from companies.pages.visits import reached, signed_in
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
 from ledger.rates import rate_table

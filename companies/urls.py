@@ -3,7 +3,8 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from companies import pages, views
+from companies import views
+from companies.pages import home, keys, signing_in
 
 urlpatterns = [
     path("companies", views.CompanyListViewSet.as_view({"get": "list", "post": "create"})),
@@ -21,15 +22,15 @@ urlpatterns = [
     path("companies/<str:company_id>/api_keys/<str:api_key_id>", views.ApiKeyViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("companies/<str:company_id>/audit_log", views.AuditLogViewSet.as_view({"get": "list"})),
     path("app", RedirectView.as_view(url="/app/")),
-    path("app/", pages.home, name="home"),
-    path("app/sign-in", pages.sign_in, name="sign-in"),
-    path("app/sign-out", pages.sign_out, name="sign-out"),
-    path("app/password", pages.password_change, name="password-change"),
-    path("app/password-reset", pages.password_reset, name="password-reset"),
-    path("app/password-reset/<uidb64>/<token>", pages.SetPassword.as_view(), name="password-set"),
-    path("app/companies/<str:company_id>/settings/api-keys/new", pages.new_key, name="api-key-new"),
-    path("app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/roll", pages.roll_key, name="api-key-roll"),
+    path("app/", home.home, name="home"),
+    path("app/sign-in", signing_in.sign_in, name="sign-in"),
+    path("app/sign-out", signing_in.sign_out, name="sign-out"),
+    path("app/password", signing_in.password_change, name="password-change"),
+    path("app/password-reset", signing_in.password_reset, name="password-reset"),
+    path("app/password-reset/<uidb64>/<token>", signing_in.SetPassword.as_view(), name="password-set"),
+    path("app/companies/<str:company_id>/settings/api-keys/new", keys.new_key, name="api-key-new"),
+    path("app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/roll", keys.roll_key, name="api-key-roll"),
     path(
-        "app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/revoke", pages.revoke_key, name="api-key-revoke"
+        "app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/revoke", keys.revoke_key, name="api-key-revoke"
     ),
 ]

@@ -176,8 +176,8 @@ AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
 AXES_DISABLE_ACCESS_LOG = True
-AXES_LOCKOUT_CALLABLE = "companies.pages.locked_out"
-CSRF_FAILURE_VIEW = "companies.pages.form_refused"
+AXES_LOCKOUT_CALLABLE = "companies.pages.signing_in.locked_out"
+CSRF_FAILURE_VIEW = "companies.pages.failures.form_refused"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 # Which hosts, besides our own, the form of the sign-in page may lead to for a given address to go on to.
 SIGN_IN_TARGETS: list[str] = ["oauth.authorization.sign_in_targets"]

@@ -28,6 +28,6 @@ urlpatterns = [
 ]
 
 handler400 = "companies.api.errors.bad_request"
-handler403 = "companies.pages.permission_denied"
-handler404 = "companies.pages.page_not_found"
-handler500 = "companies.pages.server_error"
+handler403 = "companies.pages.failures.permission_denied"
+handler404 = "companies.pages.failures.page_not_found"
+handler500 = "companies.pages.failures.server_error"

@@ -16,7 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from companies import addresses, sessions
 from companies.access import Access
 from companies.authentication import SessionCredential
-from companies.pages import key_settings, page_stamp, person, reached, signed_in
+from companies.pages.keys import key_settings
+from companies.pages.visits import page_stamp, person, reached, signed_in
 from companies.permissions import Permission
 from oauth import authorization, consents, redirects, scopes
 from oauth.authorization import Refused, Target, Unanswerable, Wish

@@ -9,7 +9,8 @@ from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.test import Client
 
-from companies import mailing, members, pages
+from companies import mailing, members
+from companies.pages import signing_in
 
 pytestmark = pytest.mark.django_db
 HAND_OVER = mailing.hand_over  # in the other tests mail is sent at once
@@ -79,7 +80,7 @@ def test_an_invitation_waits_for_the_change_and_nobody_for_it(
 def test_known_and_unknown_addresses_cost_the_same_work(alice, monkeypatch):
     links, letters = [], []
     link = members.password_link
-    monkeypatch.setattr(pages, "password_link", lambda user: links.append(user) or link(user))
+    monkeypatch.setattr(signing_in, "password_link", lambda user: links.append(user) or link(user))
     monkeypatch.setattr(mailing, "hand_over", letters.append)
     for email in (alice.email, "nobody@acme.example"):
         ask(email)

@@ -1,0 +1,38 @@
+"""The pages of what went wrong: for people; programs get the usual body."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+from companies.api import errors
+
+PAGES = ("/app", "/admin", "/auth/oauth2/authorize")
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """A page for people, the usual body for programs."""
+    if not request.path.startswith(PAGES):
+        return errors.page_not_found(request, exception)
+    return render(request, "companies/error.html", {"title": "Nothing here", "text": errors.NOT_FOUND}, status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Written without what may have failed: a page of its own, without the database."""
+    answer = errors.server_error(request)
+    if not request.path.startswith(PAGES):
+        return answer
+    values = {"title": "Something went wrong", "text": f"It is our fault. Tell us this number: {request.request_id}"}  # type: ignore[attr-defined]
+    return HttpResponse(render_to_string("companies/error.html", values), status=500)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if not request.path.startswith(PAGES):
+        return errors.permission_denied(request, exception)
+    text = "Your role in this company does not allow this. An owner can change that."
+    return render(request, "companies/error.html", {"title": "Not allowed", "text": text}, status=403)
+
+
+def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form without our token: sent by another site, or from a page that stood open across a sign-in."""
+    text = "This form was not sent from a current page of ours, so nothing was changed. Go back, reload, and try again."
+    return render(request, "companies/error.html", {"title": "Please try again", "text": text}, status=403)

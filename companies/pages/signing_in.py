@@ -1,0 +1,126 @@
+"""Signing in and out, and passwords."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import logout, update_session_auth_hash
+from django.contrib.auth.views import PasswordResetConfirmView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+from django.utils import timezone
+from django.utils.module_loading import import_string
+from django.views.decorators.csrf import csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from companies import addresses, mailing, sessions
+from companies.api import throttling
+from companies.forms import NewPasswordForm, ResetForm, SignInForm
+from companies.members import password_link
+from companies.models import User
+from companies.pages.visits import HOME, person, signed_in
+
+RESETS_A_MINUTE = 10  # from one address
+
+
+@csrf_protect
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """The door. Someone who is signed in already goes on, unless the password is wanted again."""
+    then = safe_next(request)
+    again = "again" in request.GET
+    if request.method != "POST" and request.user.is_authenticated and not again:
+        return redirect(then)
+    form = SignInForm(request, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        assert form.user is not None  # noqa: S101 - a valid form has its user
+        sessions.sign_in(request, form.user, now=timezone.now())
+        return redirect(then)
+    user = person(request) if request.user.is_authenticated else None
+    typed = form.data.get("username") if form.is_bound else request.GET.get("username")
+    context = {"form": form, "next": then, "again": user, "username": typed or (user.email if user else "")}
+    response = render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200)
+    response["Cache-Control"] = "no-store"
+    targets = addresses.origins_on_the_way(then)
+    targets += [target for path in settings.SIGN_IN_TARGETS for target in import_string(path)(then)]
+    if targets:
+        response._csp_update = {"form-action": targets}  # type: ignore[attr-defined]
+    return response
+
+
+def safe_next(request: HttpRequest) -> str:
+    """Where to go after signing in: a place of ours and nothing else."""
+    then = request.POST.get("next") or request.GET.get("next") or HOME
+    return then if addresses.ours(then) else HOME
+
+
+def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
+    """Too many wrong passwords for one e-mail address from one place."""
+    response = render(request, "companies/locked_out.html", status=429)
+    response["Retry-After"] = str(int(settings.AXES_COOLOFF_TIME * 3600))
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect(settings.LOGOUT_REDIRECT_URL)
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def password_change(request: HttpRequest) -> HttpResponse:
+    """A new password; every other session of the user ends."""
+    form = NewPasswordForm(request, person(request), request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        user = form.save()
+        update_session_auth_hash(request, user)
+        request.session["auth_time"] = timezone.now().timestamp()
+        messages.success(request, "Your password was changed. Other sessions were signed out.")
+        return redirect(HOME)
+    if getattr(request, "axes_locked_out", False):  # whoever sits there does not know the password: the answer is a 429
+        logout(request)
+    return render(request, "companies/password_change.html", {"form": form}, status=400 if form.is_bound else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def password_reset(request: HttpRequest) -> HttpResponse:
+    """Mails a link to set a new password; the answer is the same whoever asks."""
+    form = ResetForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        address = f"reset:{request.META.get('REMOTE_ADDR', '')}"
+        budget = throttling.spend(address, now=timezone.now().timestamp(), limit=RESETS_A_MINUTE)
+        if budget.exceeded:
+            return locked_out(request)
+        mail_reset(form.user(), email=form.cleaned_data["email"])
+        return render(request, "companies/password_reset_sent.html")
+    status = 400 if form.is_bound else 200
+    return render(request, "companies/password_reset.html", {"form": form}, status=status)
+
+
+def mail_reset(user: User | None, *, email: str) -> None:
+    """Mails a link to set a new password; for nobody it does the same work, so that its time tells nothing."""
+    named = user or User(email=email)
+    mailing.send_later(
+        to=[user.email] if user else [],
+        subject="Set a new password",
+        message=(
+            f"Somebody, probably you, asked for a new password for {named.email}. Set it here:\n\n"
+            f"{password_link(named)}\n\n"
+            "The link holds for three days and works once. If it was not you, you can ignore this message."
+        ),
+    )
+
+
+class SetPassword(PasswordResetConfirmView):
+    """Behind the mailed link; the token moves from the address into the session, so that no Referer carries it."""
+
+    template_name = "companies/password_set.html"
+    success_url = reverse_lazy("sign-in")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        messages.success(self.request, "Your password is set. Sign in with it.")
+        return response

@@ -1,0 +1,146 @@
+"""Who opens a page, of which company, and how a page changes something."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property, wraps
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from companies import addresses
+from companies.access import Access
+from companies.authentication import SessionCredential
+from companies.errors import Refusal
+from companies.models import Company, Stamp, User
+from companies.permissions import Permission
+
+HOME = "/app/"
+Page = Callable[..., HttpResponse]
+
+
+def signed_in(page: Page) -> Page:
+    """Lets nobody in who has not signed in; what is shown is theirs alone."""
+
+    @wraps(page)
+    def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return to_sign_in(request.get_full_path() if request.method in ("GET", "HEAD") else HOME)
+        response = page(request, *args, **kwargs)
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+        return response
+
+    return view
+
+
+def to_sign_in(then: str, *, again: bool = False) -> HttpResponse:
+    return redirect(addresses.sign_in_page(then, again=again))
+
+
+def person(request: HttpRequest) -> User:
+    """The signed-in user."""
+    user = request.user
+    assert isinstance(user, User)  # noqa: S101 - pages for people stand behind signed_in
+    return user
+
+
+def reached(request: HttpRequest, company_id: str) -> Access:
+    """The user's access to the company of the address. Raises Http404 where there is none."""
+    access = SessionCredential(user=person(request)).access(company_id)
+    if access is None:
+        raise Http404
+    return access
+
+
+def page_stamp(request: HttpRequest, *, now: datetime | None = None) -> Stamp:
+    """Who changes something on a page, and when."""
+    user = person(request)
+    return Stamp(
+        time=now or timezone.now(),
+        actor=str(user.pk),
+        user_id=user.pk,
+        credential=f"session:{user.pk}",
+        request_id=getattr(request, "request_id", ""),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- pages of a company
+
+
+@dataclass
+class Change:
+    """What became of a change that a page asked for: ``refusal`` says why nothing was done."""
+
+    refusal: Refusal | None = None
+
+
+@dataclass
+class Visit:
+    """One request for a page of a company: who asks, when, and what they may do there."""
+
+    request: HttpRequest
+    access: Access
+    now: datetime
+
+    @property
+    def company(self) -> Company:
+        return self.access.company
+
+    @property
+    def today(self) -> date:
+        return self.now.date()
+
+    def may(self, permission: Permission) -> bool:
+        return permission in self.access.permissions
+
+    @cached_property
+    def stamp(self) -> Stamp:
+        return page_stamp(self.request, now=self.now)
+
+    @contextmanager
+    def change(self) -> Iterator[Change]:
+        """One transaction for all that the page changes. A refusal undoes the whole of it and is told, not raised."""
+        change = Change()
+        try:
+            with transaction.atomic():
+                yield change
+                if self.company.id in self.stamp.changed:
+                    Company.objects.touch(self.company.id, self.now)
+        except Refusal as refusal:
+            change.refusal = refusal
+
+    def show(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+        """The page; ``section`` names its tab."""
+        return render(
+            self.request, template, {"access": self.access, "company": self.company, **context}, status=status
+        )
+
+
+def company_page(*, reads: Permission | None = None, writes: Permission | None = None) -> Callable[[Page], Page]:
+    """A page below /app/companies/{company_id}: the company is found and the permission checked before it runs.
+
+    The page gets a Visit. ``reads`` is needed to look (without it there is nothing to see, only a form to send),
+    ``writes`` to send its form.
+    """
+    needed = {"GET": reads, "HEAD": reads, "POST": writes}
+
+    def wrap(page: Page) -> Page:
+        @require_http_methods([method for method, permission in needed.items() if permission])
+        @signed_in
+        @wraps(page)
+        def view(request: HttpRequest, company_id: str, **kwargs: Any) -> HttpResponse:
+            access = reached(request, company_id)
+            if needed[request.method or ""] not in access.permissions:
+                raise PermissionDenied
+            return page(Visit(request=request, access=access, now=timezone.now()), **kwargs)
+
+        view.permission_for = needed  # type: ignore[attr-defined]
+        return view
+
+    return wrap
