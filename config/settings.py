@@ -116,7 +116,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHE_URL = environment.cache("CACHE_URL")  # a Redis in which machines count requests together
 globals().update(environment.email("EMAIL_URL"))
 EMAIL_TIMEOUT = 20  # seconds; shorter than a worker is waited for when it leaves
-DEFAULT_FROM_EMAIL = "Financial planning <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"
+DEFAULT_FROM_EMAIL = "Tidebook <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"
 
 STORAGES = {
     "default": environment.storage("STORAGE_URL", DATA_DIR / "files"),
@@ -300,7 +300,7 @@ REST_FRAMEWORK = {
     "UNICODE_JSON": True,
 }
 SPECTACULAR_SETTINGS = {
-    "TITLE": "Financial planning and cash analytics API",
+    "TITLE": "Tidebook: financial planning and cash analytics API",
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
     "DESCRIPTION": (ROOT / "templates" / "openapi.md").read_text(encoding="utf-8"),

@@ -116,7 +116,7 @@ class Visit:
             change.refusal = refusal
 
     def show(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-        """The page; ``section`` names its tab."""
+        """The page; ``tab`` names its part of the company, ``section`` its page among the settings."""
         return render(
             self.request, template, {"access": self.access, "company": self.company, **context}, status=status
         )

@@ -1,8 +1,10 @@
 """Small words of the templates."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
+from babel.numbers import format_currency
 from django import template
 from django.conf import settings
 from django.utils import timezone
@@ -39,3 +41,9 @@ def ago(moment: datetime | None) -> str:
 def day(moment: datetime | None) -> str:
     """31 Jan 2026"""
     return f"{moment:%-d %b %Y}" if moment else "never"
+
+
+@register.filter
+def money(amount: Decimal, currency: str) -> str:
+    """€1,234.50, with the decimals of the currency and a minus sign as wide as the digits."""
+    return format_currency(amount, currency, locale="en").replace("-", "\N{MINUS SIGN}")

@@ -72,7 +72,7 @@ def app(site, app_site):
 def test_sign_in_then_consent_then_back_in_the_app_then_disconnect(page, complaints, site, app, alice, acme, globex):
     Membership(company=globex, user=alice, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
     page.goto(app.url())
-    expect(page).to_have_title("Sign in · Financial planning")
+    expect(page).to_have_title("Sign in · Tidebook")
     sign_in(page, alice)
     expect(page.get_by_role("heading", level=1)).to_have_text("Forecaster wants access to your company")
     allow = page.locator("[data-allow]")
@@ -128,7 +128,7 @@ def test_a_key_is_made_used_and_revoked(page, complaints, context, site, alice, 
     page.goto(f"{site}/app/")
     sign_in(page, alice)
     page.get_by_role("link", name="Acme").click()
-    page.get_by_role("link", name="API keys and apps").click()
+    page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Create key").click()
     expect(page.locator("[data-resources]")).to_be_hidden()
     page.get_by_label("Name").fill("Nightly export")
@@ -169,7 +169,7 @@ def test_everything_works_without_javascript(browser, site, app, alice, acme):
     row.get_by_role("button", name="Revoke “Without scripts”").click()
     expect(page.get_by_role("row").filter(has_text="Without scripts")).to_contain_text("revoked")
     page.get_by_role("button", name="Sign out").click()
-    expect(page).to_have_title("Sign in · Financial planning")
+    expect(page).to_have_title("Sign in · Tidebook")
     context.close()
 
 
