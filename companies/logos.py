@@ -7,6 +7,7 @@ import warnings
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from PIL import Image
 
@@ -14,6 +15,7 @@ from companies.errors import Invalid
 from companies.models import AuditEntry, Company, Stamp, new_id
 
 MOST_PIXELS = 4096  # a side
+MOST_BYTES = 512 * 1024  # what 699,052 characters of base64 hold: service.md, part 8
 
 
 class InvalidBase64(Invalid):
@@ -29,7 +31,7 @@ class NotAPng(Invalid):
 
 
 class ImageTooLarge(Invalid):
-    """The image has more than 4096 pixels on a side."""
+    """The image has more than 4096 pixels on a side, or more than 512 KiB."""
 
     code = "image_too_large"
 
@@ -44,6 +46,13 @@ def decode_png(text: str) -> bytes:
     except (binascii.Error, ValueError):
         raise InvalidBase64(pointer="#/imageBase64") from None
     return clean_png(raw, pointer="#/imageBase64")
+
+
+def uploaded_png(file: UploadedFile) -> bytes:
+    """A clean PNG of a file that a form sent. Raises NotAPng, ImageTooLarge."""
+    if (file.size or 0) > MOST_BYTES:
+        raise ImageTooLarge
+    return clean_png(file.read())
 
 
 def clean_png(raw: bytes, *, pointer: str | None = None) -> bytes:

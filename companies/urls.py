@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from companies import views
-from companies.pages import home, keys, signing_in
+from companies.pages import activity, company, home, keys, members, signing_in
 
 urlpatterns = [
     path("companies", views.CompanyListViewSet.as_view({"get": "list", "post": "create"})),
@@ -28,6 +28,13 @@ urlpatterns = [
     path("app/password", signing_in.password_change, name="password-change"),
     path("app/password-reset", signing_in.password_reset, name="password-reset"),
     path("app/password-reset/<uidb64>/<token>", signing_in.SetPassword.as_view(), name="password-set"),
+    path("app/companies/new", company.new, name="company-new"),
+    path("app/companies/<str:company_id>/settings", company.edit, name="company-settings"),
+    path("app/companies/<str:company_id>/settings/logo", company.logo, name="company-logo"),
+    path("app/companies/<str:company_id>/settings/members", members.everyone, name="members"),
+    path("app/companies/<str:company_id>/settings/members/<uuid:member_id>", members.change, name="member-change"),
+    path("app/companies/<str:company_id>/settings/members/<uuid:member_id>/remove", members.remove, name="member-remove"),
+    path("app/companies/<str:company_id>/settings/activity", activity.log, name="activity"),
     path("app/companies/<str:company_id>/settings/api-keys/new", keys.new_key, name="api-key-new"),
     path("app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/roll", keys.roll_key, name="api-key-roll"),
     path(

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from notifications import pages
 from notifications.views import NotificationViewSet
 
 urlpatterns = [
@@ -14,4 +15,7 @@ urlpatterns = [
         "companies/<str:company_id>/notifications/<str:notification_id>/read",
         NotificationViewSet.as_view({"put": "read"}),
     ),
+    path("app/companies/<str:company_id>/notifications", pages.told, name="notifications"),
+    path("app/companies/<str:company_id>/notifications/<uuid:notification_id>/read", pages.read, name="notification-read"),
+    path("app/companies/<str:company_id>/notifications/<uuid:notification_id>/delete", pages.delete, name="notification-delete"),
 ]

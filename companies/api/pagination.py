@@ -72,19 +72,25 @@ def after(fields: Sequence[str], values: Sequence[Any]) -> Q:
 
 
 def keyset(request: Any, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], dict[str, str]]:
-    """(one page, headers): the rows in order, and a Link to the next page where there is one.
+    """(one page, headers): the rows in order, and a Link to the next page where there is one."""
+    page, cursor = keyset_rows(request, rows, order=order, limit=page_limit(request.GET))
+    return page, {"Link": next_link(request, cursor)} if cursor else {}
+
+
+def keyset_rows(request: Any, rows: QuerySet[Any], *, order: Sequence[str], limit: int) -> tuple[list[Any], str | None]:
+    """(one page, the next page's cursor where there is one).
 
     ``order`` ends with the id and goes one way, e.g. ``("-created_time", "-id")``.
     """
-    limit, cursor = page_limit(request.GET), request.GET.get("cursor")
+    cursor = request.GET.get("cursor")
     if cursor is not None:
         rows = rows.filter(after(order, checked(rows, order, decode(request, order, cursor))))
     page = list(rows.order_by(*order)[: limit + 1])
     if len(page) <= limit:
-        return page, {}
+        return page, None
     page.pop()
     last = [getattr(page[-1], name.lstrip("-")) for name in order]
-    return page, {"Link": next_link(request, encode(request, order, last_values(last)))}
+    return page, encode(request, order, last_values(last))
 
 
 def last_values(values: Sequence[Any]) -> list[str]:

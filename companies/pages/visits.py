@@ -55,6 +55,7 @@ def reached(request: HttpRequest, company_id: str) -> Access:
     access = SessionCredential(user=person(request)).access(company_id)
     if access is None:
         raise Http404
+    request.access = access  # type: ignore[attr-defined] # for what stands on every page of a company
     return access
 
 

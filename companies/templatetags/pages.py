@@ -8,6 +8,9 @@ from babel.numbers import format_currency
 from django import template
 from django.conf import settings
 from django.utils import timezone
+from django.utils.html import format_html
+
+from companies.pages.typed import Typed
 
 register = template.Library()
 TONES = 6
@@ -47,3 +50,19 @@ def day(moment: datetime | None) -> str:
 def money(amount: Decimal, currency: str) -> str:
     """€1,234.50, with the decimals of the currency and a minus sign as wide as the digits."""
     return format_currency(amount, currency, locale="en").replace("-", "\N{MINUS SIGN}")
+
+
+@register.simple_tag
+def invalid(form: Typed, name: str) -> str:
+    """The attributes of a field whose value was refused."""
+    if name not in form.errors:
+        return ""
+    return format_html(' aria-invalid="true" aria-describedby="{}-error"', name)
+
+
+@register.simple_tag
+def field_error(form: Typed, name: str) -> str:
+    """What is wrong with a field, below it."""
+    if name not in form.errors:
+        return ""
+    return format_html('<p class="field-error" id="{}-error">{}</p>', name, form.errors[name])

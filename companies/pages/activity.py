@@ -1,0 +1,70 @@
+"""The audit log as people read it: who changed what, and when."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from rest_framework.exceptions import ValidationError
+
+from companies.api.pagination import keyset_rows
+from companies.models import ApiKey, AuditEntry, User
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+
+A_PAGE = 50
+SHOWN = 5  # fields of a change that one line shows
+LONGEST = 40  # characters of a value
+TOLD_ELSEWHERE = {"id", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id"}
+KEY_PREFIX = "apiKey:"
+
+
+@company_page(reads=Permission.AUDIT_READ)
+def log(visit: Visit) -> HttpResponse:
+    """Changes, latest first."""
+    try:
+        rows, cursor = keyset_rows(
+            visit.request, AuditEntry.objects.of(visit.company.id), order=("-time", "-id"), limit=A_PAGE
+        )
+    except ValidationError:
+        raise Http404 from None
+    actors = names({row.actor for row in rows if row.actor}, company_id=visit.company.id)
+    entries = [
+        {
+            "row": row,
+            "actor": actors.get(row.actor or "", "the service"),
+            "act": in_words(row.action),
+            "facts": facts(row),
+        }
+        for row in rows
+    ]
+    return visit.show("settings/activity.html", section="activity", entries=entries, cursor=cursor)
+
+
+def names(actors: Iterable[str], *, company_id: UUID) -> dict[str, str]:
+    """What to call those who acted, in two statements; somebody unknown now is called by their id."""
+    keys = {actor.removeprefix(KEY_PREFIX) for actor in actors if actor.startswith(KEY_PREFIX)}
+    people = {actor for actor in actors if not actor.startswith(KEY_PREFIX)}
+    found = {actor: actor for actor in actors}
+    found |= {f"{KEY_PREFIX}{k.id}": f"key “{k.name}”" for k in ApiKey.objects.of(company_id).filter(id__in=keys)}
+    return found | {str(user.pk): user.display_name for user in User.objects.filter(pk__in=people)}
+
+
+def in_words(action: str) -> str:
+    """apiKey.allRevoked → Api key all revoked"""
+    text = re.sub(r"(?<=[a-z])([A-Z])", r" \1", action.replace(".", " ")).lower()
+    return text[:1].upper() + text[1:]
+
+
+def facts(row: AuditEntry) -> list[tuple[str, str, str]]:
+    """(field, before, after) of what a change touched, at most so many; ids say nothing to people."""
+    before, after = row.before or {}, row.after or {}
+    names = [name for name in {**before, **after} if name not in TOLD_ELSEWHERE and not name.endswith("_id")]
+    changed = [name for name in names if before.get(name) != after.get(name)]
+    return [(name.replace("_", " "), short(before.get(name)), short(after.get(name))) for name in changed[:SHOWN]]
+
+
+def short(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -1,0 +1,104 @@
+"""A company's own facts: started, changed, and its logo."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from companies import founding, logos
+from companies.models import Company, Currency, ValuationCategory, ValuationLens
+from companies.pages.typed import Typed, typed
+from companies.pages.visits import Visit, company_page, page_stamp, person, signed_in
+from companies.permissions import Permission
+from companies.serializers import CompanyShape, NewCompany
+
+TEXTS = ("name", "domain", "valuationCategory", "valuationLens")
+FLAGS = ("plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice")
+MANAGED = ("baseCurrency", "dataStartDate")  # those need company:manage; to others they are not even sent
+CATEGORIES = {
+    ValuationCategory.TRADITIONAL: "Traditional B2B SaaS",
+    ValuationCategory.AI_ENHANCED: "SaaS enhanced by AI",
+    ValuationCategory.AI_NATIVE: "AI native",
+}
+LENSES = {ValuationLens.FUNDRAISING: "Fundraising", ValuationLens.ACQUISITION: "Acquisition"}
+
+
+@signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Starts a company; who starts it owns it."""
+    form = Typed(values={"name": "", "baseCurrency": Currency.EUR.value, "domain": ""})
+    if request.method == "POST":
+        form = typed(NewCompany, request.POST, texts=("name", "baseCurrency", "domain"))
+        if form.valid:
+            stamp = page_stamp(request)
+            with transaction.atomic():
+                company, _ = founding.found_company(**form.data, owner=person(request), stamp=stamp)
+            messages.success(request, f"{company.name} is ready. Its trial lasts until {day_after_trial(company)}.")
+            return redirect("company", company_id=company.id)
+    context = {"form": form, "currencies": Currency.values}
+    return render(request, "companies/new.html", context, status=400 if form.errors else 200)
+
+
+def day_after_trial(company: Company) -> str:
+    last = (company.system_trial_until or timezone.now()) - timedelta(seconds=1)
+    return f"{last:%-d %B %Y}"
+
+
+@company_page(reads=Permission.COMPANY_READ, writes=Permission.COMPANY_WRITE)
+def edit(visit: Visit) -> HttpResponse:
+    """The company's facts; what everyone's figures hang on needs company:manage."""
+    manages = visit.may(Permission.COMPANY_MANAGE)
+    if visit.request.method != "POST":
+        return shown(visit, Typed(values=CompanyShape(visit.company).data))
+    form = typed(
+        CompanyShape, visit.request.POST, texts=(*TEXTS, *(MANAGED if manages else ())), flags=FLAGS, partial=True
+    )
+    if form.valid:
+        with visit.change() as change:
+            company = Company.objects.select_for_update().get(id=visit.company.id)
+            founding.change_company(
+                company=company, stamp=visit.stamp, permissions=visit.access.permissions, values=form.data
+            )
+        if change.refusal is None:
+            messages.success(visit.request, "The company was saved.")
+            return redirect("company-settings", company_id=visit.company.id)
+        form.refuse(change.refusal)
+    return shown(visit, form)
+
+
+def shown(visit: Visit, form: Typed) -> HttpResponse:
+    return visit.show(
+        "settings/company.html",
+        status=400 if form.errors else 200,
+        section="company",
+        form=form,
+        currencies=Currency.values,
+        categories=CATEGORIES,
+        lenses=LENSES,
+        writes=visit.may(Permission.COMPANY_WRITE),
+        manages=visit.may(Permission.COMPANY_MANAGE),
+    )
+
+
+@company_page(writes=Permission.COMPANY_WRITE)
+def logo(visit: Visit) -> HttpResponse:
+    """Another logo, or none of the company's own."""
+    upload: Any = visit.request.FILES.get("logo")
+    if upload is None and "remove" not in visit.request.POST:
+        messages.error(visit.request, "Choose a PNG image first.")
+        return redirect("company-settings", company_id=visit.company.id)
+    with visit.change() as change:
+        png = None if "remove" in visit.request.POST else logos.uploaded_png(upload)
+        company = Company.objects.select_for_update().get(id=visit.company.id)
+        logos.replace_logo(company=company, stamp=visit.stamp, png=png)
+    if change.refusal:
+        messages.error(visit.request, change.refusal.detail)
+    else:
+        messages.success(visit.request, "The logo was removed." if png is None else "The logo was replaced.")
+    return redirect("company-settings", company_id=visit.company.id)

@@ -1,0 +1,72 @@
+"""What somebody was told, as a page, and the bell that counts what is unread."""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.functional import SimpleLazyObject
+from rest_framework.exceptions import ValidationError
+
+from companies.api.pagination import keyset_rows
+from companies.pages.visits import Visit, company_page, person
+from companies.permissions import Permission
+from notifications import reading
+from notifications.models import Notification, NotificationQuerySet
+
+A_PAGE = 50
+
+
+@company_page(reads=Permission.NOTIFICATIONS_READ, writes=Permission.NOTIFICATIONS_WRITE)
+def told(visit: Visit) -> HttpResponse:
+    """The person's own notifications, latest first; the form marks all of them as read."""
+    if visit.request.method == "POST":
+        with visit.change():
+            reading.read_all(company=visit.company, stamp=visit.stamp)
+        return redirect("notifications", company_id=visit.company.id)
+    try:
+        rows, cursor = keyset_rows(visit.request, own(visit), order=("-id",), limit=A_PAGE)
+    except ValidationError:
+        raise Http404 from None
+    return visit.show(
+        "notifications/told.html",
+        tab="notifications",
+        rows=rows,
+        cursor=cursor,
+        writes=visit.may(Permission.NOTIFICATIONS_WRITE),
+    )
+
+
+@company_page(writes=Permission.NOTIFICATIONS_WRITE)
+def read(visit: Visit, notification_id: UUID) -> HttpResponse:
+    """Marks one as read and leads to what it is about."""
+    with visit.change():
+        row = own(visit).select_for_update().filter(id=notification_id).first()
+        if row is None:
+            raise Http404
+        reading.read(notification=row, stamp=visit.stamp)
+    link = str(row.payload.get("link") or "")
+    return redirect(link if link.startswith(f"{settings.APP_URL}/") else "notifications", company_id=visit.company.id)
+
+
+@company_page(writes=Permission.NOTIFICATIONS_WRITE)
+def delete(visit: Visit, notification_id: UUID) -> HttpResponse:
+    with visit.change():
+        reading.delete(company=visit.company, stamp=visit.stamp, rows=own(visit), ids=[notification_id])
+    return redirect("notifications", company_id=visit.company.id)
+
+
+def own(visit: Visit) -> NotificationQuerySet:
+    return Notification.objects.of(visit.company.id).to(person(visit.request).pk)
+
+
+def bell(request: HttpRequest) -> dict[str, object]:
+    """For every template: how many notifications of the page's company are unread, counted where a page shows it."""
+
+    def unread() -> int:
+        access = getattr(request, "access", None)
+        if access is None or Permission.NOTIFICATIONS_READ not in access.permissions:
+            return 0
+        return Notification.objects.of(access.company.id).to(person(request).pk).unread().count()
+
+    return {"unread": SimpleLazyObject(unread)}

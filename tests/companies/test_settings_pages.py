@@ -1,0 +1,250 @@
+"""The pages of a company's own facts, its members and its log."""
+
+import io
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
+
+from companies.models import AuditEntry, Company, Membership
+from companies.permissions import Role
+from notifications.models import Notification
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def page(company, path=""):
+    return f"/app/companies/{company.id}/{path}".rstrip("/")
+
+
+def facts(company, **changes):
+    """The form as it is shown."""
+    company.refresh_from_db()
+    shown = {"name": company.name, "domain": company.domain or "", "baseCurrency": company.base_currency}
+    shown |= {"dataStartDate": company.data_start_date or "", "valuationCategory": "", "valuationLens": ""}
+    return shown | changes
+
+
+def png(size=(8, 8)):
+    out = io.BytesIO()
+    Image.new("RGB", size, "teal").save(out, "PNG")
+    return out.getvalue()
+
+
+# ---------------------------------------------------------------------------------------------- starting
+
+
+def test_somebody_without_a_company_is_shown_how_to_start_one_and_owns_it(client, db):
+    person = factories.UserFactory(email="new@example.com")
+    client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+    assert b'href="/app/companies/new"' in client.get("/app/").content
+    answer = client.post("/app/companies/new", {"name": "Initrode", "baseCurrency": "CHF", "domain": ""}, follow=True)
+    company = Company.objects.get(name="Initrode")
+    assert answer.redirect_chain == [(page(company), 302)]
+    assert (company.base_currency, company.domain) == ("CHF", None)
+    assert Membership.objects.of(company.id).get().role == Role.OWNER
+    assert AuditEntry.objects.of(company.id).filter(action="company.created", actor=str(person.pk)).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", ""), ("name", "x" * 201), ("baseCurrency", "XXX"), ("domain", "not a domain")]
+)
+def test_a_company_that_cannot_be_started_is_refused_at_its_field(owner, field, value):
+    answer = owner.post(
+        "/app/companies/new", {"name": "Initrode", "baseCurrency": "EUR", "domain": ""} | {field: value}
+    )
+    assert answer.status_code == 400
+    assert f'id="{field}-error"' in answer.content.decode()
+    assert not Company.objects.filter(base_currency="EUR", name="Initrode").exists()
+
+
+# ---------------------------------------------------------------------------------------------- facts
+
+
+def test_the_form_changes_what_it_shows_and_nothing_else(owner, acme):
+    before = facts(acme)
+    answer = owner.post(page(acme, "settings"), before | {"name": "Acme Corp", "plShowAllCategories": "on"})
+    assert (answer.status_code, answer["Location"]) == (302, page(acme, "settings"))
+    assert facts(acme) == before | {"name": "Acme Corp"}
+    assert (acme.pl_show_all_categories, acme.pl_recognize_revenue_on_invoice) == (True, False)
+    entry = AuditEntry.objects.of(acme.id).get(action="company.updated")
+    assert entry.after == {"name": "Acme Corp", "pl_show_all_categories": True}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", ""), ("domain", "nonsense"), ("baseCurrency", "XXX"), ("dataStartDate", "tomorrow")]
+)
+def test_a_wrong_fact_is_refused_at_its_field_and_kept_as_typed(owner, acme, field, value):
+    answer = owner.post(page(acme, "settings"), facts(acme, **{"name": "Other", field: value}))
+    text = answer.content.decode()
+    assert answer.status_code == 400
+    assert f'id="{field}-error"' in text
+    assert f'aria-describedby="{field}-error"' in text
+    assert Company.objects.get(id=acme.id).name == "Acme"
+
+
+def test_an_admin_cannot_change_the_currency_even_by_sending_it(browser_of, acme):
+    admin = browser_of(factories.member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
+    text = admin.get(page(acme, "settings")).content.decode()
+    assert '<select id="baseCurrency" name="baseCurrency" disabled' in text
+    assert admin.post(page(acme, "settings"), facts(acme, baseCurrency="USD", name="Acme Ltd")).status_code == 302
+    assert facts(acme)["baseCurrency"] == "EUR"
+    assert acme.name == "Acme Ltd"
+
+
+def test_a_viewer_reads_the_facts_and_finds_no_button(browser_of, bob, acme):
+    viewer = browser_of(bob, acme).client
+    text = viewer.get(page(acme, "settings")).content.decode()
+    assert '<fieldset disabled class="stack"' in text
+    assert ">Save<" not in text
+    assert viewer.post(page(acme, "settings"), facts(acme)).status_code == 403
+
+
+def test_a_logo_is_uploaded_and_removed(owner, acme):
+    upload = SimpleUploadedFile("anything.txt", png(), content_type="text/plain")
+    assert owner.post(page(acme, "settings/logo"), {"logo": upload}).status_code == 302
+    acme.refresh_from_db()
+    assert acme.custom_logo_path.startswith("logos/")
+    owner.post(page(acme, "settings/logo"), {"remove": "1"})
+    acme.refresh_from_db()
+    assert acme.custom_logo_path is None
+
+
+@pytest.mark.parametrize("content", [b"GIF89a", b"", b"\0" * (512 * 1024 + 1), png((5000, 1))])
+def test_a_file_that_is_no_logo_changes_nothing_and_says_why(owner, acme, content):
+    upload = SimpleUploadedFile("logo.png", content, content_type="image/png")
+    answer = owner.post(page(acme, "settings/logo"), {"logo": upload}, follow=True)
+    assert "notice error" in answer.content.decode()
+    acme.refresh_from_db()
+    assert acme.custom_logo_path is None
+
+
+# ---------------------------------------------------------------------------------------------- members
+
+
+def test_a_member_is_added_changed_and_removed(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        assert (
+            owner.post(page(acme, "settings/members"), {"email": "new@x.example", "role": "editor"}).status_code == 302
+        )
+    member = Membership.objects.of(acme.id).get(user__email="new@x.example")
+    assert (member.role, [mail.to for mail in mailoutbox]) == (Role.EDITOR, [["new@x.example"]])
+    owner.post(page(acme, f"settings/members/{member.id}"), {"role": "viewer"})
+    member.refresh_from_db()
+    assert member.role == Role.VIEWER
+    owner.post(page(acme, f"settings/members/{member.id}/remove"))
+    assert not Membership.objects.filter(company=acme, id=member.id).exists()
+
+
+@pytest.mark.parametrize(
+    ("sent", "place"),
+    [
+        ({"email": "nobody", "role": "viewer"}, 'id="email-error"'),
+        ({"email": "x@x.example", "role": "king"}, 'id="role-error"'),
+        ({"email": "bob@acme.example", "role": "viewer"}, "This person is a member already."),
+    ],
+)
+def test_nobody_is_added_twice_or_as_something_unknown(owner, acme, bob, sent, place):
+    before = Membership.objects.of(acme.id).count()
+    answer = owner.post(page(acme, "settings/members"), sent)
+    assert answer.status_code == 400
+    assert place in answer.content.decode()
+    assert Membership.objects.of(acme.id).count() == before
+
+
+def test_the_last_owner_stays(owner, acme, alice):
+    for other in Membership.objects.of(acme.id).owners().exclude(user=alice):
+        other.delete()
+    mine = Membership.objects.of(acme.id).get(user=alice)
+    for path, sent in ((f"settings/members/{mine.id}", {"role": "viewer"}), (f"settings/members/{mine.id}/remove", {})):
+        answer = owner.post(page(acme, path), sent, follow=True)
+        assert "The last owner of a company can be neither removed nor demoted." in answer.content.decode()
+    mine.refresh_from_db()
+    assert mine.role == Role.OWNER
+
+
+def test_an_admin_makes_no_owner(browser_of, acme, bob):
+    admin = browser_of(factories.member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
+    member = Membership.objects.of(acme.id).get(user=bob)
+    admin.post(page(acme, f"settings/members/{member.id}"), {"role": "owner"})
+    member.refresh_from_db()
+    assert member.role == Role.VIEWER
+
+
+def test_another_companys_member_is_not_there(owner, acme, globex, carol):
+    foreign = Membership.objects.of(globex.id).get(user=carol)
+    assert owner.post(page(acme, f"settings/members/{foreign.id}"), {"role": "viewer"}).status_code == 404
+    assert owner.post(page(acme, f"settings/members/{foreign.id}/remove")).status_code == 404
+    foreign.refresh_from_db()
+    assert foreign.role == Role.OWNER
+
+
+# ---------------------------------------------------------------------------------------------- activity
+
+
+def test_the_log_is_told_in_words_and_in_pages(owner, api, acme, django_assert_max_num_queries):
+    for number in range(60):
+        api.post("account_groups", {"name": f"Group {number}"})
+    first = owner.get(page(acme, "settings/activity"))
+    text = first.content.decode()
+    assert text.count("<tr>") == 51
+    assert "Account group created" in text
+    assert "key “test”" in text
+    assert "Group 59" in text
+    assert "Group 9<" not in text
+    with django_assert_max_num_queries(10):
+        second = owner.get(f"{page(acme, 'settings/activity')}?cursor={first.context['cursor']}")
+    assert "Group 9<" in second.content.decode()
+    assert owner.get(f"{page(acme, 'settings/activity')}?cursor=x").status_code == 404
+
+
+# ---------------------------------------------------------------------------------------------- notifications
+
+
+@pytest.fixture
+def told(owner, acme, alice):
+    """Alice was told about a key."""
+    sent = {"name": "Nightly", "preset": "read", "expiry": "90"}
+    assert owner.post(page(acme, "settings/api-keys/new"), sent).status_code == 200
+    return Notification.objects.of(acme.id).to(alice.pk).get()
+
+
+def test_the_bell_counts_what_is_unread(owner, acme, told):
+    assert '<span class="count">1' in owner.get(page(acme)).content.decode()
+    owner.post(page(acme, "notifications"))
+    assert '<span class="count">' not in owner.get(page(acme)).content.decode()
+
+
+def test_opening_one_marks_it_as_read_and_leads_to_what_it_is_about(owner, acme, told):
+    answer = owner.post(page(acme, f"notifications/{told.id}/read"))
+    assert answer["Location"].endswith("/settings/api-keys")
+    told.refresh_from_db()
+    assert told.read_time is not None
+
+
+def test_a_link_that_leads_elsewhere_is_not_followed(owner, acme, told):
+    told.payload["link"] = "https://evil.example/app/"
+    told.save(update_fields=["payload"])
+    assert owner.post(page(acme, f"notifications/{told.id}/read"))["Location"] == page(acme, "notifications")
+
+
+def test_nobody_reads_or_deletes_what_somebody_else_was_told(browser_of, acme, told):
+    other = browser_of(factories.member(acme, "other@acme.example", role=Role.OWNER), acme).client
+    assert told.payload["title"] not in other.get(page(acme, "notifications")).content.decode()
+    assert other.post(page(acme, f"notifications/{told.id}/read")).status_code == 404
+    other.post(page(acme, f"notifications/{told.id}/delete"))
+    told.refresh_from_db()
+    assert told.read_time is None
+
+
+def test_one_can_be_deleted(owner, acme, told):
+    assert told.payload["title"] in owner.get(page(acme, "notifications")).content.decode()
+    owner.post(page(acme, f"notifications/{told.id}/delete"))
+    assert not Notification.objects.of(acme.id).exists()
+    assert "Nothing to tell" in owner.get(page(acme, "notifications")).content.decode()
