@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
-from functools import partial
-from typing import ClassVar
 
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import balances, cash_flow, monthly_rows, recurring, replica, results
+from analytics import balances, cash_flow, monthly_rows, recurring, results
 from analytics import serializers as shapes
 from analytics.windows import (
     Window,
@@ -33,20 +31,15 @@ from ledger.rates import rate_table
 
 
 class DataViewSet(CompanyViewSet):
-    """The data queries' ground: a replica may answer; what cannot be converted is a refusal like any other."""
+    """The data queries' ground: what cannot be converted is a refusal like any other."""
 
     schema_tags = ["Data"]
-    only_reads: ClassVar[bool] = True
 
     def act(self, request: Request, handler: Callable[..., Response]) -> Response:
         try:
             return super().act(request, handler)
         except MissingRate as missing:
             raise RateMissing(f"There is no exchange rate for {missing.currency}.") from None
-
-    def handled(self, request: Request, handler: Callable[..., Response]) -> Response:
-        ask = partial(super().handled, request, handler)
-        return replica.answered(ask) if self.only_reads else ask()
 
 
 class BalanceViewSet(DataViewSet):

@@ -6,7 +6,7 @@ A view names the permission of each of its actions in ``permission_for``; one th
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from django.core.exceptions import ImproperlyConfigured
@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from companies.access import Access, Credential
-from companies.api import idempotency, throttling
+from companies.api import idempotency, replica, throttling
 from companies.api.errors import problem
 from companies.api.filters import refuse_repeated, refuse_unknown
 from companies.api.pagination import keyset
@@ -63,6 +63,7 @@ class ApiViewSet(ViewSet):
     """The ground of all endpoints: one who calls, one budget, one clock reading, one transaction."""
 
     http_method_names = ["get", "post", "put", "delete", "head"]
+    only_reads: ClassVar[bool] = True  # what answers a question writes nothing, so that a replica may answer it
     format_kwarg = None  # no .json endings: the framework asks for it
     schema_tags: ClassVar[Sequence[str]] = ()
     caller: Credential
@@ -121,7 +122,8 @@ class ApiViewSet(ViewSet):
         """Runs the handler: reads as they are, writes in one transaction, retried ones once."""
         retried = "HTTP_IDEMPOTENCY_KEY" in request.META and request.method not in SAFE
         if not self.writes and not retried:
-            return self.handled(request, handler)
+            ask = partial(self.handled, request, handler)
+            return replica.answered(ask) if self.only_reads else ask()
         with transaction.atomic():
             if not retried:
                 return self.write(request, handler)

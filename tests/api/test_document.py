@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection, transaction
 from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 
+from companies.api import replica
 from companies.api.viewsets import ApiViewSet
 from ledger.sniffing import KINDS
 from tests.api.test_fuzz import address, filled, ids, taken
@@ -89,6 +91,18 @@ def promised(answer: Any, operation: dict[str, Any]) -> list[str]:
     """What an operation documents and its success does not have."""
     headers = operation["responses"][str(answer.status_code)].get("headers", {})
     return [f"no {name}" for name in ALWAYS & set(headers) - set(answer.headers)]
+
+
+@pytest.fixture(autouse=True)
+def reads_write_nothing(monkeypatch) -> None:
+    """What a replica may answer is asked in a transaction that refuses to write."""
+
+    def answered(ask: Any) -> Any:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL transaction_read_only = on")
+            return ask()
+
+    monkeypatch.setattr(replica, "answered", answered)
 
 
 @pytest.fixture

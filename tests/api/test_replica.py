@@ -1,4 +1,4 @@
-"""A streaming replica answers data queries, and never with older figures than the caller has written."""
+"""A streaming replica answers what only reads, and never with older figures than the caller has written."""
 
 import contextlib
 import json
@@ -23,8 +23,9 @@ class Pair:
     key: str
     account: str = ""
 
-    def call(self, path: str, body: object) -> object:
-        request = urllib.request.Request(f"{self.address}{path}", json.dumps(body).encode())
+    def call(self, path: str, body: object = None) -> object:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.address}{path}", data)
         request.add_header("Authorization", f"Bearer {self.key}")
         request.add_header("Content-Type", "application/json")
         with urllib.request.urlopen(request, timeout=20) as answer:
@@ -94,6 +95,16 @@ def test_what_was_just_written_is_in_the_answer_of_the_replica(pair):
         pair.book(amount)
         expected += amount
         assert pair.balance() == expected
+    assert pair.replica_answered()
+
+
+def test_lists_and_single_resources_are_answered_by_it_too(pair):
+    before = len(pair.call("/transactions?limit=1000"))
+    for added in range(1, 6):
+        pair.book(7)
+        assert len(pair.call("/transactions?limit=1000")) == before + added
+        assert pair.replica_answered()
+    assert pair.call(f"/accounts/{pair.account}")["name"] == "Bank"
     assert pair.replica_answered()
 
 

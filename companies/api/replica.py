@@ -1,7 +1,7 @@
-"""Data queries are answered by a streaming replica, once it has all that the primary has; there need not be one.
+"""Reads are answered by a streaming replica, once it has all that the primary has; there need not be one.
 
-Figures are never older than what the caller has read or written before: where the replica is behind, is lost, or gives
-a query up because it must go on replaying, the primary answers.
+No answer is older than what its caller has read or written before: where the replica is behind, is lost, or gives a
+query up because it must go on replaying, the primary answers.
 """
 
 import time
