@@ -14,6 +14,7 @@ from pathlib import Path
 import psycopg
 import uuid_utils.compat
 
+from tests.bench.figures import AT_MOST, figure
 from tests.bench.imports import ROWS, open_accounts
 from tests.bench.served import Served, alternating, seconds, served
 
@@ -88,7 +89,6 @@ def importing(bench: Served, rounds: int = 5) -> None:
     path = f"{bench.path}/subscription_events/import"
     first = json.dumps({"events": new_customers(0)}).encode()
     taken = seconds(lambda: bench.call("POST", path, first))
-    print(f"first import, creating {CUSTOMERS:,} customers and subscriptions with their events: {taken:.1f} s")
     found = bench.database.execute("SELECT id FROM ledger_subscription WHERE company_id = %s", [bench.company])
     subscriptions = [str(row_id) for (row_id,) in found.fetchall()]
     bodies = iter([json.dumps({"events": events(seed, subscriptions)}).encode() for seed in range(1, 1 + rounds)])
@@ -97,9 +97,13 @@ def importing(bench: Served, rounds: int = 5) -> None:
     over_http, by_copy = alternating(
         lambda: bench.call("POST", path, next(bodies)), lambda: copied(bench.database, next(prepared)), rounds=rounds
     )
-    print(
-        f"import of {EVENTS:,} events: {by_copy / over_http:.2f} of raw COPY's speed (goal {GOAL_IMPORT}); "
-        f"raw COPY {EVENTS / by_copy:,.0f} rows/s, over HTTP {EVENTS / over_http:,.0f} rows/s"
+    figure(
+        f"import of {EVENTS:,} subscription events",
+        by_copy / over_http,
+        "of raw COPY's speed",
+        goal=GOAL_IMPORT,
+        behind=f"{EVENTS / over_http:,.0f} against {EVENTS / by_copy:,.0f} rows a second; "
+        f"the first one, creating {CUSTOMERS:,} customers, {taken:.1f} s",
     )
     # What COPY brought past the service is put into the book by adding everything up again, as rates do.
     bench.database.execute("UPDATE ledger_recurringbook SET stale = true")
@@ -149,7 +153,7 @@ def main() -> None:
             lambda: bench.call("GET", "/companies"),
             rounds=21,
         )
-        print(f"  over HTTP {1000 * asked:.1f} ms, {asked / nothing:.1f} × GET /companies")
+        figure("the same over HTTP", asked / nothing, "× GET /companies", behind=f"{1000 * asked:.1f} ms")
 
 
 # Inside the service's own process: each is called by ``manage.py shell``
@@ -180,10 +184,16 @@ def months(company_id: str) -> None:
     assert len(json.loads(recurring.monthly_json(company=company, mrr_type="mrr", first=FIRST, last=LAST))) == 48
     again, fetched = alternating(lambda: recurring.refresh(company, always=True), fetch, rounds=3)
     asked, nothing = alternating(ask, one, rounds=201)
-    print(f"recurring revenue of {CUSTOMERS:,} customers over 48 months:")
-    print(f"  served in {asked / nothing:.1f} × select 1 (goal ≤ {GOAL_MONTHS}); {1000 * asked:.2f} ms")
-    print(f"  added up anew, mrr and cmrr, in {again:.2f} s, {again / fetched:.1f} × the fetch of the events alone")
-    print(f"  differences from the facts: {recurring.differences(company.id) or 'none'}")
+    assert not recurring.differences(company.id)
+    figure(
+        f"48 months of recurring revenue of {CUSTOMERS:,} customers",
+        asked / nothing,
+        "× select 1",
+        goal=GOAL_MONTHS,
+        way=AT_MOST,
+        behind=f"{1000 * asked:.2f} ms",
+    )
+    figure("the same added up anew", again / fetched, "× the fetch of its events", behind=f"{again:.2f} s")
 
 
 def against_duckdb(company_id: str) -> None:
@@ -219,11 +229,23 @@ def against_duckdb(company_id: str) -> None:
     check_bars(our_bars(), their_bars(), asked)
     times = alternating(our_series, their_series, our_bars, their_bars, rounds=21)
     ours, theirs, bars_ours, bars_theirs = (1000 * each for each in times)
-    print(f"in a company of {TRANSACTIONS:,} transactions, beside DuckDB {duckdb.__version__} over the same rows:")
-    print(f"  a year's daily series: {ours / theirs:.2f} × its time (goal ≤ {GOAL_SERIES}); ", end="")
-    print(f"{ours:.1f} against {theirs:.1f} ms")
-    print(f"  36 months of bars: {bars_ours / bars_theirs:.2f} × its time (goal ≤ {GOAL_BARS}); ", end="")
-    print(f"{bars_ours:.1f} against {bars_theirs:.1f} ms")
+    unit = f"× the time of DuckDB {duckdb.__version__}"
+    figure(
+        f"a year's daily flows of {TRANSACTIONS:,} transactions",
+        ours / theirs,
+        unit,
+        goal=GOAL_SERIES,
+        way=AT_MOST,
+        behind=f"{ours:.1f} against {theirs:.1f} ms",
+    )
+    figure(
+        "36 months of revenue and expense bars of the same",
+        bars_ours / bars_theirs,
+        unit,
+        goal=GOAL_BARS,
+        way=AT_MOST,
+        behind=f"{bars_ours:.1f} against {bars_theirs:.1f} ms",
+    )
 
 
 FACTS = {

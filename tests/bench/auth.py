@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 
 import orjson
 
+from tests.bench.figures import figure
 from tests.bench.load import get, per_second, post
 from tests.bench.served import Served, served
 from tests.machine import ROOT, free_port
@@ -136,23 +137,27 @@ def main() -> int:
             lambda: per_second(server.port, get(server.path, server.key), seconds=SECONDS),
             lambda: per_second(server.port, get(server.path, access), seconds=SECONDS),
         )
-        say("constant view", constant)
-        say("GET one company, API key", by_key, share=by_key / constant, goal=GOAL_SHARE)
-        say("GET one company, access token", by_token, share=by_token / constant, goal=GOAL_SHARE)
+        for way, rate in (("API key", by_key), ("access token", by_token)):
+            figure(
+                f"GET one company by {way}",
+                rate / constant,
+                "of a constant view's requests a second",
+                goal=GOAL_SHARE,
+                behind=f"{rate:,.0f} against {constant:,.0f} a second",
+            )
         with stock(server) as (port, (stock_client, *stock_tokens)):
             own, theirs = Chains(client_id, tokens), Chains(stock_client, stock_tokens)
             ours, toolkit = in_turn(
                 lambda: refreshes(server.port, "/auth/oauth2/token", own), lambda: refreshes(port, "/token", theirs)
             )
-        say("token endpoint, the stock toolkit", toolkit)
-        say("token endpoint, ours", ours, share=ours / toolkit, goal=GOAL_FACTOR)
+        figure(
+            "refresh at the token endpoint",
+            ours / toolkit,
+            "× the stock toolkit's rate",
+            goal=GOAL_FACTOR,
+            behind=f"{ours:,.0f} against {toolkit:,.0f} a second",
+        )
     return 0
-
-
-def say(name: str, rate: float, *, share: float | None = None, goal: float | None = None) -> None:
-    told = f"  {share:.2f} × (goal {goal:.2f})" if share is not None else ""
-    sys.stdout.write(f"{name:36} {rate:8.0f} a second{told}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

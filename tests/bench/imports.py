@@ -11,6 +11,7 @@ from datetime import date, timedelta
 import psycopg
 import uuid_utils.compat
 
+from tests.bench.figures import AT_MOST, figure
 from tests.bench.served import Served, alternating, served
 
 ROWS = 100_000
@@ -79,10 +80,15 @@ def main() -> None:
             lambda: bench.call("POST", path, next(sent)), lambda: copied(bench.database, next(copies)), rounds=rounds
         )
         in_the_end = (bench.worker_memory() - started) / len(bodies[0])
-        print(f"import of 100,000 rows: {by_copy / over_http:.2f} of raw COPY's speed (goal {GOAL_IMPORT});", end=" ")
-        print(f"raw COPY {ROWS / by_copy:,.0f} rows/s, over HTTP {ROWS / over_http:,.0f} rows/s")
-        print(f"memory growth of the worker: {growth:.1f} × the body (goal ≤ {GOAL_MEMORY}),", end=" ")
-        print(f"{in_the_end:.1f} × at the highest of six imports one after the other")
+        figure(
+            "import of 100,000 transactions over HTTP",
+            by_copy / over_http,
+            "of raw COPY's speed",
+            goal=GOAL_IMPORT,
+            behind=f"{ROWS / over_http:,.0f} against {ROWS / by_copy:,.0f} rows a second",
+        )
+        figure("memory of the worker, first import", growth, "× the body", goal=GOAL_MEMORY, way=AT_MOST)
+        figure("memory, highest of six imports in a row", in_the_end, "× the body", goal=GOAL_MEMORY, way=AT_MOST)
         balances(bench, accounts)
 
 
@@ -99,8 +105,6 @@ def open_accounts(bench: Served, count: int) -> tuple[list[str], dict[str, str]]
 
 def balances(bench: Served, accounts: list[str]) -> None:
     """Balance per account at 20,000, 200,000 and 1,000,000 transactions, each against ``select 1``."""
-    stored = bench.database.execute("SELECT count(*) FROM ledger_transaction").fetchone()[0]
-    print(f"balances, in a company of {stored:,} transactions:")
     sizes = {}
     for size in (20_000, 200_000, 1_000_000):
         company = company_of(bench, size)
@@ -125,9 +129,13 @@ def balances(bench: Served, accounts: list[str]) -> None:
     *sql, one = alternating(*acts, lambda: bench.database.execute("SELECT 1").fetchall(), rounds=21)
     *http_, _ = alternating(*[lambda c=c: ask(c) for c in sizes.values()], lambda: None, rounds=11)
     for size, query_time, http_time in zip(sizes, sql, http_, strict=True):
-        print(
-            f"  {size:>9,} transactions: query {query_time / one:.1f} × select 1, {query_time / sql[0]:.2f} × that of"
-            f" 20,000; over HTTP {http_time / http_[0]:.2f} × that of 20,000 (goal ≤ {GOAL_GROWTH})"
+        figure(
+            f"balances per account at {size:,} transactions",
+            query_time / sql[0],
+            "× the query at 20,000",
+            goal=GOAL_GROWTH,
+            way=AT_MOST,
+            behind=f"{query_time / one:.1f} × select 1; over HTTP {http_time / http_[0]:.2f} × that at 20,000",
         )
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+from tests.bench.figures import AT_MOST, figure
 from tests.bench.imports import items, open_accounts
 from tests.bench.served import Served, alternating, seconds, served
 from tests.machine import ROOT, free_port
@@ -111,13 +112,18 @@ def pages(bench: Served) -> None:
         constant, page, plain, thousand, by_amount, companies = alternating(
             *[client.often for client in clients], rounds=ROUNDS
         )
-    print(f"page of 100 ({clients[1].size // 1024} KiB, key and permission included):", end=" ")
-    print(f"{constant / page:.3f} of the constant view's requests per second (goal ≥ {GOAL_CONSTANT}),", end=" ")
-    print(f"{plain / page:.1f} × a ModelSerializer page (goal ≥ {GOAL_SERIALIZER})")
-    print(f"page of 1,000: {thousand / page:.1f} × the time of one of 100 (goal ≤ {GOAL_THOUSAND})")
-    print(f"page of 100 by amount, of {ROWS:,}: {by_amount / page:.2f} × one by date", end="; ")
-    print(f"GET /companies {constant / companies:.2f} of the constant view")
-    print(f"  constant {1000 * constant / REQUESTS:.2f} ms, page {1000 * page / REQUESTS:.2f} ms")
+    milliseconds = f"{1000 * page / REQUESTS:.2f} ms, constant {1000 * constant / REQUESTS:.2f} ms"
+    figure(
+        f"page of 100 transactions, {clients[1].size // 1024} KiB",
+        constant / page,
+        "of a constant view's requests a second",
+        goal=GOAL_CONSTANT,
+        behind=milliseconds,
+    )
+    figure("the same page", plain / page, "× as fast as by ModelSerializer", goal=GOAL_SERIALIZER)
+    figure("page of 1,000", thousand / page, "× the time of one of 100", goal=GOAL_THOUSAND, way=AT_MOST)
+    figure(f"page of 100 by amount, of {ROWS:,}", by_amount / page, "× one by date")
+    figure("GET /companies", constant / companies, "of a constant view's requests a second")
 
 
 def acts(bench: Served, selections: list[dict], category: str) -> None:
@@ -134,7 +140,7 @@ def acts(bench: Served, selections: list[dict], category: str) -> None:
             address, body = call(selection)
             raw = json.dumps(body).encode()
             took.append(seconds(lambda address=address, raw=raw: bench.call("POST", f"{path}/{address}", raw)))
-        print(f"{name} of {MANY:,}: {took[1]:.2f} s, {took[1] / took[0]:.0f} × the time of one")
+        figure(f"{name} of {MANY:,}", took[1] / took[0], "× the time of one", behind=f"{took[1]:.2f} s")
 
 
 if __name__ == "__main__":

@@ -1,22 +1,20 @@
 """How much faster our recurrences are than dateutil's: 10,000 rules over five years, the same days.
 
-Run it with ``python tests/bench/recurrence.py``. Prints the median of five rounds in which the two take turns.
+Run it with ``python -m tests.bench recurrence``: the median of five rounds in which the two take turns.
 """
 
-import sys
 import time
 from datetime import date, datetime
-from pathlib import Path
 from random import Random
 from statistics import median
 
 from dateutil import rrule
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from planning.calc.recurrence import Rule, occurrences
+from tests.bench.figures import figure
 
 RULES, ROUNDS = 10_000, 5
+GOAL = 20
 WINDOW_START, WINDOW_END = date(2026, 1, 1), date(2030, 12, 31)
 FREQUENCIES = {"day": rrule.DAILY, "week": rrule.WEEKLY, "month": rrule.MONTHLY, "year": rrule.YEARLY}
 
@@ -84,9 +82,12 @@ def main():
     if days != [[moment.date() for moment in row] for row in moments]:
         raise SystemExit("The two do not produce the same days.")
     mine, other = median(our_times), median(their_times)
-    sys.stdout.write(
-        f"{RULES} rules, {sum(map(len, days))} occurrences: "
-        f"ours {mine * 1000:.0f} ms, dateutil {other * 1000:.0f} ms, ratio {other / mine:.1f}\n"
+    figure(
+        f"{RULES:,} recurrence rules over five years",
+        other / mine,
+        "× as fast as dateutil",
+        goal=GOAL,
+        behind=f"{sum(map(len, days)):,} occurrences, {mine * 1000:.0f} against {other * 1000:.0f} ms",
     )
 
 

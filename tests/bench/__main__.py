@@ -1,0 +1,57 @@
+"""All measurements as one table: ``python -m tests.bench``, or ``python -m tests.bench auth ledger`` for some of them.
+
+``--save PAGE`` puts the table, with day and machine, in the place of the last one in that page.
+"""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.bench.figures import HEAD
+
+ALL = ("imports", "ledger", "auth", "analytics", "recurrence")
+MARKS = "<!-- measured -->", "<!-- end of measured -->"
+
+
+def machine() -> str:
+    """What it ran on, in a line."""
+    model = (
+        re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text()) if Path("/proc/cpuinfo").exists() else None
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{datetime.now(tz=UTC):%d %b %Y}, {os.cpu_count()} × {model[1].strip() if model else platform.machine()}, "
+        f"{memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}"
+    )
+
+
+def rows(name: str) -> list[str]:
+    """The rows of one measurement, shown as they come."""
+    found = []
+    with subprocess.Popen([sys.executable, "-m", f"tests.bench.{name}"], stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout or ():
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            found.append(line)
+    if process.returncode:
+        sys.exit(process.returncode)
+    return found
+
+
+def main(words: list[str]) -> None:
+    page = Path(words[words.index("--save") + 1]) if "--save" in words else None
+    wanted = [name for name in words if name in ALL] or ALL
+    sys.stdout.write(f"{machine()}\n\n{HEAD}")
+    table = "".join(line for name in wanted for line in rows(name))
+    if page is not None:
+        before, rest = page.read_text().split(MARKS[0])
+        after = rest.split(MARKS[1])[1]
+        page.write_text(f"{before}{MARKS[0]}\n{machine()}\n\n{HEAD}{table}{MARKS[1]}{after}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
