@@ -1,7 +1,10 @@
 """What every test stands on: the database, Acme and Globex, and callers with every kind of credential."""
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +18,8 @@ from companies.permissions import ALL, Role, known
 from config.database import Embedded
 from ledger.rates import load_packaged_rates
 from tests import factories
+
+CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
 
 
 @pytest.fixture(scope="session")
@@ -184,3 +189,15 @@ def site(transactional_db: None, settings: Any) -> Iterator[str]:
     settings.CSRF_TRUSTED_ORIGINS = [server.url]
     yield server.url
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def node_modules() -> None:
+    """Installs the client as its lock file says; where there is no node, or no registry, the tests are skipped."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        pytest.skip("node and npm are not installed: the clients in JavaScript are not tried")
+    if not (CLIENTS / "node_modules" / "openid-client").is_dir():
+        npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
+        done = subprocess.run(npm, check=False, cwd=CLIENTS, capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            pytest.skip(f"npm could not install openid-client: {done.stderr[-300:]}")

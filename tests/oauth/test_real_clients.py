@@ -2,11 +2,8 @@
 
 import asyncio
 import json
-import re
-import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -17,49 +14,17 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 
 from oauth.registration import register
+from tests.conftest import CLIENTS
 from tests.oauth.conftest import PASSWORD
+from tests.person import Person
 
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
-CLIENTS = Path(__file__).parent.parent / "clients"
 REDIRECT = "http://127.0.0.1:7/callback"  # nobody listens there: the browser below stops before it
-
-
-class Person:
-    """A browser without a screen, and somebody who signs in and presses Allow."""
-
-    def __init__(self, site, user, company):
-        self.site, self.user, self.company, self.session = site, user, company, requests.Session()
-
-    def form(self, page, **values):
-        fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))
-        action = re.search(r'<form method="post" action="([^"]+)"', page.text)[1].replace("&amp;", "&")
-        fields = {name: value.replace("&amp;", "&") for name, value in fields.items()}
-        return self.session.post(self.site + action, fields | values, allow_redirects=False)
-
-    def visit(self, url):
-        """Opens an app's request and goes through with it; returns where the app is called back."""
-        answer = self.session.get(url)
-        assert answer.status_code == 200, answer.text
-        if "/app/sign-in" in answer.url:
-            answer = self.form(answer, username=self.user.email, password=PASSWORD)
-            assert answer.status_code == 302, answer.text
-            answer = self.session.get(self.site + answer.headers["Location"])
-        answer = self.form(answer, company=str(self.company.id), decision="allow")
-        assert answer.status_code == 302, answer.text
-        return answer.headers["Location"]
-
-    def disconnect(self):
-        """In Settings."""
-        page = self.session.get(f"{self.site}/app/companies/{self.company.id}/settings/api-keys")
-        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
-        path = re.search(r'action="(/app/companies/[^"]+/disconnect)"', page.text)[1]
-        answer = self.session.post(self.site + path, {"csrfmiddlewaretoken": token}, allow_redirects=False)
-        assert answer.status_code == 302
 
 
 @pytest.fixture
 def person(site, alice, acme):
-    someone = Person(site, alice, acme)
+    someone = Person(site, email=alice.email, password=PASSWORD, company_id=acme.id)
     yield someone
     someone.session.close()  # an open connection keeps a thread of the server, and that one the database
 
@@ -70,18 +35,6 @@ def registered(request, transactional_db):
 
 
 # ---------------------------------------------------------------------------------------------- openid-client
-
-
-@pytest.fixture(scope="session")
-def node_modules():
-    """Installs the client as its lock file says; where there is no node, or no registry, the tests are skipped."""
-    if not shutil.which("node") or not shutil.which("npm"):
-        pytest.skip("node and npm are not installed: openid-client is not tried")
-    if not (CLIENTS / "node_modules" / "openid-client").is_dir():
-        npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
-        done = subprocess.run(npm, check=False, cwd=CLIENTS, capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            pytest.skip(f"npm could not install openid-client: {done.stderr[-300:]}")
 
 
 class Node:
