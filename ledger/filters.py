@@ -183,6 +183,12 @@ class TransactionFilter(django_filters.FilterSet):
         return rows.filter(Q(from_to__icontains=value) | Q(description__icontains=value) | Q(notes__icontains=value))
 
 
+ORDERS = {
+    "-date": ("-date", "-id"),
+    "date": ("date", "id"),
+    "-amount": ("-amount_value", "-id"),
+    "amount": ("amount_value", "id"),
+}
 REPEATABLE = {"accountId", "categoryId"}
 NAMES = frozenset(TransactionFilter.base_filters)
 EMPTY_ALLOWED = {"q"}
@@ -204,6 +210,13 @@ def narrowed(rows: Any, given: "MultiValueDict[str, str]") -> Any:
     if errors:
         raise ValidationError(errors)
     return filterset.qs
+
+
+def order_of(sort: str) -> tuple[str, str]:
+    """The columns that a ``sort`` orders by. Raises ValidationError."""
+    if sort not in ORDERS:
+        raise ValidationError({"sort": [ErrorDetail(f"Must be one of {', '.join(ORDERS)}.", code="invalid_filter")]})
+    return ORDERS[sort]
 
 
 def from_object(given: Mapping[str, Any]) -> "MultiValueDict[str, str]":

@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from ledger.pages import one_transaction, splitting, transfers
+from ledger.pages import transactions as transaction_pages
 from ledger.views import (
     accounts,
     categories,
@@ -102,4 +104,13 @@ urlpatterns = [
     path("companies/<str:company_id>/subscription_events", subscriptions.SubscriptionEventViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/subscription_events/import", subscriptions.SubscriptionEventViewSet.as_view({"post": "import_events"})),
     path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscriptions.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("app/companies/<str:company_id>/transactions", transaction_pages.transactions, name="transactions"),
+    path("app/companies/<str:company_id>/transactions/download", transaction_pages.download, name="transactions-csv"),
+    path("app/companies/<str:company_id>/transactions/new", transaction_pages.new, name="transaction-new"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>", one_transaction.transaction, name="transaction"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/edit", one_transaction.edit, name="transaction-edit"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/delete", one_transaction.delete, name="transaction-delete"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/split", splitting.split, name="transaction-split"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/link", transfers.link, name="transaction-link"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/unlink", transfers.unlink, name="transaction-unlink"),
 ]

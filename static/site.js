@@ -48,6 +48,25 @@ for (const form of document.querySelectorAll("[data-consent]")) {
   }
 }
 
+// A box above the rows ticks all of them; how many are ticked is told.
+for (const form of document.querySelectorAll("[data-bulk]")) {
+  const all = form.querySelector("[data-tick-all]");
+  if (!all) continue;
+  const boxes = [...form.querySelectorAll("[name=id]")];
+  const count = () => {
+    const ticked = boxes.filter((box) => box.checked).length;
+    all.checked = ticked === boxes.length;
+    all.indeterminate = ticked > 0 && ticked < boxes.length;
+    form.querySelector("[data-ticked]").textContent = ticked ? ticked + " ticked" : "";
+  };
+  all.hidden = false;
+  form.addEventListener("change", (event) => {
+    if (event.target === all) for (const box of boxes) box.checked = all.checked;
+    count();
+  });
+  count();
+}
+
 // One open confirmation at a time; Escape and a click elsewhere close it.
 const confirmations = document.querySelectorAll("details.confirm");
 document.addEventListener("click", (event) => {

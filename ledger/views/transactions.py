@@ -3,7 +3,6 @@
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
-from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,7 +12,7 @@ from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
 from companies.permissions import Permission
 from ledger import booking
-from ledger.filters import NAMES, PARAMETERS, narrowed
+from ledger.filters import NAMES, ORDERS, PARAMETERS, narrowed, order_of
 from ledger.models import Transaction
 from ledger.reading import read, rendered
 from ledger.serializers import transactions as shapes
@@ -21,12 +20,6 @@ from ledger.serializers.selections import known_ids
 from ledger.serializers.transaction_shape import EXAMPLE, TransactionShape
 from ledger.views.base import LedgerViewSet
 
-ORDERS = {
-    "-date": ("-date", "-id"),
-    "date": ("date", "id"),
-    "-amount": ("-amount_value", "-id"),
-    "amount": ("amount_value", "id"),
-}
 SORTED_BY = {"date": "date", "amount_value": "amountValue", "id": "id"}
 SORT = OpenApiParameter("sort", enum=list(ORDERS), description="`-date` where it is left out")
 
@@ -50,14 +43,10 @@ class TransactionViewSet(LedgerViewSet):
         params = request.query_params.copy()
         limit, cursor = page_limit(params), params.get("cursor")
         sort = params.get("sort", "-date")
-        if sort not in ORDERS:
-            raise ValidationError(
-                {"sort": [ErrorDetail(f"Must be one of {', '.join(ORDERS)}.", code="invalid_filter")]}
-            )
+        order = order_of(sort)
         for name in ("limit", "cursor", "sort"):
             params.pop(name, None)
         rows = narrowed(Transaction.objects.of(self.company.id), params)
-        order = ORDERS[sort]
         if cursor is not None:
             rows = rows.filter(after(order, checked(rows, order, decode(request, order, cursor))))
         page = read(rows.order_by(*order)[: limit + 1])

@@ -1,0 +1,39 @@
+"""Counterparties by name: a company may have thousands, more than a list to choose from holds."""
+
+import re
+
+from companies.errors import FieldErrors
+from companies.models import Company, id_from
+from companies.pages.visits import Visit
+from companies.permissions import Permission
+from ledger.models import Counterparty
+
+MOST_SUGGESTED = 300
+WITH_TYPE = re.compile(r"(.+) \((\w+)\)", re.DOTALL)
+
+
+def suggested(visit: Visit) -> list[str]:
+    """Names to offer while one types; the first so many, for others may be typed as well."""
+    if not visit.may(Permission.COUNTERPARTIES_READ):
+        return []
+    rows = list(Counterparty.objects.of(visit.company.id).in_order().values_list("name", "type")[:MOST_SUGGESTED])
+    names = [name for name, _ in rows]
+    return [f"{name} ({kind})" if names.count(name) > 1 else name for name, kind in rows]
+
+
+def counterparty_called(text: str, *, company: Company, pointer: str = "#/counterparty") -> Counterparty:
+    """The one of this name; of several with one name, the one of the type in brackets: “Nimbus (vendor)”.
+
+    Its id is as good as its name. Raises FieldErrors (unknown_id).
+    """
+    rows = Counterparty.objects.of(company.id)
+    own = id_from(text)
+    candidates = list(rows.filter(id=own) if own else rows.filter(name__iexact=text)[:2])
+    if not candidates and (parts := WITH_TYPE.fullmatch(text)):
+        candidates = list(rows.filter(name__iexact=parts[1], type=parts[2])[:2])
+    if not candidates:
+        raise FieldErrors([(pointer, "unknown_id", "No counterparty has this name.")])
+    if len(candidates) > 1:
+        detail = "Several counterparties have this name: add the type in brackets, or give the id."
+        raise FieldErrors([(pointer, "unknown_id", detail)])
+    return candidates[0]

@@ -1,0 +1,235 @@
+"""The editor of a transaction's parts: rows of a category with its line and an amount, saved as one map."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from companies.errors import FieldErrors, Refusal
+from companies.models import Company
+from companies.pages.typed import Typed
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger import splitting
+from ledger.calc.money import format_amount
+from ledger.calc.recognition import DateRule
+from ledger.dating import Rule
+from ledger.models import Categorization, Transaction
+from ledger.pages.categorizing import date_rule
+from ledger.pages.changes import found, ledger_change, parsed, seen, show_refusal, unless_changed
+from ledger.pages.counterparties import counterparty_called, suggested
+from ledger.pages.one_transaction import parts_of
+from ledger.pages.words import RULES, as_line, in_choices, names_for, of_line
+from ledger.serializers import transactions as shapes
+from ledger.serializers.money import amount_in
+
+SPARE = 2  # empty rows below those that are filled in
+MOST_ROWS = 100
+OF_ROW = ("key", "category", "amount")  # a part with several lines has a row for each; the rest stands in its first
+OF_PART = ("tax", "counterparty", "rule", "start", "end", "invoice", "note")
+DETAILS = ("counterparty", "start", "end", "invoice", "note")
+FIELDS = {  # where a row shows what is wrong with a field of its part
+    "categoryId": "category",
+    "plSplit": "amount",
+    "passThroughTax": "tax",
+    "counterparty": "counterparty",
+    "usingDateRule": "rule",
+    "usingDateRule/startDate": "start",
+    "usingDateRule/endDate": "end",
+    "usingDateRule/invoiceDate": "invoice",
+    "sourceNote": "note",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as it was typed."""
+
+    number: int
+    values: Mapping[str, str]
+
+    @property
+    def filled(self) -> bool:
+        return any(self.values[name] for name in ("category", "amount", "tax")) and not self.values["remove"]
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
+def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
+    """The parts to edit; saved, the map of PUT transactions/{id}/categorizations. Legs of transfers stay."""
+    row = found(visit, transaction_id)
+    parts = list(parts_of(row))
+    if visit.request.method != "POST":
+        stored = [each for part in parts if part.counter_id is None for each in rows_of(part, row)]
+        return show_editor(visit, row, parts, numbered(stored), Typed(values={}))
+    rows = posted_rows(visit.request.POST)
+    if "more" in visit.request.POST:
+        return show_editor(visit, row, parts, rows, Typed(values={}), spare=len(rows) + 3)
+    keys: dict[str, Row] = {}
+    with ledger_change(visit) as change:
+        row = found(visit, transaction_id, locked=True)
+        unless_changed(row, visit.request.POST)
+        parts = list(parts_of(row))
+        body = body_of(rows, row=row, company=visit.company, keys=keys)
+        given = [leg_as_given(part) for part in parts if part.counter_id]
+        given += shapes.given_parts(parsed(shapes.CategorizationMap, body))
+        splitting.replace_parts(company=visit.company, row=row, stamp=visit.stamp, given=given)
+    if change.refusal:
+        form = Typed(values={})
+        show_faults(form, change.refusal, keys)
+        return show_editor(visit, row, parts, rows, form)
+    messages.success(visit.request, "The categorizations were saved.")
+    return redirect("transaction", company_id=visit.company.id, transaction_id=row.id)
+
+
+# ---------------------------------------------------------------------------------------------- rows and parts
+
+
+def rows_of(part: Categorization, row: Transaction) -> list[dict[str, str]]:
+    """A part as rows: one a line, and one for a part that is nothing but tax."""
+    currency = row.amount_currency
+    lines = [(as_line(part.category_id, line), format_amount(value, currency)) for line, value in part.split.items()]
+    rows = [
+        empty_row(key=str(part.id), category=name, amount=amount)
+        for name, amount in lines or [(str(part.category_id), "")]
+    ]
+    rows[0] |= {
+        "tax": "" if part.pass_through_tax is None else format_amount(part.pass_through_tax, currency),
+        "counterparty": part.counterparty.name if part.counterparty else "",
+        "rule": part.rule,
+        "start": day(part.rule_start_date),
+        "end": day(part.rule_end_date),
+        "invoice": day(part.invoice_date),
+        "note": part.source_note or "",
+    }
+    return rows
+
+
+def day(value: Any) -> str:
+    return value.isoformat() if value else ""
+
+
+def empty_row(**values: str) -> dict[str, str]:
+    return dict.fromkeys((*OF_ROW, *OF_PART, "remove"), "") | {"rule": DateRule.TRANSACTION_DATE.value} | values
+
+
+def numbered(rows: list[dict[str, str]]) -> list[Row]:
+    return [Row(number, values) for number, values in enumerate(rows)]
+
+
+def posted_rows(posted: Mapping[str, str]) -> list[Row]:
+    """The rows of the form, as many as it says that it has."""
+    text = posted.get("rows", "")
+    count = min(int(text), MOST_ROWS) if text.isascii() and text.isdecimal() else 0
+    return numbered([{name: posted.get(f"{name}-{n}", "").strip() for name in empty_row()} for n in range(count)])
+
+
+def body_of(rows: list[Row], *, row: Transaction, company: Company, keys: dict[str, Row]) -> dict[str, Any]:
+    """The body of the API. ``keys`` learns which row stands for which part. Raises FieldErrors."""
+    parts: dict[str, dict[str, Any]] = {}
+    faults: list[tuple[str, str, str]] = []
+    for each in rows:
+        if not each.filled:
+            continue
+        category_id, line = of_line(each.values["category"])
+        key = each.values["key"] or f"row-{each.number}"
+        if key in parts and parts[key]["categoryId"] != category_id:  # moved to another category: a part of its own
+            key = f"row-{each.number}"
+        try:
+            if key not in parts:
+                keys[key] = each
+                parts[key] = part_body(each, category_id, row=row, company=company, pointer=f"#/categorizations/{key}")
+            if each.values["amount"]:
+                value = typed_amount(each, "amount", row, f"#/categorizations/{key}/plSplit")
+                lines = parts[key]["plSplit"]
+                lines[line or ""] = lines.get(line or "", Decimal(0)) + value
+        except FieldErrors as refusal:
+            faults += refusal.errors
+    if faults:
+        raise FieldErrors(faults)
+    return {"categorizations": parts}
+
+
+def part_body(each: Row, category_id: str, *, row: Transaction, company: Company, pointer: str) -> dict[str, Any]:
+    """What a part has besides its lines. Raises FieldErrors."""
+    values = each.values
+    if not category_id:
+        raise FieldErrors([(f"{pointer}/categoryId", "required", "Choose a category.")])
+    body: dict[str, Any] = {"categoryId": category_id, "plSplit": {}, "sourceNote": values["note"] or None}
+    body["usingDateRule"] = date_rule(values["rule"], values["start"], values["end"], invoice=values["invoice"])
+    if values["tax"]:
+        body["passThroughTax"] = typed_amount(each, "tax", row, f"{pointer}/passThroughTax")
+    if name := values["counterparty"]:
+        who = counterparty_called(name, company=company, pointer=f"{pointer}/counterparty")
+        body["counterparty"] = {"id": str(who.id)}
+    return body
+
+
+def typed_amount(each: Row, name: str, row: Transaction, pointer: str) -> Decimal:
+    return amount_in(each.values[name], row.amount_currency, pointer=pointer)
+
+
+def leg_as_given(part: Categorization) -> splitting.Given:
+    """A leg of a transfer as it is: it must be among the parts, unchanged."""
+    return splitting.Given(
+        key=str(part.id),
+        category_id=part.category_id,
+        lines=part.split,
+        counterparty_id=part.counterparty_id,
+        rule=Rule(part.rule, part.rule_start_date, part.rule_end_date, part.invoice_date),
+        pass_through_tax=part.pass_through_tax,
+        source_note=part.source_note,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- the page
+
+
+def show_faults(form: Typed, refusal: Refusal, keys: dict[str, Row]) -> None:
+    """Each at the field of its row."""
+    fields = {
+        f"categorizations/{key}/{path}": f"{name}-{row.number}"
+        for key, row in keys.items()
+        for path, name in FIELDS.items()
+    }
+    show_refusal(form, refusal, fields=fields)
+
+
+def show_editor(
+    visit: Visit, row: Transaction, parts: list[Categorization], rows: list[Row], form: Typed, *, spare: int = 0
+) -> HttpResponse:
+    names = names_for(visit)
+    wanted = min(max(len(rows) if not form.valid or spare else len(rows) + SPARE, spare), MOST_ROWS)
+    rows = rows + numbered([empty_row() for _ in range(wanted)])[len(rows) :]
+    form.values = {f"{name}-{each.number}": value for each in rows for name, value in each.values.items()}
+    return visit.show(
+        "ledger/split.html",
+        status=200 if form.valid else 400,
+        tab="transactions",
+        row=row,
+        seen=seen(row),
+        form=form,
+        rows=[shown_row(each, rows, form) for each in rows],
+        legs=[part for part in parts if part.counter_id],
+        rest=row.amount_value - row.categorized_value,
+        category_lines=names.lines(),
+        rules=in_choices(RULES),
+        counterparties=suggested(visit),
+    )
+
+
+def shown_row(each: Row, rows: list[Row], form: Typed) -> dict[str, Any]:
+    values, key = each.values, each.values["key"]
+    usual = DateRule.TRANSACTION_DATE.value
+    details = any(values[name] for name in DETAILS) or values["rule"] not in ("", usual)
+    return {
+        "number": each.number,
+        "values": values,
+        "names": {name: f"{name}-{each.number}" for name in values},
+        "continues": bool(key) and any(other.values["key"] == key for other in rows[: each.number]),
+        "open": details or any(f"{name}-{each.number}" in form.errors for name in (*DETAILS, "rule")),
+    }
