@@ -62,7 +62,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
 def parts_of(row: Transaction) -> Any:
     """A transaction's parts in their order, with what they point at."""
     rows = Categorization.objects.of(row.company_id).filter(transaction_id=row.id)
-    return rows.select_related("counterparty", "counter__transaction").order_by("position", "id")
+    return rows.select_related("category", "counterparty", "counter__transaction").order_by("position", "id")
 
 
 def shown_part(part: Categorization, words: Any) -> dict[str, Any]:

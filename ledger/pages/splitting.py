@@ -1,7 +1,7 @@
 """The editor of a transaction's parts: rows of a category with its line and an amount, saved as one map."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -24,15 +24,14 @@ from ledger.pages.categorizing import date_rule
 from ledger.pages.changes import found, ledger_change, parsed, seen, show_refusal, unless_changed
 from ledger.pages.counterparties import counterparty_called, suggested
 from ledger.pages.one_transaction import parts_of
-from ledger.pages.words import RULES, as_line, in_choices, names_for, of_line
+from ledger.pages.words import RULES, Names, as_line, in_choices, names_for, of_line
 from ledger.serializers import transactions as shapes
 from ledger.serializers.money import amount_in
 
 SPARE = 2  # empty rows below those that are filled in
 MOST_ROWS = 100
 OF_ROW = ("key", "category", "amount")  # a part with several lines has a row for each; the rest stands in its first
-OF_PART = ("tax", "counterparty", "rule", "start", "end", "invoice", "note")
-DETAILS = ("counterparty", "start", "end", "invoice", "note")
+DETAILS = ("counterparty", "rule", "start", "end", "invoice", "note")
 FIELDS = {  # where a row shows what is wrong with a field of its part
     "categoryId": "category",
     "plSplit": "amount",
@@ -62,26 +61,25 @@ class Row:
 def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
     """The parts to edit; saved, the map of PUT transactions/{id}/categorizations. Legs of transfers stay."""
     row = found(visit, transaction_id)
-    parts = list(parts_of(row))
+    parts, names = list(parts_of(row)), names_for(visit)
     if visit.request.method != "POST":
-        stored = [each for part in parts if part.counter_id is None for each in rows_of(part, row)]
-        return show_editor(visit, row, parts, numbered(stored), Typed(values={}))
+        stored = [each for part in parts if part.counter_id is None for each in rows_of(part, row, names)]
+        return show_editor(visit, names, row, parts, numbered(stored), Typed(values={}))
     rows = posted_rows(visit.request.POST)
     if "more" in visit.request.POST:
-        return show_editor(visit, row, parts, rows, Typed(values={}), spare=len(rows) + 3)
-    keys: dict[str, Row] = {}
+        return show_editor(visit, names, row, parts, rows, Typed(values={}), spare=len(rows) + 3)
+    reader = Reader(row, visit.company, known_people(parts, names))
     with ledger_change(visit) as change:
         row = found(visit, transaction_id, locked=True)
         unless_changed(row, visit.request.POST)
         parts = list(parts_of(row))
-        body = body_of(rows, row=row, company=visit.company, keys=keys)
         given = [leg_as_given(part) for part in parts if part.counter_id]
-        given += shapes.given_parts(parsed(shapes.CategorizationMap, body))
+        given += shapes.given_parts(parsed(shapes.CategorizationMap, reader.body(rows)))
         splitting.replace_parts(company=visit.company, row=row, stamp=visit.stamp, given=given)
     if change.refusal:
         form = Typed(values={})
-        show_faults(form, change.refusal, keys)
-        return show_editor(visit, row, parts, rows, form)
+        show_faults(form, change.refusal, reader)
+        return show_editor(visit, names, row, parts, rows, form)
     messages.success(visit.request, "The categorizations were saved.")
     return redirect("transaction", company_id=visit.company.id, transaction_id=row.id)
 
@@ -89,17 +87,17 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
 # ---------------------------------------------------------------------------------------------- rows and parts
 
 
-def rows_of(part: Categorization, row: Transaction) -> list[dict[str, str]]:
+def rows_of(part: Categorization, row: Transaction, names: Names) -> list[dict[str, str]]:
     """A part as rows: one a line, and one for a part that is nothing but tax."""
     currency = row.amount_currency
     lines = [(as_line(part.category_id, line), format_amount(value, currency)) for line, value in part.split.items()]
     rows = [
         empty_row(key=str(part.id), category=name, amount=amount)
-        for name, amount in lines or [(str(part.category_id), "")]
+        for name, amount in lines or [(as_line(part.category_id, part.category.pl_types[0]), "")]
     ]
     rows[0] |= {
         "tax": "" if part.pass_through_tax is None else format_amount(part.pass_through_tax, currency),
-        "counterparty": part.counterparty.name if part.counterparty else "",
+        "counterparty": names.counterparty(part.counterparty) if part.counterparty else "",
         "rule": part.rule,
         "start": day(part.rule_start_date),
         "end": day(part.rule_end_date),
@@ -109,12 +107,21 @@ def rows_of(part: Categorization, row: Transaction) -> list[dict[str, str]]:
     return rows
 
 
+def known_people(parts: list[Categorization], names: Names) -> dict[str, tuple[str, UUID]]:
+    """By part, its counterparty as the page calls it."""
+    return {
+        str(part.id): (names.counterparty(part.counterparty), part.counterparty.id)
+        for part in parts
+        if part.counterparty
+    }
+
+
 def day(value: Any) -> str:
     return value.isoformat() if value else ""
 
 
 def empty_row(**values: str) -> dict[str, str]:
-    return dict.fromkeys((*OF_ROW, *OF_PART, "remove"), "") | {"rule": DateRule.TRANSACTION_DATE.value} | values
+    return dict.fromkeys((*OF_ROW, "tax", *DETAILS, "remove"), "") | {"rule": DateRule.TRANSACTION_DATE.value} | values
 
 
 def numbered(rows: list[dict[str, str]]) -> list[Row]:
@@ -128,49 +135,63 @@ def posted_rows(posted: Mapping[str, str]) -> list[Row]:
     return numbered([{name: posted.get(f"{name}-{n}", "").strip() for name in empty_row()} for n in range(count)])
 
 
-def body_of(rows: list[Row], *, row: Transaction, company: Company, keys: dict[str, Row]) -> dict[str, Any]:
-    """The body of the API. ``keys`` learns which row stands for which part. Raises FieldErrors."""
-    parts: dict[str, dict[str, Any]] = {}
-    faults: list[tuple[str, str, str]] = []
-    for each in rows:
-        if not each.filled:
-            continue
+@dataclass(slots=True)
+class Reader:
+    """Reads rows as the body of the API, and remembers which of them stand for which part."""
+
+    row: Transaction
+    company: Company
+    known: Mapping[str, tuple[str, UUID]]  # by part: what its counterparty is called on the page, and its id
+    rows_by_key: dict[str, tuple[Row, Row]] = field(default_factory=dict)  # where its amounts stand, and its details
+    faults: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def body(self, rows: list[Row]) -> dict[str, Any]:
+        """Raises FieldErrors with all that is wrong."""
+        parts: dict[str, dict[str, Any]] = {}
+        firsts: dict[str, Row] = {}  # the details of a part stand in its first row, be that removed
+        for each in rows:
+            first = firsts.setdefault(each.values["key"] or f"row-{each.number}", each)
+            if each.filled:
+                self.add(each, first, parts)
+        if self.faults:
+            raise FieldErrors(self.faults)
+        return {"categorizations": parts}
+
+    def add(self, each: Row, first: Row, parts: dict[str, dict[str, Any]]) -> None:
         category_id, line = of_line(each.values["category"])
         key = each.values["key"] or f"row-{each.number}"
         if key in parts and parts[key]["categoryId"] != category_id:  # moved to another category: a part of its own
             key = f"row-{each.number}"
+        pointer = f"#/categorizations/{key}"
+        self.rows_by_key.setdefault(key, (each, first))
         try:
-            if key not in parts:
-                keys[key] = each
-                parts[key] = part_body(each, category_id, row=row, company=company, pointer=f"#/categorizations/{key}")
-            if each.values["amount"]:
-                value = typed_amount(each, "amount", row, f"#/categorizations/{key}/plSplit")
-                lines = parts[key]["plSplit"]
-                lines[line or ""] = lines.get(line or "", Decimal(0)) + value
+            if not category_id or (each.values["amount"] and not line):
+                raise FieldErrors([(f"{pointer}/categoryId", "required", "Choose a category.")])
+            part = parts.get(key) or self.details(each, first, pointer) | {"categoryId": category_id, "plSplit": {}}
+            if line and each.values["amount"]:
+                value = amount_in(each.values["amount"], self.row.amount_currency, pointer=f"{pointer}/plSplit")
+                part["plSplit"][line] = part["plSplit"].get(line, Decimal(0)) + value
+            parts[key] = part
         except FieldErrors as refusal:
-            faults += refusal.errors
-    if faults:
-        raise FieldErrors(faults)
-    return {"categorizations": parts}
+            self.faults += refusal.errors
 
+    def details(self, each: Row, first: Row, pointer: str) -> dict[str, Any]:
+        """What a part has besides its lines. Raises FieldErrors."""
+        values = first.values
+        rule = date_rule(values["rule"], values["start"], values["end"], invoice=values["invoice"])
+        body: dict[str, Any] = {"usingDateRule": rule, "sourceNote": values["note"] or None}
+        if tax := each.values["tax"]:
+            body["passThroughTax"] = amount_in(tax, self.row.amount_currency, pointer=f"{pointer}/passThroughTax")
+        if name := values["counterparty"]:
+            body["counterparty"] = {"id": str(self.counterparty(values["key"], name, f"{pointer}/counterparty"))}
+        return body
 
-def part_body(each: Row, category_id: str, *, row: Transaction, company: Company, pointer: str) -> dict[str, Any]:
-    """What a part has besides its lines. Raises FieldErrors."""
-    values = each.values
-    if not category_id:
-        raise FieldErrors([(f"{pointer}/categoryId", "required", "Choose a category.")])
-    body: dict[str, Any] = {"categoryId": category_id, "plSplit": {}, "sourceNote": values["note"] or None}
-    body["usingDateRule"] = date_rule(values["rule"], values["start"], values["end"], invoice=values["invoice"])
-    if values["tax"]:
-        body["passThroughTax"] = typed_amount(each, "tax", row, f"{pointer}/passThroughTax")
-    if name := values["counterparty"]:
-        who = counterparty_called(name, company=company, pointer=f"{pointer}/counterparty")
-        body["counterparty"] = {"id": str(who.id)}
-    return body
-
-
-def typed_amount(each: Row, name: str, row: Transaction, pointer: str) -> Decimal:
-    return amount_in(each.values[name], row.amount_currency, pointer=pointer)
+    def counterparty(self, key: str, name: str, pointer: str) -> UUID:
+        """Who was left alone stays, whoever else has this name."""
+        shown, known_id = self.known.get(key, ("", None))
+        if known_id and name == shown:
+            return known_id
+        return counterparty_called(name, company=self.company, pointer=pointer).id
 
 
 def leg_as_given(part: Categorization) -> splitting.Given:
@@ -189,20 +210,26 @@ def leg_as_given(part: Categorization) -> splitting.Given:
 # ---------------------------------------------------------------------------------------------- the page
 
 
-def show_faults(form: Typed, refusal: Refusal, keys: dict[str, Row]) -> None:
+def show_faults(form: Typed, refusal: Refusal, reader: Reader) -> None:
     """Each at the field of its row."""
     fields = {
-        f"categorizations/{key}/{path}": f"{name}-{row.number}"
-        for key, row in keys.items()
+        f"categorizations/{key}/{path}": f"{name}-{(first if name in DETAILS else each).number}"
+        for key, (each, first) in reader.rows_by_key.items()
         for path, name in FIELDS.items()
     }
     show_refusal(form, refusal, fields=fields)
 
 
 def show_editor(
-    visit: Visit, row: Transaction, parts: list[Categorization], rows: list[Row], form: Typed, *, spare: int = 0
+    visit: Visit,
+    names: Names,
+    row: Transaction,
+    parts: list[Categorization],
+    rows: list[Row],
+    form: Typed,
+    *,
+    spare: int = 0,
 ) -> HttpResponse:
-    names = names_for(visit)
     wanted = min(max(len(rows) if not form.valid or spare else len(rows) + SPARE, spare), MOST_ROWS)
     rows = rows + numbered([empty_row() for _ in range(wanted)])[len(rows) :]
     form.values = {f"{name}-{each.number}": value for each in rows for name, value in each.values.items()}
@@ -225,11 +252,11 @@ def show_editor(
 def shown_row(each: Row, rows: list[Row], form: Typed) -> dict[str, Any]:
     values, key = each.values, each.values["key"]
     usual = DateRule.TRANSACTION_DATE.value
-    details = any(values[name] for name in DETAILS) or values["rule"] not in ("", usual)
+    details = any(values[name] for name in DETAILS if name != "rule") or values["rule"] not in ("", usual)
     return {
         "number": each.number,
         "values": values,
         "names": {name: f"{name}-{each.number}" for name in values},
         "continues": bool(key) and any(other.values["key"] == key for other in rows[: each.number]),
-        "open": details or any(f"{name}-{each.number}" in form.errors for name in (*DETAILS, "rule")),
+        "open": details or any(f"{name}-{each.number}" in form.errors for name in DETAILS),
     }

@@ -1,11 +1,13 @@
 """What tests of the ledger stand on: accounts, bookings and the company's own categories, all made over HTTP."""
 
+import html
+import re
 from datetime import date
 from decimal import Decimal
 
 import pytest
 
-from ledger import movements, posting, transfers
+from ledger import matching, movements, posting, transfers
 from ledger.calc.fx import RateTable
 from ledger.models import MonthResult
 
@@ -69,7 +71,7 @@ def rates(monkeypatch):
 
     def known(**per_euro):
         table = RateTable([(currency, date(2026, 1, 1), Decimal(rate)) for currency, rate in per_euro.items()])
-        for module in (posting, transfers):
+        for module in (matching, posting, transfers):
             monkeypatch.setattr(module, "rate_table", lambda: table)
 
     known(USD="1.25", JPY="160")
@@ -93,3 +95,38 @@ def results(company):
     """{(month, line): value in the base currency} of the derived months that are not zero."""
     rows = MonthResult.objects.of(company.id).exclude(base_amount=0)
     return {(f"{row.month:%Y-%m}", row.pl_type): row.base_amount for row in rows}
+
+
+class Pages:
+    """The pages of a company's transactions as somebody sees them who has signed in."""
+
+    def __init__(self, company, client):
+        self.base, self.client = f"/app/companies/{company.id}/transactions", client
+
+    def get(self, path="", **params):
+        return self.client.get(f"{self.base}{path}", params)
+
+    def post(self, path="", **form):
+        return self.client.post(f"{self.base}{path}", form)
+
+
+@pytest.fixture
+def pages_of(browser_of):
+    return lambda user, company: Pages(company, browser_of(user, company).client)
+
+
+@pytest.fixture
+def pages(pages_of, alice, acme):
+    return pages_of(alice, acme)
+
+
+def text_of(answer):
+    """A page's words without its markup, blanks put together."""
+    body = re.sub(r"<(script|style|select|datalist).*?</\1>", " ", answer.content.decode(), flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+
+def error_at(answer, name):
+    """What the page says is wrong with a field; None where it says nothing."""
+    found = re.search(rf'<p class="field-error" id="{re.escape(name)}-error">(.*?)</p>', answer.content.decode())
+    return html.unescape(found[1]) if found else None

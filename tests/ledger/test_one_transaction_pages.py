@@ -1,0 +1,346 @@
+"""The pages of one transaction: what is known of it, its fields, its parts, and the other leg of its transfer."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from ledger.models import Categorization, Transaction
+from tests import factories
+from tests.ledger.conftest import error_at, text_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+NOBODY = "00000000-0000-7000-8000-000000000000"
+PDF = b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+
+
+@pytest.fixture
+def bought(books, bank):
+    return books.book(bank, "-119.00", fromTo="Nimbus Cloud", description="March hosting", notes="paid late")["id"]
+
+
+def rows(*parts, **more):
+    """The editor's form: each part its fields."""
+    form = {f"{name}-{number}": value for number, part in enumerate(parts) for name, value in part.items()}
+    return form | {"rows": str(len(parts))} | more
+
+
+# ---------------------------------------------------------------------------------------------- all that is known
+
+
+def test_the_page_tells_facts_parts_documents_and_history(pages, books, bought, acme, api):
+    nimbus = factories.customer(acme, "Nimbus")
+    net = {
+        "categoryId": books.category("hosting"),
+        "plSplit": {"cogs": -100},
+        "passThroughTax": -19,
+        "usingDateRule": {"type": "month"},
+        "counterparty": {"id": str(nimbus.id)},
+        "sourceNote": "invoice 12",
+    }
+    assert books.split(bought, net).status_code == 200
+    api.client.post(
+        api.path("files"),
+        {"file": SimpleUploadedFile("bill.pdf", PDF), "transactionIds": bought},
+        headers=api.headers,
+    )
+    answer = pages.get(f"/{bought}")
+    text = text_of(answer)
+    for part in (
+        *("Nimbus Cloud", "March hosting", "paid late", "−€119.00", "Hosting", "Cost of revenue", "−€100.00"),
+        *("Tax passed through", "−€19.00", "1 Mar 2026 – 31 Mar 2026", "Whole month", "invoice 12", "bill.pdf"),
+        *("Transaction created", "Transaction split", "key “test”"),
+    ):
+        assert part in text, part
+    link = next(part for part in answer.content.decode().split('"') if part.endswith("/content"))
+    assert b"".join(pages.client.get(link).streaming_content) == PDF
+    assert f"?counterpartyId={nimbus.id}" in answer.content.decode()
+
+
+def test_the_viewer_sees_no_forms_and_no_history(pages_of, bob, acme, bought):
+    answer = pages_of(bob, acme).get(f"/{bought}")
+    assert "March hosting" in text_of(answer)
+    assert "History" not in text_of(answer)
+    for path in ("edit", "delete", "split", "link", "unlink"):
+        assert f"{bought}/{path}" not in answer.content.decode()
+        assert pages_of(bob, acme).post(f"/{bought}/{path}").status_code == 403
+    assert Transaction.objects.filter(id=bought).exists()
+
+
+@pytest.mark.parametrize("path", ["", "/edit", "/split", "/link"])
+def test_a_page_of_another_companys_transaction_is_not_there(path, pages_of, carol, globex, acme, bought):
+    assert pages_of(carol, globex).get(f"/{bought}{path}").status_code == 404
+    assert pages_of(carol, acme).get(f"/{bought}{path}").status_code == 404
+    if path:
+        assert pages_of(carol, globex).post(f"/{bought}{path}").status_code == 404
+
+
+def test_queries_do_not_grow_with_parts_and_history(pages, books, bank, acme):
+    def cost(key):
+        pages.get(f"/{key}")
+        with CaptureQueriesContext(connection) as queries:
+            assert pages.get(f"/{key}").status_code == 200
+        return len(queries)
+
+    few, many = books.book(bank, "-100.00")["id"], books.book(bank, "-100.00")["id"]
+    for key, count in ((few, 1), (many, 9)):
+        who = [{"counterparty": {"id": str(factories.customer(acme).id)}} for _ in range(count)]
+        part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}}
+        for _ in range(count):
+            assert books.split(key, *(part | each for each in who)).status_code == 200
+    assert cost(few) == cost(many) <= 12
+
+
+# ---------------------------------------------------------------------------------------------- its own fields
+
+
+def test_fields_are_changed_as_the_api_changes_them(pages, books, bought, bank, alice):
+    form = {"accountId": bank, "date": "2026-03-20", "amountValue": "-120.00", "amountCurrency": "EUR", "fromTo": "N"}
+    form |= {"description": "", "notes": "", "externalId": "x-1", "assignedUserId": str(alice.pk), "pending": "on"}
+    assert pages.post(f"/{bought}/edit", **form).status_code == 302
+    row = books.read(bought)
+    assert (row["amountValue"], row["date"], row["fromTo"], row["notes"]) == ("-120.00", "2026-03-20", "N", None)
+    assert (row["description"], row["pending"], row["externalId"], row["assignedUserId"]) == (
+        *(None, True, "x-1"),
+        str(alice.pk),
+    )
+    assert 'name="pending" checked' in pages.get(f"/{bought}/edit").content.decode()
+
+
+def test_what_a_link_holds_is_not_offered_and_not_taken(pages, books, bought, savings):
+    target = books.book(savings, "119.00")["id"]
+    books.link(bought, target)
+    assert (
+        'id="amountValue" name="amountValue" required value="-119.00"' in pages.get(f"/{bought}/edit").content.decode()
+    )
+    assert pages.get(f"/{bought}/edit").content.decode().count(" disabled") == 3
+    assert pages.post(f"/{bought}/edit", date="2026-03-20", fromTo="N", description="").status_code == 302
+    answer = pages.post(f"/{bought}/edit", amountValue="-1.00")
+    assert answer.status_code == 400
+    assert "stays as it is until it is unlinked" in text_of(answer)
+    assert (books.read(bought)["amountValue"], books.read(bought)["fromTo"]) == ("-119.00", "N")
+
+
+def test_the_box_of_a_pending_initial_balance_is_not_taken_for_unticked(pages, api, bank, books):
+    api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "10.00"})
+    opening = api.get(f"accounts/{bank}/initial_balance").json()["transaction"]["id"]
+    assert pages.post(f"/{opening}/edit", notes="from the statement").status_code == 302
+    assert books.read(opening)["notes"] == "from the statement"
+
+
+@pytest.mark.parametrize("path", ["edit", "split"])
+def test_nobody_overwrites_what_they_have_not_seen(path, pages, books, bought, api):
+    body = pages.get(f"/{bought}/{path}").content.decode()
+    seen = body.split('name="seen" value="')[1].split('"')[0]
+    api.put(f"transactions/{bought}", {"description": "somebody else's"})
+    answer = pages.post(f"/{bought}/{path}", seen=seen, description="mine", rows="0")
+    assert answer.status_code == 400
+    assert "Somebody changed it" in text_of(answer)
+    assert books.read(bought)["description"] == "somebody else's"
+
+
+def test_a_transaction_is_deleted_from_its_page(pages, books, bought, savings):
+    target = books.book(savings, "119.00")["id"]
+    books.link(bought, target)
+    answer = pages.post(f"/{bought}/delete")
+    assert (answer.status_code, answer["Location"]) == (302, pages.base)
+    assert not Transaction.objects.filter(id=bought).exists()
+    assert books.parts(target) == []
+
+
+# ---------------------------------------------------------------------------------------------- its parts
+
+
+def test_a_transaction_is_split_over_categories(pages, books, bought, acme):
+    factories.customer(acme, "Nimbus")
+    hosting, support = books.category("hosting"), books.category("support")
+    form = rows(
+        {"category": f"{hosting}:cogs", "amount": "-80.00", "tax": "-19", "counterparty": "Nimbus", "rule": "month"},
+        {"category": "", "amount": ""},
+        {"category": f"{support}:cogs", "amount": "-20", "note": "hotline"},
+    )
+    assert pages.post(f"/{bought}/split", **form).status_code == 302
+    first, second = books.parts(bought)
+    assert (first["plSplit"], first["passThroughTax"], first["usingDateRule"]) == (
+        {"cogs": -80},
+        -19,
+        {"type": "month"},
+    )
+    assert (second["categoryId"], second["plSplit"], second["sourceNote"]) == (support, {"cogs": -20}, "hotline")
+    assert "Still open" not in text_of(pages.get(f"/{bought}"))
+
+
+def test_saving_the_editor_as_it_is_changes_no_part(pages, books, bought, acme, api):
+    both = api.post("categories", {"name": "Rent", "plTypes": ["cogs", "ga"]}).json()["id"]
+    who = {"type": "customer", "id": str(factories.customer(acme).id)}
+    period = {"type": "servicePeriod", "startDate": "2026-03-01", "endDate": "2026-04-30", "invoiceDate": "2026-02-28"}
+    two = {"categoryId": both, "plSplit": {"cogs": -40, "ga": -20}, "passThroughTax": -9, "counterparty": who}
+    tax = {"categoryId": books.category("hosting"), "passThroughTax": -1}
+    assert books.split(bought, two | {"usingDateRule": period, "sourceNote": "n"}, tax).status_code == 200
+    before = books.read(bought)["categorizations"]
+    form = filled_in(pages.get(f"/{bought}/split").content.decode())
+    assert pages.post(f"/{bought}/split", **form).status_code == 302
+    assert books.read(bought)["categorizations"] == before
+
+
+def filled_in(body):
+    """What a browser would send of the editor."""
+    import re
+
+    form = dict(re.findall(r'<input type="hidden" name="([\w-]+)" value="([^"]*)"', body))
+    for tag in re.findall(r"<input [^>]*>", body):
+        name, value = re.search(r' name="([\w-]+)"', tag), re.search(r' value="([^"]*)"', tag)
+        if name and value and "checkbox" not in tag and "csrf" not in tag:
+            form[name[1]] = value[1]
+    for name, options in re.findall(r'<select [^>]*name="([\w-]+)"[^>]*>(.*?)</select>', body, re.DOTALL):
+        chosen = re.search(r'<option value="([^"]*)" selected', options)
+        form[name] = chosen[1] if chosen else ""
+    return {name: value for name, value in form.items() if name != "csrfmiddlewaretoken"}
+
+
+def test_a_row_is_removed_or_moved_to_another_category(pages, books, bought, api):
+    both = api.post("categories", {"name": "Rent", "plTypes": ["cogs", "ga"]}).json()["id"]
+    books.split(bought, {"categoryId": both, "plSplit": {"cogs": -40, "ga": -20}})
+    form = filled_in(pages.get(f"/{bought}/split").content.decode())
+    hosting = books.category("hosting")
+    assert pages.post(f"/{bought}/split", **form | {"category-1": f"{hosting}:cogs"}).status_code == 302
+    assert [part["plSplit"] for part in books.parts(bought)] == [{"cogs": -40}, {"cogs": -20}]
+    form = filled_in(pages.get(f"/{bought}/split").content.decode())
+    assert pages.post(f"/{bought}/split", **form | {"remove-0": "on"}).status_code == 302
+    (left,) = books.parts(bought)
+    assert (left["categoryId"], left["plSplit"]) == (hosting, {"cogs": -20})
+
+
+def test_details_stand_with_the_part_when_its_first_row_goes_and_one_of_two_namesakes_stays(
+    pages, books, bought, acme, api
+):
+    both = api.post("categories", {"name": "Rent", "plTypes": ["cogs", "ga"]}).json()["id"]
+    who = {"type": "customer", "id": str(factories.customer(acme, "Twin").id)}
+    factories.customer(acme, "Twin")
+    books.split(bought, {"categoryId": both, "plSplit": {"cogs": -40, "ga": -20}, "counterparty": who})
+    form = filled_in(pages.get(f"/{bought}/split").content.decode()) | {"remove-0": "on"}
+    assert pages.post(f"/{bought}/split", **form).status_code == 302
+    (left,) = books.parts(bought)
+    assert (left["plSplit"], left["counterparty"]) == ({"ga": -20}, who)
+    form = rows({"category": f"{both}:ga", "amount": "-1", "counterparty": "Twin"})
+    assert "Several counterparties" in error_at(pages.post(f"/{bought}/split", **form), "counterparty-0")
+    assert pages.post(f"/{bought}/split", **form | {"counterparty-0": who["id"]}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        ({"amount": "100.00"}, "amount-1"),
+        ({"amount": "-1.234"}, "amount-1"),
+        ({"amount": "much"}, "amount-1"),
+        ({"amount": ""}, "amount-1"),
+        ({"category": ""}, "category-1"),
+        ({"category": NOBODY}, "category-1"),
+        ({"tax": "19"}, "tax-1"),
+        ({"counterparty": "Nobody"}, "counterparty-1"),
+        ({"rule": "custom"}, "start-1"),
+        ({"rule": "custom", "start": "2026-03-02", "end": "2026-03-01"}, "end-1"),
+        ({"invoice": "yesterday"}, "invoice-1"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_told_at_its_field_and_kept(part, name, pages, books, bought):
+    usual = {"category": f"{books.category('hosting')}:cogs", "amount": "-10.00", "note": "kept"}
+    answer = pages.post(f"/{bought}/split", **rows(usual, usual | part))
+    assert answer.status_code == 400
+    assert error_at(answer, name)
+    assert 'value="kept"' in answer.content.decode()
+    assert books.parts(bought) == []
+
+
+def test_parts_may_not_exceed_the_amount_and_more_rows_can_be_had(pages, books, bought):
+    part = {"category": f"{books.category('hosting')}:cogs", "amount": "-100.00"}
+    answer = pages.post(f"/{bought}/split", **rows(part, part))
+    assert answer.status_code == 400
+    assert "add up to more than the transaction" in text_of(answer)
+    answer = pages.post(f"/{bought}/split", **rows(part, part, more="1"))
+    assert answer.status_code == 200
+    assert 'name="category-4"' in answer.content.decode()
+    assert books.parts(bought) == []
+
+
+def test_a_leg_stays_when_the_rest_is_split(pages, books, bought, savings):
+    target = books.book(savings, "100.00")["id"]
+    assert books.link(bought, target, force=True).status_code == 200
+    books.split(bought)  # refused: the leg must stay
+    leg = next(iter(books.read(bought)["categorizations"]))
+    answer = pages.get(f"/{bought}/split")
+    assert "is linked with another transaction and stays as it is" in text_of(answer)
+    assert pages.post(f"/{bought}/split", **rows()).status_code == 302
+    assert list(books.read(bought)["categorizations"]) == [leg]
+
+
+# ---------------------------------------------------------------------------------------------- its transfer
+
+
+def test_candidates_are_open_opposite_near_and_of_the_same_size(pages, books, bank, savings, rates):
+    source = books.book(bank, "-100.00", "2026-03-15")["id"]
+    dollars = books.account(name="Dollars", defaultCurrency="USD")
+    fits = {
+        "equal": books.book(savings, "100.00", "2026-03-17", fromTo="equal")["id"],
+        "abroad": books.book(dollars, "130.00", "2026-03-14", fromTo="abroad")["id"],  # worth 125.00 at the day's rate
+    }
+    for amount, day, account in (
+        ("100.00", "2026-03-15", bank),
+        ("-100.00", "2026-03-15", savings),
+        ("100.01", "2026-03-15", savings),
+        ("100.00", "2026-03-26", savings),
+        ("140.00", "2026-03-15", dollars),
+    ):
+        books.book(account, amount, day, fromTo="unfit")
+    closed = books.book(savings, "100.00", fromTo="unfit")["id"]
+    books.split(closed, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 100}})
+    body = pages.get(f"/{source}/link").content.decode()
+    assert body.find(fits["abroad"]) < body.find(fits["equal"])
+    assert body.count('name="target"') == 2
+    assert "unfit" not in body
+    assert pages.get(f"/{source}/link", days="30").content.decode().count('name="target"') == 3
+    assert pages.get(f"/{source}/link", amounts="any").content.decode().count('name="target"') == 4
+    assert pages.get(f"/{source}/link", days="7").status_code == 404
+
+
+def test_a_transfer_is_linked_and_unlinked(pages, books, bank, savings):
+    source, target = books.book(bank, "-100.00")["id"], books.book(savings, "100.00")["id"]
+    answer = pages.post(f"/{source}/link", target=target, part="")
+    assert (answer.status_code, answer["Location"]) == (302, f"{pages.base}/{source}")
+    page = pages.get(f"/{source}")
+    assert "The two are linked" in text_of(page)
+    assert f"/transactions/{target}" in page.content.decode()
+    ((part, _),) = books.read(source)["categorizations"].items()
+    assert pages.post(f"/{source}/unlink", part=part).status_code == 302
+    assert "both legs are open again" in text_of(pages.get(f"/{source}"))
+    assert (books.parts(source), books.parts(target)) == ([], [])
+    pages.post(f"/{source}/unlink", part=part)
+    assert "not linked any more" in text_of(pages.get(f"/{source}"))
+
+
+def test_a_part_can_be_the_leg(pages, books, bank, savings):
+    source, target = books.book(bank, "-119.00")["id"], books.book(savings, "100.00")["id"]
+    books.split(source, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
+    ((part, _),) = books.read(source)["categorizations"].items()
+    assert target not in pages.get(f"/{source}/link").content.decode()
+    assert target in pages.get(f"/{source}/link", part=part).content.decode()
+    assert pages.get(f"/{source}/link", part=NOBODY).status_code == 404
+    assert pages.post(f"/{source}/link", part=part, target=target).status_code == 302
+    assert Categorization.objects.get(id=part).counter.transaction_id == Transaction.objects.get(id=target).id
+
+
+@pytest.mark.parametrize("target", ["", "nonsense", NOBODY])
+def test_no_leg_or_an_unknown_one_is_refused(target, pages, books, bank, savings):
+    source = books.book(bank, "-100.00")["id"]
+    books.book(savings, "100.00")
+    answer = pages.post(f"/{source}/link", target=target)
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.content.decode()
+
+
+def test_amounts_that_differ_are_linked_by_force_only(pages, books, bank, savings):
+    source, target = books.book(bank, "-101.50")["id"], books.book(savings, "100.00")["id"]
+    answer = pages.post(f"/{source}/link?amounts=any", target=target)
+    assert answer.status_code == 400
+    assert "force accepts the difference" in text_of(answer)
+    assert pages.post(f"/{source}/link?amounts=any", target=target, force="on").status_code == 302
