@@ -101,13 +101,10 @@ def edit(visit: Visit, transaction_id: UUID) -> HttpResponse:
     if visit.request.method != "POST":
         return show_form(visit, typed_transaction(values_of(row)), row=row, fixed=fixed)
     form = typed_transaction(visit.request.POST)
-    body = body_of(form)
-    if "pending" in fixed and "pending" not in visit.request.POST:
-        del body["pending"]  # a box that is not there is not unticked
     with ledger_change(visit) as change:
         row = found(visit, transaction_id, locked=True)
         unless_changed(row, visit.request.POST)
-        values = parsed(TransactionShape, body, partial=True)
+        values = parsed(TransactionShape, body_of(form), partial=True)
         booking.change(row=row, company=visit.company, stamp=visit.stamp, values=values)
     if change.refusal:
         show_refusal(form, change.refusal, fields={})

@@ -1,5 +1,6 @@
 """The editor of a transaction's parts: rows of a category with its line and an amount, saved as one map."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -28,8 +29,9 @@ from ledger.pages.words import RULES, Names, as_line, in_choices, names_for, of_
 from ledger.serializers import transactions as shapes
 from ledger.serializers.money import amount_in
 
-SPARE = 2  # empty rows below those that are filled in
-MOST_ROWS = 100
+SPARE = 2  # empty rows below those that are stored
+MORE = 3
+NUMBERED = re.compile(r"category-(\d{1,5})", re.ASCII)
 OF_ROW = ("key", "category", "amount")  # a part with several lines has a row for each; the rest stands in its first
 DETAILS = ("counterparty", "rule", "start", "end", "invoice", "note")
 FIELDS = {  # where a row shows what is wrong with a field of its part
@@ -64,10 +66,10 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
     parts, names = list(parts_of(row)), names_for(visit)
     if visit.request.method != "POST":
         stored = [each for part in parts if part.counter_id is None for each in rows_of(part, row, names)]
-        return show_editor(visit, names, row, parts, numbered(stored), Typed(values={}))
+        return show_editor(visit, row, parts, rows=numbered(stored), spare=SPARE, form=Typed(values={}), names=names)
     rows = posted_rows(visit.request.POST)
     if "more" in visit.request.POST:
-        return show_editor(visit, names, row, parts, rows, Typed(values={}), spare=len(rows) + 3)
+        return show_editor(visit, row, parts, rows=rows, spare=MORE, form=Typed(values={}), names=names)
     reader = Reader(row, visit.company, known_people(parts, names))
     with ledger_change(visit) as change:
         row = found(visit, transaction_id, locked=True)
@@ -79,7 +81,7 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
     if change.refusal:
         form = Typed(values={})
         show_faults(form, change.refusal, reader)
-        return show_editor(visit, names, row, parts, rows, form)
+        return show_editor(visit, row, parts, rows=rows, spare=0, form=form, names=names)
     messages.success(visit.request, "The categorizations were saved.")
     return redirect("transaction", company_id=visit.company.id, transaction_id=row.id)
 
@@ -129,10 +131,9 @@ def numbered(rows: list[dict[str, str]]) -> list[Row]:
 
 
 def posted_rows(posted: Mapping[str, str]) -> list[Row]:
-    """The rows of the form, as many as it says that it has."""
-    text = posted.get("rows", "")
-    count = min(int(text), MOST_ROWS) if text.isascii() and text.isdecimal() else 0
-    return numbered([{name: posted.get(f"{name}-{n}", "").strip() for name in empty_row()} for n in range(count)])
+    """The rows of the form, in their order: each has a category to choose."""
+    numbers = sorted(int(found[1]) for name in posted if (found := NUMBERED.fullmatch(name)))
+    return [Row(n, {name: posted.get(f"{name}-{n}", "").strip() for name in empty_row()}) for n in numbers]
 
 
 @dataclass(slots=True)
@@ -222,16 +223,17 @@ def show_faults(form: Typed, refusal: Refusal, reader: Reader) -> None:
 
 def show_editor(
     visit: Visit,
-    names: Names,
     row: Transaction,
     parts: list[Categorization],
-    rows: list[Row],
-    form: Typed,
     *,
-    spare: int = 0,
+    rows: list[Row],
+    spare: int,
+    form: Typed,
+    names: Names,
 ) -> HttpResponse:
-    wanted = min(max(len(rows) if not form.valid or spare else len(rows) + SPARE, spare), MOST_ROWS)
-    rows = rows + numbered([empty_row() for _ in range(wanted)])[len(rows) :]
+    """The rows, and so many empty ones below."""
+    first = max((each.number for each in rows), default=-1) + 1
+    rows = rows + [Row(first + number, empty_row()) for number in range(spare)]
     form.values = {f"{name}-{each.number}": value for each in rows for name, value in each.values.items()}
     return visit.show(
         "ledger/split.html",
@@ -257,6 +259,6 @@ def shown_row(each: Row, rows: list[Row], form: Typed) -> dict[str, Any]:
         "number": each.number,
         "values": values,
         "names": {name: f"{name}-{each.number}" for name in values},
-        "continues": bool(key) and any(other.values["key"] == key for other in rows[: each.number]),
+        "continues": bool(key) and any(other.values["key"] == key for other in rows if other.number < each.number),
         "open": details or any(f"{name}-{each.number}" in form.errors for name in DETAILS),
     }

@@ -22,7 +22,7 @@ def bought(books, bank):
 def rows(*parts, **more):
     """The editor's form: each part its fields."""
     form = {f"{name}-{number}": value for number, part in enumerate(parts) for name, value in part.items()}
-    return form | {"rows": str(len(parts))} | more
+    return form | more
 
 
 # ---------------------------------------------------------------------------------------------- all that is known
@@ -121,7 +121,7 @@ def test_what_a_link_holds_is_not_offered_and_not_taken(pages, books, bought, sa
     assert (books.read(bought)["amountValue"], books.read(bought)["fromTo"]) == ("-119.00", "N")
 
 
-def test_the_box_of_a_pending_initial_balance_is_not_taken_for_unticked(pages, api, bank, books):
+def test_of_an_initial_balance_the_texts_are_changed(pages, api, bank, books):
     api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "10.00"})
     opening = api.get(f"accounts/{bank}/initial_balance").json()["transaction"]["id"]
     assert pages.post(f"/{opening}/edit", notes="from the statement").status_code == 302
@@ -133,7 +133,7 @@ def test_nobody_overwrites_what_they_have_not_seen(path, pages, books, bought, a
     body = pages.get(f"/{bought}/{path}").content.decode()
     seen = body.split('name="seen" value="')[1].split('"')[0]
     api.put(f"transactions/{bought}", {"description": "somebody else's"})
-    answer = pages.post(f"/{bought}/{path}", seen=seen, description="mine", rows="0")
+    answer = pages.post(f"/{bought}/{path}", seen=seen, description="mine")
     assert answer.status_code == 400
     assert "Somebody changed it" in text_of(answer)
     assert books.read(bought)["description"] == "somebody else's"
@@ -261,6 +261,15 @@ def test_parts_may_not_exceed_the_amount_and_more_rows_can_be_had(pages, books, 
     assert answer.status_code == 200
     assert 'name="category-4"' in answer.content.decode()
     assert books.parts(bought) == []
+
+
+def test_a_transaction_with_many_parts_keeps_them_all(pages, books, bought):
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -0.1}}
+    assert books.split(bought, *[part] * 120).status_code == 200
+    before = books.read(bought)["categorizations"]
+    form = filled_in(pages.get(f"/{bought}/split").content.decode())
+    assert pages.post(f"/{bought}/split", **form).status_code == 302
+    assert books.read(bought)["categorizations"] == before
 
 
 def test_a_leg_stays_when_the_rest_is_split(pages, books, bought, savings):

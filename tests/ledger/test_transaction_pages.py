@@ -205,7 +205,7 @@ def test_the_file_has_every_page_of_what_the_filter_finds(pages, books, bank, th
     assert pages.get("/download", startDate="x").status_code == 400
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+49 30", "-1", "@SUM(A1)", "\t=1", " =1+1", "＝1"])
+@pytest.mark.parametrize("text", ["=1+1", "+49 30", "-1", "@SUM(A1)", "\t=1", "\rx", " =1+1", "＝1"])
 def test_no_spreadsheet_calculates_what_somebody_wrote_into_a_text(text, pages, books, bank):
     books.book(bank, "-1.00", fromTo=text, notes="a - b")
     (row,) = rows_of(pages.get("/download"))

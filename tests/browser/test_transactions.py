@@ -1,0 +1,164 @@
+"""Transactions in a real browser: found, categorized, split and linked, with the pointer and by keyboard alone."""
+
+from datetime import date
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from companies.models import Company
+from ledger import accounts, booking
+from ledger.models import Transaction
+from tests import factories
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def books():
+    """Acme with two accounts: bills of Nimbus, a coffee, and hundred euros that went to the savings."""
+    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    acme, stamp = factories.company(name="Acme", owner=owner), factories.stamp()
+    bank = accounts.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Main"})
+    savings = accounts.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Savings"})
+    factories.customer(acme, "Nimbus")
+    for account, day, amount, who in (
+        (bank, 1, "-119.00", "Nimbus Cloud"),
+        (bank, 2, "-238.00", "Nimbus Cloud"),
+        (bank, 3, "-4.50", "Corner Bistro"),
+        (bank, 4, "-100.00", "Own account"),
+        (savings, 5, "100.00", "Own account"),
+    ):
+        values = {"account_id": account.id, "date": date(2026, 3, day), "amount_value": amount, "from_to": who}
+        booking.book(company=acme, stamp=stamp, values=values)
+    return acme
+
+
+@pytest.fixture
+def desk(page, live_server, books, complaints):
+    """The list, after signing in."""
+    page.goto(f"{live_server.url}/app/companies/{books.id}/transactions")
+    page.get_by_label("E-mail address").fill("olga@acme.example")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Transactions")).to_be_visible()
+    return page
+
+
+def rows(page):
+    return page.get_by_role("table", name="Transactions").locator("tbody tr")
+
+
+def test_the_open_ones_are_found_ticked_and_categorized(desk):
+    desk.get_by_label("Search").fill("nimbus")
+    desk.get_by_label("Status").select_option("Open")
+    desk.get_by_role("button", name="Filter").click()
+    expect(rows(desk)).to_have_count(2)
+    for box in desk.get_by_role("checkbox", name="Nimbus Cloud").all():
+        box.check()
+    expect(desk.get_by_text("2 ticked")).to_be_visible()
+    choose(desk.get_by_role("group", name="With the ticked").get_by_label("Category"), "Hosting")
+    desk.get_by_role("button", name="Categorize", exact=True).click()
+    expect(desk.get_by_role("status")).to_have_text("2 transactions categorized.")
+    expect(desk.get_by_text("No transaction matches")).to_be_visible()
+    desk.get_by_label("Status").select_option("Closed")
+    desk.get_by_role("button", name="Filter").click()
+    expect(rows(desk)).to_have_count(2)
+    expect(rows(desk).first).to_contain_text("Hosting")
+
+
+def choose(field, category):
+    """Chooses a category by its name, whatever its emoji is."""
+    field.select_option(value=field.locator("option", has_text=category).first.get_attribute("value"))
+
+
+def test_a_bill_is_split_and_a_wrong_part_is_told(desk):
+    desk.get_by_role("link", name="Nimbus Cloud").first.click()
+    desk.get_by_role("link", name="Categorize").click()
+    first, second = desk.get_by_role("group", name="Part 1"), desk.get_by_role("group", name="Part 2")
+    choose(first.get_by_label("Category"), "Hosting")
+    first.get_by_label("Amount").fill("-200")
+    first.get_by_label("Tax passed through").fill("-38")
+    choose(second.get_by_label("Category"), "Support")
+    second.get_by_label("Amount").fill("10")
+    desk.get_by_role("button", name="Save").click()
+    expect(second.get_by_text("Must have the sign of the transaction.")).to_be_visible()
+    expect(second.get_by_label("Amount")).to_have_attribute("aria-invalid", "true")
+    first.get_by_label("Amount").fill("-190")
+    second.get_by_label("Amount").fill("-10")
+    desk.get_by_role("button", name="Save").click()
+    parts = desk.get_by_role("table", name="Categorizations")
+    expect(parts.locator("tbody tr")).to_have_count(2)
+    expect(parts).to_contain_text("−€190.00")
+    expect(desk.get_by_text("Still open")).to_have_count(0)
+
+
+def test_a_transfer_is_linked_and_unlinked(desk):
+    desk.get_by_role("link", name="Own account").last.click()
+    desk.get_by_role("link", name="Link transfer").click()
+    expect(desk.get_by_role("radio")).to_have_count(1)
+    desk.get_by_role("button", name="Link as one transfer").click()
+    expect(desk.get_by_text("The two are linked as one transfer.")).to_be_visible()
+    desk.get_by_role("link", name="Savings, 5 Mar 2026").click()
+    desk.get_by_text("Unlink", exact=True).click()
+    desk.get_by_role("button", name="Unlink the transfer").click()
+    expect(desk.get_by_text("both legs are open again")).to_be_visible()
+
+
+def test_the_main_way_goes_by_keyboard_alone(desk):
+    desk.get_by_label("Search").focus()
+    desk.keyboard.type("nimbus")
+    desk.keyboard.press("Enter")
+    expect(rows(desk)).to_have_count(2)
+    for box in (0, 1):
+        tab_to(desk, f'input[name="id"] >> nth={box}')
+        desk.keyboard.press("Space")
+    tab_to(desk, "#category", key="Shift+Tab")
+    while "Hosting" not in desk.locator("#category option:checked").inner_text():
+        desk.keyboard.press("ArrowDown")
+    tab_to(desk, 'button[value="categorize"]')
+    desk.keyboard.press("Enter")
+    expect(desk.get_by_role("status")).to_have_text("2 transactions categorized.")
+    assert Transaction.objects.of(Company.objects.get(name="Acme").id).filter(categorized_value__lt=0).count() == 2
+
+
+def tab_to(page, selector, key="Tab"):
+    """Presses Tab until the element has the focus."""
+    wanted = page.locator(selector)
+    for _ in range(60):
+        if wanted.evaluate("each => each === document.activeElement"):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{selector} is not reached by {key}")
+
+
+def test_everything_goes_without_scripts(browser, live_server, books):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/app/companies/{books.id}/transactions?q=bistro")
+    page.get_by_label("E-mail address").fill("olga@acme.example")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("checkbox", name="Corner Bistro").check()
+    page.get_by_text("Delete", exact=True).click()
+    page.get_by_role("button", name="Delete transactions").click()
+    expect(page.get_by_role("status")).to_have_text("1 transaction deleted.")
+    context.close()
+
+
+def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
+    """axe finds nothing grave on any of the pages in light and dark, and none scrolls sideways at 360 px."""
+    base = desk.url.split("?")[0]
+    key = Transaction.objects.of(books.id).get(amount_value=-100).id
+    for path in ("", "?startDate=x&counterparty=y", "/new", f"/{key}", f"/{key}/edit", f"/{key}/split", f"/{key}/link"):
+        desk.goto(base + path)
+        desk.evaluate("for (const each of document.querySelectorAll('details.fold')) each.open = true")
+        for width in (360, 1280):
+            desk.set_viewport_size({"width": width, "height": 800})
+            assert desk.evaluate("document.documentElement.scrollWidth") == width, (path, width)
+        for scheme in ("light", "dark"):
+            desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            found = Axe().run(desk).response["violations"]
+            grave = [each for each in found if each["impact"] in ("serious", "critical")]
+            assert [(path, scheme, each["id"], each["nodes"][0]["html"]) for each in grave] == []
