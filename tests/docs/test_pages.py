@@ -31,6 +31,19 @@ def served() -> Iterator[tuple[Machine, int]]:
 
 
 @pytest.fixture
+def any_key(served) -> Callable[[], str]:
+    """Makes a key such as the first start prints: of a company that is there already."""
+    machine, _ = served
+
+    def make() -> str:
+        words = ("--name", "Demo", "--currency", "EUR", "--owner", "demo@example.com")
+        company = machine.run("create_company", *words).stdout.strip()
+        return machine.run("create_api_key", "--company", company).stdout.strip()
+
+    return make
+
+
+@pytest.fixture
 def reader(served, tmp_path) -> Reader:
     machine, port = served
     environment = plain_environment(**machine.environment(PORT=port, HOME=tmp_path))
@@ -66,11 +79,14 @@ def test_every_block_says_what_it_is(page):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name)
-def test_every_command_of_a_page_runs_and_prints_what_is_said(reader, page, request):
+def test_every_command_of_a_page_runs_and_prints_what_is_said(reader, any_key, page, request):
     if any(block.language in PROGRAMS for block in blocks(page)):
         request.getfixturevalue("node_modules")
         reader.visit = somebody(reader)
-    reader.given = {"CALLBACK": lambda known, printed: f"'{reader.visit(printed.strip())}'"}
+    reader.given = {
+        "CALLBACK": lambda known, printed: f"'{reader.visit(printed.strip())}'",
+        "KEY": lambda *_: any_key(),
+    }
     assert reader.follow(page) == len(commands(page))
 
 
