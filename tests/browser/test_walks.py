@@ -1,5 +1,6 @@
 """Whole walks through the pages, in a real browser."""
 
+import re
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -129,6 +130,7 @@ def test_a_key_is_made_used_and_revoked(page, complaints, context, site, alice, 
     sign_in(page, alice)
     page.get_by_role("link", name="Acme").click()
     page.get_by_role("link", name="Settings").click()
+    page.get_by_role("link", name="API keys and apps").click()
     page.get_by_role("link", name="Create key").click()
     expect(page.locator("[data-resources]")).to_be_hidden()
     page.get_by_label("Name").fill("Nightly export")
@@ -173,7 +175,21 @@ def test_everything_works_without_javascript(browser, site, app, alice, acme):
     context.close()
 
 
-def test_the_keyboard_is_enough(page, complaints, site, alice):
+def tab_to(page, target):
+    """Presses Tab until the target has the focus, as somebody without a pointer does."""
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        if target.evaluate("each => each === document.activeElement"):
+            return
+    pytest.fail(f"{target} cannot be reached by Tab")
+
+
+def press(page, target, key="Enter"):
+    tab_to(page, target)
+    page.keyboard.press(key)
+
+
+def test_the_keyboard_is_enough(page, complaints, site, alice, acme):
     page.goto(f"{site}/app/")
     page.keyboard.type(alice.email)  # the first field has the focus
     for key in ("Tab", "Tab"):
@@ -183,6 +199,23 @@ def test_the_keyboard_is_enough(page, complaints, site, alice):
     expect(page.get_by_role("heading", level=1)).to_have_text("Companies")
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to content")).to_be_focused()
+    press(page, page.get_by_role("link", name="Acme"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    press(page, page.get_by_role("link", name="Settings"))
+    press(page, page.get_by_role("link", name="Members"))
+    tab_to(page, page.get_by_label("E-mail address"))
+    page.keyboard.type("new@acme.example")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_have_text("new@acme.example was added as viewer.")
+    press(page, page.get_by_label("Remove new@acme.example"))
+    press(page, page.get_by_role("button", name="Remove new@acme.example"))
+    expect(page.get_by_role("status")).to_contain_text("no longer belongs")
+    press(page, page.get_by_role("link", name="API keys and apps"))
+    press(page, page.get_by_role("link", name="Create key"))
+    expect(page.get_by_label("Name")).to_be_focused()
+    page.keyboard.type("Nightly")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("The key")).to_have_value(re.compile("^svc_"))
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
