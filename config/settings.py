@@ -241,7 +241,7 @@ PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
-PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune"]
+PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.uploads.prune"]
 
 # ---------------------------------------------------------------------------------------------- transport
 
@@ -270,6 +270,11 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_UPLOAD_MB * 1024 * 1024  # each operation has its own limit below this one
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+FILE_UPLOAD_HANDLERS = [
+    "companies.uploading.Bounded",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 
 SILENCED_SYSTEM_CHECKS = [
     "security.W008",  # the proxy in front redirects to TLS

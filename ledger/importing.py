@@ -46,6 +46,7 @@ class Outcome:
     errors: list[Error] = field(default_factory=list)
     batch: ImportBatch | None = None
     dry_run: bool = False
+    rows: list[Item] = field(default_factory=list)  # what is stored, or would be
 
 
 def import_transactions(*, company: Company, stamp: Stamp, request: Request, source: str = Source.IMPORT) -> Outcome:
@@ -61,7 +62,7 @@ def import_transactions(*, company: Company, stamp: Stamp, request: Request, sou
     if rows:
         one_writer(company.id)  # nor can a duplicate slip in beside this import
     rows = without_duplicates(company=company, rows=rows, request=request, outcome=outcome)
-    outcome.count = len(rows)
+    outcome.rows, outcome.count = rows, len(rows)
     if request.dry_run or not rows:
         return outcome
     outcome.batch = ImportBatch.objects.create(

@@ -9,6 +9,7 @@ from xml.parsers import expat
 from PIL import Image
 
 from companies.errors import Unsupported
+from ledger.calc.tables import decoded
 
 MOST_PIXELS = 100_000_000  # a scan of a large page has a tenth of them
 ROWS_LOOKED_AT = 20
@@ -99,14 +100,8 @@ def is_csv(content: bytes) -> bool:
 
 
 def as_text(content: bytes) -> str | None:
-    """The content as text in UTF-8, UTF-16 with its mark or Windows' Western encoding; None where it is no text."""
-    encodings = ["utf-16"] if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8-sig", "cp1252"]
-    for encoding in encodings:
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if all(character.isprintable() or character in "\t\r\n\xa0" for character in text[:100_000]):
-            return text
+    """The content as text; None where it is no text."""
+    text = decoded(content)
+    if text is None or not all(sign.isprintable() or sign in "\t\r\n\xa0" for sign in text[:100_000]):
         return None
-    return None
+    return text
