@@ -70,7 +70,7 @@ class Rows:
             raise TooManyRows(f"{len(self.lines):,} rows, and one import takes {MOST_ITEMS:,}. Split the file.")
 
     def request(self, *, dry_run: bool = False, on_error: str = "abort", duplicates: str = "skip") -> Request:
-        """What to ask of ``import_transactions``: an item for each row, None and an error for one that cannot be read."""
+        """What to ask of ``import_transactions``: an item for each row, None and an error where it cannot be read."""
         request = Request(items=[], dry_run=dry_run, on_error=on_error, duplicates=duplicates)
         for index, line in enumerate(self.lines):
             request.items.append(self.item(line, f"#/transactions/{index}", request))

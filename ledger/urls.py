@@ -4,6 +4,9 @@ from django.urls import path
 
 from ledger.pages import one_transaction, splitting, transfers
 from ledger.pages import transactions as transaction_pages
+from ledger.pages import accounts as account_pages
+from ledger.pages import importing
+from ledger.pages import imports as import_pages
 from ledger.views import (
     accounts,
     categories,
@@ -113,4 +116,15 @@ urlpatterns = [
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/split", splitting.split, name="transaction-split"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/link", transfers.link, name="transaction-link"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/unlink", transfers.unlink, name="transaction-unlink"),
+    path("app/companies/<str:company_id>/accounts", account_pages.shelf, name="accounts"),
+    path("app/companies/<str:company_id>/accounts/new", account_pages.new, name="account-new"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>", account_pages.one, name="account"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/edit", account_pages.edit, name="account-edit"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/initial-balance", account_pages.initial, name="account-initial"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/archive", account_pages.archive, name="account-archive"),
+    path("app/companies/<str:company_id>/accounts/<uuid:account_id>/delete", account_pages.delete, name="account-delete"),
+    path("app/companies/<str:company_id>/imports", import_pages.history, name="imports"),
+    path("app/companies/<str:company_id>/imports/new", importing.new, name="import-new"),
+    path("app/companies/<str:company_id>/imports/new/<uuid:upload_id>", importing.check, name="import-check"),
+    path("app/companies/<str:company_id>/imports/<uuid:import_id>/undo", import_pages.undo, name="import-undo"),
 ]

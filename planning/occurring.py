@@ -7,7 +7,7 @@ from uuid import UUID
 
 from companies.errors import FieldErrors
 from ledger.calc.money import format_amount
-from ledger.calc.months import MONTHS_A_YEAR
+from ledger.calc.months import MONTHS_A_YEAR, add_months
 from planning.calc.recurrence import Occurrence, expand
 from planning.models import PlannedTransaction
 
@@ -38,6 +38,18 @@ def occurrences_of(planned: PlannedTransaction, *, window_start: dt.date, window
     patches = {day: row.patch() for day, row in planned.overrides.items()}
     found = expand(planned.recurrence_rule(), patches, window_start=window_start, window_end=window_end)
     return [expected(planned, occurrence) for occurrence in found if not occurrence.skipped]
+
+
+def next_of(planned: PlannedTransaction, *, today: dt.date) -> Expected | None:
+    """The first occurrence from today on that takes place and is not settled, within ten years; looked for near first.
+
+    ``planned`` has its overrides.
+    """
+    for months in (3, MONTHS_A_YEAR, MOST_YEARS * MONTHS_A_YEAR):
+        found = occurrences_of(planned, window_start=today, window_end=add_months(today, months))
+        if coming := next((each for each in found if each.transaction_id is None), None):
+            return coming
+    return None
 
 
 def expected(planned: PlannedTransaction, occurrence: Occurrence) -> Expected:

@@ -15,6 +15,7 @@ from companies.access import Access
 from companies.models import Company
 from companies.permissions import Permission
 from ledger import committed
+from ledger.balances import balances_on, in_base
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import round_half_up
 from ledger.calc.months import first_of_month, last_of_month
@@ -109,9 +110,7 @@ def on_home(*, accesses: Iterable[Access], today: date) -> dict[Any, list[tuple[
 
 def cash_on(company: Company, *, day: date, rates: RateTable) -> Decimal:
     """What lies on the accounts that count as cash at the end of a day. Raises MissingRate."""
-    held = balances.balances_on(company_id=company.id, day=day)
+    held = balances_on(company_id=company.id, day=day)
     cash = Account.objects.of(company.id).cash().values_list("id", flat=True)
-    worth = (
-        balances.in_base(held.get(account, {}), base=company.base_currency, day=day, rates=rates) for account in cash
-    )
+    worth = (in_base(held.get(account, {}), base=company.base_currency, day=day, rates=rates) for account in cash)
     return round_half_up(sum(worth, start=ZERO), company.base_currency)

@@ -50,11 +50,13 @@ class Columns:
     @property
     def last(self) -> int:
         """The position of the last column without which a row says nothing."""
-        return max((self.places[name] for name in ("date", "amount", "debit", "credit") if name in self.places), default=0)
+        return max(
+            (self.places[name] for name in ("date", "amount", "debit", "credit") if name in self.places), default=0
+        )
 
 
 def names_of(lines: Sequence[Line], headings: int) -> list[str]:
-    """What the columns are called: by their headings, or by letters as in a spreadsheet; as many as the widest line has.
+    """What the columns are called: by their headings, or by letters as in a spreadsheet.
 
     >>> names_of([Line(1, ["Date", ""]), Line(2, ["1", "2", "3"])], 1)
     ['Date', 'Column B', 'Column C']
@@ -98,9 +100,7 @@ def guessed(lines: Sequence[Line]) -> Columns:
 def written(columns: Columns, sample: Sequence[Line]) -> Columns:
     """The columns with the way in which their dates and amounts are written, as far as the sample tells."""
     dates = cells_of(sample, columns.places.get("date"))
-    amounts = [
-        cell for name in ("amount", "debit", "credit") for cell in cells_of(sample, columns.places.get(name))
-    ]
+    amounts = [cell for name in ("amount", "debit", "credit") for cell in cells_of(sample, columns.places.get(name))]
     return replace(columns, date_order=guessed_order(dates), decimal_sign=guessed_sign(amounts))
 
 
@@ -149,7 +149,8 @@ def by_data(places: dict[str, int], sample: Sequence[Line]) -> dict[str, int]:
     found = dict(places)
     if "date" not in found:
         free = free_columns(found, sample)
-        found |= {"date": place for place in free[::-1] if mostly(is_date, cells_of(sample, place))}
+        dates = [place for place in free if mostly(is_date, cells_of(sample, place))]
+        found |= {"date": dates[0]} if dates else {}
     if not {"amount", "debit", "credit"} & set(found):
         amounts = [place for place in free_columns(found, sample) if mostly(is_amount, cells_of(sample, place))]
         if amounts:
@@ -201,7 +202,7 @@ def to_keep(columns: Columns, names: Sequence[str]) -> dict[str, Any]:
 
 
 def from_kept(kept: Any, lines: Sequence[Line]) -> Columns | None:
-    """Columns as they were kept, where this file has all of them; anything else, and whatever is no such JSON, is None."""
+    """Columns as they were kept, where this file has all of them; None for anything else, and for other JSON."""
     if not isinstance(kept, dict) or not isinstance(kept.get("columns"), dict):
         return None
     headings = kept.get("headings")

@@ -116,7 +116,7 @@ _YEAR_FIRST = re.compile(rf"([0-9]{{4}})(?:([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}})
 _YEAR_LAST = re.compile(rf"([0-9]{{1,2}}) ?([-/. ]) ?([0-9]{{1,2}}) ?\2 ?([0-9]{{4}}|[0-9]{{2}}){_TIME}")
 _DAY_AND_NAME = re.compile(rf"([0-9]{{1,2}})[-. ]{{1,2}}([A-Za-z]{{3,9}})[-., ]{{1,2}}([0-9]{{4}}|[0-9]{{2}}){_TIME}")
 _NAME_AND_DAY = re.compile(rf"([A-Za-z]{{3,9}})[-. ]{{1,2}}([0-9]{{1,2}})[-., ]{{1,2}}([0-9]{{4}}|[0-9]{{2}}){_TIME}")
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
 @lru_cache(maxsize=1 << 14)

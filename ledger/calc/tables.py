@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -113,7 +114,7 @@ def lines_of(text: str, *, most: int) -> list[Line]:
     return found
 
 
-def first_of_usual_width(lines: list[Line]) -> int:
+def first_of_usual_width(lines: Sequence[Line]) -> int:
     """The position of the first line that is as wide as most of the first ones: what stands before is no table."""
     sample = lines[:SAMPLE_LINES]
     usual = usual_width([len(line.cells) for line in sample])

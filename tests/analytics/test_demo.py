@@ -17,6 +17,7 @@ from analytics import balances, recurring
 from analytics.calc.series import axis
 from analytics.demonstration.company import furnish
 from companies.models import Company, Membership, User
+from ledger.balances import balances_on
 from ledger.calc.months import add_months, first_of_month
 from ledger.models import Account, Categorization, Counterparty, File, Product, SubscriptionEvent, Transaction
 from ledger.rates import rate_table
@@ -158,7 +159,7 @@ def test_cash_is_never_below_zero_on_any_account_that_counts(company):
     days = axis(TODAY - timedelta(days=700), TODAY, "week")
     cash = Account.objects.of(company.id).cash().values_list("id", "name")
     for day in days:
-        held = balances.balances_on(company_id=company.id, day=day)
+        held = balances_on(company_id=company.id, day=day)
         for account, name in cash:
             assert all(amount >= 0 for amount in held.get(account, {}).values()), (day, name)
 

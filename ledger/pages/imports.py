@@ -1,0 +1,51 @@
+"""The imports that were kept, and undoing one."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from rest_framework.exceptions import ValidationError
+
+from companies.api.pagination import keyset_rows
+from companies.pages.activity import names
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger import undoing
+from ledger.models import ImportBatch
+from ledger.one_writer import one_writer
+from ledger.pages.importing import counted
+
+A_PAGE = 50
+
+
+@company_page(reads=Permission.TRANSACTIONS_READ)
+def history(visit: Visit) -> HttpResponse:
+    """The company's imports, latest first; undone ones too."""
+    try:
+        rows, cursor = keyset_rows(
+            visit.request, ImportBatch.objects.of(visit.company.id), order=("-created_time", "-id"), limit=A_PAGE
+        )
+    except ValidationError:
+        raise Http404 from None
+    actors = names({row.created_user_id for row in rows if row.created_user_id}, company_id=visit.company.id)
+    shown = [{"row": row, "who": actors.get(row.created_user_id or "", "the service")} for row in rows]
+    writes = visit.may(Permission.TRANSACTIONS_WRITE)
+    return visit.show("ledger/imports.html", tab="transactions", imports=shown, cursor=cursor, writes=writes)
+
+
+@company_page(writes=Permission.TRANSACTIONS_WRITE)
+def undo(visit: Visit, import_id: UUID) -> HttpResponse:
+    """Its transactions go, and somebody is told how many of them had been changed."""
+    with visit.change() as change:
+        one_writer(visit.company.id)
+        batch = ImportBatch.objects.of(visit.company.id).select_for_update().filter(id=import_id).first()
+        if batch is None:
+            raise Http404
+        done = undoing.undo(batch=batch, company=visit.company, stamp=visit.stamp)
+    if change.refusal:
+        messages.error(visit.request, change.refusal.detail)
+    else:
+        since = f" {done.changed:,} of them had been changed since." if done.changed else ""
+        messages.success(visit.request, f"{counted(done.deleted, 'transaction')} removed.{since}")
+    return redirect("imports", company_id=visit.company.id)
