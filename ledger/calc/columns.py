@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ledger.calc.readings import DateOrder, DecimalSign, day_or_none, guessed_order, guessed_sign, is_money
-from ledger.calc.tables import Line, first_of_usual_width
+from ledger.calc.tables import Line, first_of_usual_width, usual_width
 
 SAMPLE = 200  # lines that a guess looks at
 ENOUGH = 0.8  # the share of a column's cells that must be dates, or amounts, to take it for one
@@ -56,14 +56,13 @@ class Columns:
 
 
 def names_of(lines: Sequence[Line], headings: int) -> list[str]:
-    """What the columns are called: by their headings, or by letters as in a spreadsheet.
+    """What the columns are called: by their headings, or by letters as in a spreadsheet; as many as most lines have.
 
-    >>> names_of([Line(1, ["Date", ""]), Line(2, ["1", "2", "3"])], 1)
+    >>> names_of([Line(1, ["Date", ""]), Line(2, ["1", "2", "3"]), Line(3, ["1", "2", "3"])], 1)
     ['Date', 'Column B', 'Column C']
     """
     heads = next((line.cells for line in lines if line.number == headings), [])
-    width = max((len(line.cells) for line in lines[:SAMPLE]), default=0)
-    width = max(width, len(heads))
+    width = max(usual_width([len(line.cells) for line in lines[:SAMPLE]]), len(heads))
     return [(heads[place] if place < len(heads) else "") or f"Column {letters(place)}" for place in range(width)]
 
 

@@ -1,5 +1,6 @@
 """Importing a CSV file: uploaded, checked by a dry run that stores nothing, and imported once that is confirmed."""
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -24,6 +25,7 @@ from ledger.pages.columns_form import ColumnsForm, as_sent
 
 SHOWN_ROWS = 10
 SHOWN_BAD_ROWS = 100
+SOME_ARE_BAD = "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
 SHOWN_LINES = 5  # of the file as it is, while its columns are not known
 
 
@@ -95,6 +97,33 @@ def choosable(visit: Visit) -> list[Account]:
 # ---------------------------------------------------------------------------------------------- check and import
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at an uploaded file: its lines and the choices of how to read them; at the first, nothing was chosen."""
+
+    visit: Visit
+    upload_id: UUID
+    lines: list[Line]
+    form: ColumnsForm
+    first: bool
+
+    def show(self, *, status: int, **context: Any) -> HttpResponse:
+        return self.visit.show(
+            "ledger/import_check.html",
+            status=status,
+            tab="transactions",
+            upload_id=self.upload_id,
+            lines=self.lines[:SHOWN_LINES],
+            form=self.form,
+            first_look=self.first,
+            **context,
+        )
+
+    @property
+    def duplicates(self) -> str:
+        return "keep" if self.form.cleaned_data["keep_duplicates"] else "skip"
+
+
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
 def check(visit: Visit, upload_id: UUID) -> HttpResponse:
     """Shows what would be stored and what is wrong; stores it once that is confirmed."""
@@ -103,88 +132,61 @@ def check(visit: Visit, upload_id: UUID) -> HttpResponse:
     except uploads.UploadGone as gone:
         messages.error(visit.request, f"{gone.detail} If you imported it already, it is in the list of imports.")
         return redirect("import-new", company_id=visit.company.id)
-    form = form_of(visit, lines)
-    context: dict[str, Any] = {"form": form, "upload_id": upload_id, "lines": lines[:SHOWN_LINES]}
-    context["first_look"] = first_look = "date" not in form.sent
-    if not form.is_valid():
-        return check_page(visit, status=200 if first_look else 400, **context)
+    look = look_at(visit, upload_id, lines)
+    if not look.form.is_valid():
+        return look.show(status=200 if look.first else 400)
     try:
-        rows = Rows(lines, form.columns(), account_id=form.cleaned_data["account"])
+        rows = Rows(lines, look.form.columns(), account_id=look.form.cleaned_data["account"])
     except Refusal as refusal:
-        return check_page(visit, status=400, error=refusal.detail, **context)
+        return look.show(status=400, error=refusal.detail)
     if visit.request.method != "POST":
-        return preview(visit, form, rows, **context)
-    refusal_or_done = imported(visit, form, rows, upload_id)
-    if isinstance(refusal_or_done, HttpResponse):
-        return refusal_or_done
-    return preview(visit, form, rows, status=400, error=refusal_or_done, **context)
+        return preview(look, rows)
+    return imported(look, rows)
 
 
-class SentForm(ColumnsForm):
-    """With what the visitor really sent, which at the first look is less than what is shown."""
-
-    sent: Any
-
-
-def form_of(visit: Visit, lines: list[Line]) -> SentForm:
-    """The choices that were sent; at the first look those that were kept for the account, or else a guess."""
-    sent = visit.request.POST if visit.request.method == "POST" else visit.request.GET
+def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
+    """With the choices that were sent; at the first look those that were kept for the account, or else a guess."""
+    sent: Any = visit.request.POST if visit.request.method == "POST" else visit.request.GET
     accounts = choosable(visit)
-    data: Any = sent
-    if "date" not in sent:
+    first = "date" not in sent
+    if first:
         account = next((each for each in accounts if str(each.id) == sent.get("account")), None)
         kept = (account.import_settings or {}) if account else {}
         columns = from_kept(kept.get("csv"), lines) or guessed(lines)
-        data = as_sent(columns, account=sent.get("account", ""), name=sent.get("name", ""))
-    form = SentForm(data, lines=lines, accounts=accounts)
-    form.sent = sent
-    return form
+        sent = as_sent(columns, account=sent.get("account", ""), name=sent.get("name", ""))
+    return Look(visit, upload_id, lines, ColumnsForm(sent, lines=lines, accounts=accounts), first)
 
 
-def preview(
-    visit: Visit, form: ColumnsForm, rows: Rows, *, status: int = 200, error: str = "", **context: Any
-) -> HttpResponse:
+def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> HttpResponse:
     """The dry run: nothing of it is stored."""
-    duplicates = "keep" if form.cleaned_data["keep_duplicates"] else "skip"
-    with visit.change() as change:
-        request = rows.request(dry_run=True, on_error="skip", duplicates=duplicates)
-        outcome = import_transactions(company=visit.company, stamp=visit.stamp, request=request)
+    with look.visit.change() as change:
+        request = rows.request(dry_run=True, on_error="skip", duplicates=look.duplicates)
+        outcome = import_transactions(company=look.visit.company, stamp=look.visit.stamp, request=request)
     if change.refusal:
-        return check_page(visit, status=400, error=change.refusal.detail, form=form, **context)
-    return check_page(
-        visit,
+        return look.show(status=400, error=change.refusal.detail)
+    return look.show(
         status=status,
         error=error,
-        form=form,
         outcome=outcome,
-        account=form.chosen_account(),
+        account=look.form.chosen_account(),
         first_rows=outcome.rows[:SHOWN_ROWS],
         bad_rows=rows.bad_rows(outcome.errors[:SHOWN_BAD_ROWS]),
-        **context,
     )
 
 
-def check_page(visit: Visit, *, status: int, **context: Any) -> HttpResponse:
-    return visit.show("ledger/import_check.html", status=status, tab="transactions", **context)
-
-
-def imported(visit: Visit, form: ColumnsForm, rows: Rows, upload_id: UUID) -> HttpResponse | str:
-    """Stores the rows and goes to the list of imports; what was refused, where it was."""
-    account = form.chosen_account()
-    leave_out = "leave_out" in visit.request.POST
+def imported(look: Look, rows: Rows) -> HttpResponse:
+    """Stores the rows and goes to the list of imports; a refusal is told where the rows are shown."""
+    visit, account = look.visit, look.form.chosen_account()
+    on_error = "skip" if "leave_out" in visit.request.POST else "abort"
     with visit.change() as change:
-        request = rows.request(
-            on_error="skip" if leave_out else "abort",
-            duplicates="keep" if form.cleaned_data["keep_duplicates"] else "skip",
-        )
+        request = rows.request(on_error=on_error, duplicates=look.duplicates)
         outcome = import_transactions(company=visit.company, stamp=visit.stamp, request=request, source=Source.CSV)
         if visit.may(Permission.ACCOUNTS_WRITE):
             remember(visit, account.id, rows.columns, rows.names)
-    if isinstance(change.refusal, FieldErrors):
-        return "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
     if change.refusal:
-        return change.refusal.detail
-    uploads.drop(**owned(visit), upload_id=upload_id)
+        bad_rows = isinstance(change.refusal, FieldErrors)
+        return preview(look, rows, status=400, error=SOME_ARE_BAD if bad_rows else change.refusal.detail)
+    uploads.drop(**owned(visit), upload_id=look.upload_id)
     messages.success(visit.request, told(outcome, account))
     return redirect("imports", company_id=visit.company.id)
 

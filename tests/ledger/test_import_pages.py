@@ -1,0 +1,387 @@
+"""Importing a CSV file on pages: uploaded, checked, corrected, imported, undone."""
+
+import os
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+
+from companies.models import AuditEntry, Company
+from ledger import uploads
+from ledger.models import Account, ImportBatch, Transaction
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+GOOD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-01-30,Bank,Fee,-4.00\n"
+BAD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-02-30,Bank,Fee,-4.00\n"
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def viewer(browser_of, bob, acme):
+    return browser_of(bob, acme).client
+
+
+def page(company, path=""):
+    return f"/app/companies/{company.id}/imports{path}"
+
+
+def upload(client, company, account, text, *, name="bank.csv", **more):
+    content = text if isinstance(text, bytes) else text.encode()
+    form = {"account": account, "file": SimpleUploadedFile(name, content, "text/csv"), **more}
+    return client.post(page(company, "/new"), form)
+
+
+def checked(client, company, account, text, **more):
+    """The address of the check page of an uploaded file, and the page."""
+    answer = upload(client, company, account, text, **more)
+    assert answer.status_code == 302, answer.content.decode()
+    address = answer["Location"]
+    return address, client.get(address)
+
+
+def sums(answer):
+    """To store, there already, before the books, bad rows."""
+    return [int(text) for text in re.findall(r"<dd(?: class=\"bad\")?>(\d+)</dd>", answer.content.decode())]
+
+
+def choices(answer):
+    """What the page's own form of confirmation would send."""
+    form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
+    found = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
+    return {name: unescape(value) for name, value in found if name != "csrfmiddlewaretoken"}
+
+
+def confirm(client, address, **more):
+    sent = choices(client.get(address)) | more
+    return client.post(urlsplit(address).path, sent, follow=True)
+
+
+def stored(company):
+    rows = Transaction.objects.of(company.id).order_by("date")
+    return [(str(row.date), row.from_to, row.description, str(row.amount_value)) for row in rows]
+
+
+def text_of(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+# ---------------------------------------------------------------------------------------------- checking
+
+
+def test_nothing_is_stored_before_the_confirmation(editor, acme, bank):
+    _, answer = checked(editor, acme, bank, GOOD)
+    assert sums(answer) == [2, 0, 0, 0]
+    assert "Initech" in text_of(answer)
+    assert "−€4.00" in text_of(answer)
+    assert stored(acme) == []
+    assert AuditEntry.objects.of(acme.id).filter(action="import.finished").count() == 0
+
+
+def test_a_bad_row_is_told_with_its_line_its_column_and_why(editor, acme, bank):
+    _, answer = checked(editor, acme, bank, BAD)
+    assert sums(answer) == [1, 0, 0, 1]
+    assert "3 Date 2026-02-30 “2026-02-30”: there is no such day." in text_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("2026-01-31,x,y,12.345", "Amount 12.345 EUR has fewer decimals."),
+        ('2026-01-31,x,y,"1,5"', "Amount 1,5 “1,5” is no amount with a decimal point."),
+        ("2026-01-31,x,y,", "Amount nothing The amount is missing."),
+        (",x,y,1.00", "Date nothing The date is missing."),
+        ("2026-01-31,x,y,1.00,extra", "the whole row 2026-01-31 · x · y · 1.00 · extra The row has 5 columns"),
+        ("2026-01-31,x", "the whole row 2026-01-31 · x The row has 2 columns"),
+        (f"2026-01-31,x,{'y' * 10_001},1.00", "The text is too long."),
+        ("2026-01-31,x\0,y,1.00", "Payee x␀ Must not have NUL characters."),
+        ("2026-01-31,x,y,1234567890123456.00", "Must be a string such as -1234.56."),
+    ],
+)
+def test_every_kind_of_bad_row_is_told(editor, acme, bank, row, told):
+    _, answer = checked(editor, acme, bank, f"{GOOD}{row}\n")
+    assert sums(answer) == [2, 0, 0, 1]
+    shown = text_of(answer)
+    assert told in shown
+    assert " 4 " in shown.split("Why not")[1][:6]
+
+
+def test_the_corrected_file_takes_the_place_of_the_faulty_one_and_the_choices_stay(editor, acme, bank):
+    address, answer = checked(editor, acme, bank, BAD)
+    first = urlsplit(address).path.rpartition("/")[2]
+    sent = choices(answer) | {"keep_duplicates": "on"}
+    again, answer = checked(editor, acme, sent.pop("account"), GOOD, replaces=first, **sent)
+    assert sums(answer) == [2, 0, 0, 0]
+    assert dict(parse_qsl(urlsplit(again).query))["keep_duplicates"] == "on"
+    gone = editor.get(address, follow=True)
+    assert gone.redirect_chain[0][0] == page(acme, "/new")
+    assert b"no longer kept" in gone.content
+    assert len(default_storage.listdir(uploads.FOLDER)[1]) == 1
+
+
+def test_other_choices_read_the_file_otherwise(editor, acme, bank):
+    address, answer = checked(editor, acme, bank, 'Datum,Text,Wert\n03.01.2026,a,"1.000"\n')
+    assert "€1,000.00" in text_of(answer)
+    sent = choices(answer) | {"date_order": "monthFirst", "flip_sign": "on"}
+    changed = text_of(editor.get(urlsplit(address).path, sent))
+    assert "1 Mar 2026" in changed
+    assert "−€1,000.00" in changed
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"amount": ""}, "Choose the column of the amount"),
+        ({"debit": "2"}, "Choose either one column"),
+        ({"description": "1", "from_to": "1"}, "This column is chosen twice."),
+        ({"date": "99"}, "is not one of the available choices"),
+        ({"headings": "-1"}, "greater than or equal to 0"),
+        ({"account": "00000000-0000-7000-8000-000000000000"}, "is not one of the available choices"),
+    ],
+)
+def test_choices_that_cannot_be_are_refused_at_their_field_and_kept(editor, acme, bank, change, told):
+    address, answer = checked(editor, acme, bank, GOOD)
+    answer = editor.get(urlsplit(address).path, choices(answer) | change)
+    assert answer.status_code == 400
+    assert told in text_of(answer)
+    assert b'aria-invalid="true"' in answer.content
+
+
+def test_a_file_whose_columns_cannot_be_guessed_asks_for_them(editor, acme, bank):
+    _, answer = checked(editor, acme, bank, "What,Who\nx,y\n")
+    assert answer.status_code == 200
+    assert "The file begins with" in text_of(answer)
+
+
+# ---------------------------------------------------------------------------------------------- uploading
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"PK\x03\x04workbook", "This is a workbook"),
+        (b"\x81\x8d\x00\xff\x9d", "This is no text file"),
+        (b"just one column\n", "No columns were found"),
+        (b"", "No columns were found"),
+        (b'a,b\n"never closed' + b"x" * 200_000, "Line 2: a quotation mark"),
+    ],
+)
+def test_what_is_no_table_is_refused_at_once(editor, acme, bank, content, told):
+    answer = upload(editor, acme, bank, content)
+    assert answer.status_code == 400
+    assert told in text_of(answer)
+    assert b'aria-describedby="file-error' in answer.content
+
+
+def test_a_form_without_a_file_is_refused(editor, acme, bank):
+    answer = editor.post(page(acme, "/new"), {"account": bank})
+    assert (answer.status_code, "Choose a file first." in text_of(answer)) == (400, True)
+
+
+def test_a_file_past_the_limit_is_refused_and_not_kept(editor, acme, bank, settings):
+    settings.MAX_UPLOAD_MB = 1
+    answer = upload(editor, acme, bank, b"a,b\n" + b"1,2\n" * 300_000)
+    assert answer.status_code == 413
+    assert "larger than 1 MB" in text_of(answer)
+    assert not default_storage.exists(uploads.FOLDER)
+
+
+def test_an_upload_belongs_to_its_sender_and_its_company(editor, browser_of, acme, globex, bank):
+    address, _ = checked(editor, acme, bank, GOOD)
+    other = factories.member(acme, "erin@acme.example", role="editor")
+    assert browser_of(other, acme).client.get(address).status_code == 302
+    both = factories.member(globex, "alice@acme.example", role="owner")
+    elsewhere = browser_of(both, globex).client.get(address.replace(str(acme.id), str(globex.id)))
+    assert elsewhere.status_code == 302
+
+
+def test_a_file_that_nobody_imports_is_forgotten_after_a_day(editor, acme, bank, capsys):
+    old, _ = checked(editor, acme, bank, GOOD)
+    new, _ = checked(editor, acme, bank, GOOD)
+    (kept,) = [n for n in default_storage.listdir(uploads.FOLDER)[1] if urlsplit(old).path.rpartition("/")[2] in n]
+    yesterday = (datetime.now(tz=UTC) - timedelta(hours=25)).timestamp()
+    os.utime(default_storage.path(f"{uploads.FOLDER}/{kept}"), (yesterday, yesterday))
+    call_command("prune")
+    assert capsys.readouterr().out.startswith("1 expired")
+    assert (editor.get(old).status_code, editor.get(new).status_code) == (302, 200)
+
+
+# ---------------------------------------------------------------------------------------------- importing
+
+
+def test_what_was_checked_is_stored_and_told(editor, acme, bank):
+    address, _ = checked(editor, acme, bank, GOOD)
+    before = Company.objects.get(id=acme.id).last_overall_updated_time
+    answer = confirm(editor, address)
+    assert answer.redirect_chain == [(page(acme), 302)]
+    assert "2 transactions imported into Main." in text_of(answer)
+    assert stored(acme) == [
+        ("2026-01-30", "Bank", "Fee", "-4.0000"),
+        ("2026-01-31", "Initech", "Invoice 1042", "1190.0000"),
+    ]
+    batch = ImportBatch.objects.of(acme.id).get()
+    assert (batch.source, batch.count) == ("csv", 2)
+    assert Company.objects.get(id=acme.id).last_overall_updated_time > before
+    assert not default_storage.listdir(uploads.FOLDER)[1]
+
+
+def test_bad_rows_stop_an_import_unless_they_are_left_out(editor, acme, bank):
+    address, _ = checked(editor, acme, bank, BAD)
+    refused = confirm(editor, address)
+    assert refused.status_code == 400
+    assert "Some rows cannot be stored." in text_of(refused)
+    assert stored(acme) == []
+    answer = confirm(editor, address, leave_out="on")
+    assert "1 transaction imported into Main. 1 bad row left out." in text_of(answer)
+    assert len(stored(acme)) == 1
+
+
+def test_the_same_file_twice_adds_nothing_unless_it_is_asked_for(editor, acme, bank):
+    confirm(editor, checked(editor, acme, bank, GOOD)[0])
+    address, answer = checked(editor, acme, bank, GOOD)
+    assert sums(answer) == [0, 2, 0, 0]
+    assert b"disabled>Import 0 transactions" in answer.content
+    confirm(editor, address, keep_duplicates="on")
+    assert len(stored(acme)) == 4
+
+
+def test_what_is_older_than_the_books_is_counted_and_left_out(editor, api, acme, bank):
+    assert api.put("", {"dataStartDate": "2026-01-31"}).status_code == 200
+    _, answer = checked(editor, acme, bank, GOOD)
+    assert sums(answer) == [1, 0, 1, 0]
+    assert "Before 31 Jan 2026" in text_of(answer)
+
+
+def test_debit_and_credit_columns_make_one_signed_amount(editor, acme, bank):
+    rows = "2026-01-01,a,10.00,\n2026-01-02,b,,5.00\n2026-01-03,c,-7.00,0.00\n2026-01-04,d,1.00,2.00\n"
+    address, answer = checked(editor, acme, bank, f"Date,Details,Debit,Credit\n{rows}")
+    assert "Both the debit and the credit column are filled." in text_of(answer)
+    confirm(editor, address, leave_out="on")
+    assert [row[3] for row in stored(acme)] == ["-10.0000", "5.0000", "-7.0000"]
+
+
+def test_a_currency_a_note_and_an_id_of_the_bank_are_stored_too(editor, acme, bank):
+    text = "Date,Amount,Currency,Id,Notes\n2026-01-31,5.00,usd,tx-1,hello\n2026-01-31,6.00,XXX,tx-2,\n"
+    address, answer = checked(editor, acme, bank, text)
+    assert "3 Currency XXX Not one of the thirty currencies." in text_of(answer)
+    confirm(editor, address, leave_out="on")
+    row = Transaction.objects.of(acme.id).get()
+    assert (row.amount_currency, row.external_id, row.notes) == ("USD", "tx-1", "hello")
+
+
+def test_how_a_file_was_read_is_kept_for_the_accounts_next_one(editor, acme, bank, api):
+    api.put(f"accounts/{bank}", {"importSettings": {"csv": {"old": 1}, "bank": {"x": 1}}})
+    text = "Day,One,Two\n02/03/2026,x,1.00\n"
+    address, answer = checked(editor, acme, bank, text)
+    sent = choices(answer) | {"date_order": "monthFirst", "flip_sign": "on", "description": "1", "amount": "2"}
+    editor.post(urlsplit(address).path, sent)
+    settings = Account.objects.of(acme.id).get(id=bank).import_settings
+    assert settings["bank"] == {"x": 1}
+    assert settings["csv"]["columns"] == {"date": "Day", "description": "One", "amount": "Two"}
+    _, answer = checked(editor, acme, bank, text.replace("02/03", "04/03"))
+    assert "3 Apr 2026" in text_of(answer)
+    assert "−€1.00" in text_of(answer)
+
+
+def test_a_file_is_imported_once_however_often_it_is_confirmed(editor, acme, bank):
+    address, answer = checked(editor, acme, bank, GOOD)
+    sent = choices(answer)
+    confirm(editor, address)
+    again = editor.post(urlsplit(address).path, sent, follow=True)
+    assert "If you imported it already" in text_of(again)
+    assert len(stored(acme)) == 2
+
+
+def test_another_companys_account_is_no_choice(editor, acme, bank, globex_api):
+    foreign = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
+    address, answer = checked(editor, acme, bank, GOOD)
+    refused = editor.post(urlsplit(address).path, choices(answer) | {"account": foreign})
+    assert refused.status_code == 400
+    assert Transaction.objects.count() == 0
+
+
+def test_without_an_account_the_page_leads_to_a_new_one(editor, acme):
+    answer = editor.get(page(acme, "/new"))
+    assert f"/app/companies/{acme.id}/accounts/new".encode() in answer.content
+
+
+# ---------------------------------------------------------------------------------------------- history and undo
+
+
+def test_the_history_says_when_who_and_how_many(editor, viewer, api, acme, bank):
+    confirm(editor, checked(editor, acme, bank, GOOD)[0])
+    api.post("transactions/import", {"transactions": [{"accountId": bank, "date": "2026-01-01", "amountValue": "1"}]})
+    seen = text_of(viewer.get(page(acme)))
+    assert re.search(r"CSV file Some Person 2 0 0", seen)
+    assert re.search(r"import key “test” 1 0 0", seen)
+    assert "Undo" not in seen
+
+
+def test_undoing_tells_what_went_and_what_had_been_changed(editor, api, acme, bank):
+    confirm(editor, checked(editor, acme, bank, GOOD)[0])
+    row = Transaction.objects.of(acme.id).first()
+    assert api.put(f"transactions/{row.id}", {"notes": "seen"}).status_code == 200
+    batch = ImportBatch.objects.of(acme.id).get()
+    answer = editor.post(page(acme, f"/{batch.id}/undo"), follow=True)
+    assert "2 transactions removed. 1 of them had been changed since." in text_of(answer)
+    assert stored(acme) == []
+    again = editor.post(page(acme, f"/{batch.id}/undo"), follow=True)
+    assert "The import was undone before." in text_of(again)
+
+
+def test_nobody_undoes_what_is_another_companys_or_what_they_may_only_read(
+    editor, viewer, browser_of, carol, globex, acme, bank
+):
+    confirm(editor, checked(editor, acme, bank, GOOD)[0])
+    batch = ImportBatch.objects.of(acme.id).get()
+    assert viewer.post(page(acme, f"/{batch.id}/undo")).status_code == 403
+    assert browser_of(carol, globex).client.post(page(globex, f"/{batch.id}/undo")).status_code == 404
+    assert len(stored(acme)) == 2
+
+
+def test_the_history_is_paged_and_asks_as_much_for_many_as_for_one(viewer, acme, stamp, django_assert_num_queries):
+    def add(count):
+        ImportBatch.objects.bulk_create(
+            ImportBatch(
+                company=acme,
+                source="csv",
+                count=n,
+                skipped_before_data_start=0,
+                duplicates=0,
+                created_time=stamp.time,
+                created_user_id=f"apiKey:{acme.id}",
+            )
+            for n in range(count)
+        )
+
+    add(1)
+    viewer.get(page(acme))
+    with django_assert_num_queries(6):  # session, user, membership, imports, keys, unread
+        viewer.get(page(acme))
+    add(59)
+    with django_assert_num_queries(6):
+        answer = viewer.get(page(acme))
+    following = re.search(r'href="(\?cursor=[^"]+)"', answer.content.decode())[1]
+    assert viewer.get(page(acme) + unescape(following)).content.count(b"CSV file") == 10
+    assert viewer.get(page(acme, "?cursor=x")).status_code == 404
+
+
+def test_the_check_asks_as_much_for_many_rows_as_for_one(editor, acme, bank, django_assert_max_num_queries):
+    counted = []
+    for count in (1, 300):
+        text = "Date,Amount\n" + "2026-01-31,1.00\n" * count
+        address, _ = checked(editor, acme, bank, text)
+        with django_assert_max_num_queries(20) as seen:
+            editor.get(address)
+        counted.append(len(seen.captured_queries))
+    assert counted[0] == counted[1]

@@ -1,0 +1,152 @@
+"""Amounts and dates as banks of four countries write them."""
+
+from contextlib import suppress
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from babel.numbers import format_decimal
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.calc.readings import (
+    DateOrder,
+    DecimalSign,
+    Unreadable,
+    guessed_order,
+    guessed_sign,
+    negated,
+    read_amount,
+    read_date,
+)
+
+POINT, COMMA = DecimalSign.POINT, DecimalSign.COMMA
+ISO, DAY, MONTH = DateOrder.ISO, DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST
+LOCALES = [("en_US", POINT), ("de_DE", COMMA), ("fr_FR", COMMA), ("de_CH", POINT), ("en_IN", POINT)]
+MONEY = st.decimals(min_value=-(10**13), max_value=10**13, places=2)
+
+
+@pytest.mark.parametrize(("locale", "sign"), LOCALES)
+@given(amount=MONEY)
+def test_what_a_country_writes_is_read_as_it_was_meant(locale, sign, amount):
+    written = format_decimal(amount, format=None, locale=locale)
+    assert Decimal(read_amount(written, sign)) == amount
+    assert Decimal(read_amount(f"{written} EUR", sign)) == amount
+
+
+@given(amounts=st.lists(MONEY.filter(lambda each: each % 1), min_size=1, max_size=5))
+def test_the_decimal_sign_is_guessed_from_cents(amounts):
+    for locale, sign in LOCALES:
+        assert guessed_sign([format_decimal(each, format="#,##0.00", locale=locale) for each in amounts]) == sign
+
+
+@pytest.mark.parametrize(
+    ("text", "sign", "amount"),
+    [
+        ("-12.5", POINT, "-12.5"),
+        ("+12.50", POINT, "12.50"),
+        ("12.50-", POINT, "-12.50"),
+        ("(1,234.50)", POINT, "-1234.50"),
+        ("($12.50)", POINT, "-12.50"),
+        ("-$12.50", POINT, "-12.50"),
+        ("$ -12.50", POINT, "-12.50"),
+        ("−12,50 €", COMMA, "-12.50"),
+        ("EUR 1.234,50", COMMA, "1234.50"),
+        ("1’234.50", POINT, "1234.50"),
+        ("1 234,50", COMMA, "1234.50"),
+        ("12,34,567.00", POINT, "1234567.00"),
+        (".5", POINT, "0.5"),
+        ("007,00", COMMA, "7.00"),
+        ("-0,00", COMMA, "0.00"),
+        ("1.000", COMMA, "1000"),
+    ],
+)
+def test_an_amount_is_read(text, sign, amount):
+    assert read_amount(text, sign) == amount
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("", POINT),
+        ("-", POINT),
+        ("abc", POINT),
+        ("1,23", POINT),  # a comma of German cents, read with the point
+        ("1.23", COMMA),
+        ("1,2345.00", POINT),
+        ("1.234.5", POINT),
+        ("-5-", POINT),
+        ("(-5)", POINT),
+        ("(5", POINT),
+        ("5)", POINT),
+        ("1e5", POINT),
+        ("٣", POINT),
+        ("1,234 567", POINT),
+        ("1" * 5000 + "x", POINT),
+    ],
+)
+def test_what_could_mean_something_else_is_no_amount(text, sign):
+    with pytest.raises(Unreadable):
+        read_amount(text, sign)
+
+
+@given(st.text(max_size=80), st.sampled_from(DecimalSign))
+def test_any_text_is_an_amount_or_is_refused(text, sign):
+    try:
+        amount = read_amount(text, sign)
+    except Unreadable:
+        return
+    assert Decimal(amount) == -Decimal(negated(amount))
+    assert not amount.startswith("-") or Decimal(amount) < 0
+
+
+@given(st.dates(min_value=date(1970, 1, 1), max_value=date(2069, 12, 31)))
+def test_a_day_is_read_in_every_order(day):
+    assert read_date(f"{day:%Y-%m-%d}", ISO) == read_date(f"{day:%Y%m%d}", ISO) == day
+    assert read_date(f"{day:%Y/%m/%d %H:%M}", ISO) == read_date(f"{day:%Y-%m-%d}T23:59:59-08:00", ISO) == day
+    assert read_date(f"{day:%d.%m.%Y}", DAY) == read_date(f"{day:%d/%m/%y}", DAY) == day
+    assert read_date(f"{day:%m/%d/%Y}", MONTH) == read_date(f"{day:%-m-%-d-%y}", MONTH) == day
+    assert read_date(f"{day:%d %b %Y}", DAY) == read_date(f"{day:%B %-d, %Y}", MONTH) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("", ISO),
+        ("31.01.2026", ISO),
+        ("31/01/2026", MONTH),
+        ("2026-02-30", ISO),
+        ("31.04.2026", DAY),
+        ("0000-01-01", ISO),
+        ("2026-01", ISO),
+        ("yesterday", DAY),
+        ("1.2/2026", DAY),
+        ("31 Foo 2026", DAY),
+        ("2026-01-31" + "0" * 100, ISO),
+    ],
+)
+def test_what_is_no_day_of_the_order_is_refused(text, order):
+    with pytest.raises(Unreadable):
+        read_date(text, order)
+
+
+@given(st.text(max_size=80), st.sampled_from(DateOrder))
+def test_any_text_is_a_day_or_is_refused(text, order):
+    with suppress(Unreadable):
+        assert isinstance(read_date(text, order), date)
+
+
+@pytest.mark.parametrize(
+    ("texts", "order"),
+    [
+        (["2026-01-31"], ISO),
+        (["31.01.2026", "01.02.2026"], DAY),
+        (["01/31/2026", "02/01/2026"], MONTH),
+        (["03/04/2026", "03/05/2026", "03/06/2026"], MONTH),
+        (["04/03/2026", "05/03/2026", "06/03/2026"], DAY),
+        (["31.01.2026", "rubbish", "01.02.2026"], DAY),
+        ([], ISO),
+    ],
+)
+def test_the_order_is_guessed_from_the_data(texts, order):
+    assert guessed_order(texts) == order
