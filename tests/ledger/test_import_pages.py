@@ -221,7 +221,8 @@ def test_a_file_that_nobody_imports_is_forgotten_after_a_day(editor, acme, bank,
 
 def test_what_was_checked_is_stored_and_told(editor, acme, bank):
     address, _ = checked(editor, acme, bank, GOOD)
-    before = Company.objects.get(id=acme.id).last_overall_updated_time
+    before = datetime.now(tz=UTC) - timedelta(hours=1)
+    Company.objects.filter(id=acme.id).update(last_overall_updated_time=before)
     answer = confirm(editor, address)
     assert answer.redirect_chain == [(page(acme), 302)]
     assert "2 transactions imported into Main." in text_of(answer)

@@ -69,7 +69,7 @@ def test_reading_ends_where_nobody_would_look_any_more():
     assert len(lines_of("a,b\n" * 50, most=10)) == 10
 
 
-CELL = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), max_size=12).map(str.strip)
+CELL = st.text("ab ,;\t\"'|é€1.\u2028", max_size=6).map(str.strip)
 
 
 @given(rows=st.lists(st.lists(CELL, min_size=2, max_size=5), min_size=1, max_size=8), separator=st.sampled_from(",;\t"))

@@ -1,0 +1,131 @@
+"""A CSV file imported by keyboard, corrected and undone; and something planned and skipped; in a real browser."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from ledger import accounts
+from ledger.calc.months import add_months, first_of_month
+from ledger.models import Transaction
+from planning.models import PlannedOverride
+from tests import factories
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASSWORD = "correct horse battery"
+NEXT = add_months(first_of_month(datetime.now(tz=UTC).date()), 1)
+BAD = (
+    "Buchungstag;Empfänger;Verwendungszweck;Betrag\n31.01.2026;Initech;Rechnung 1042;1.190,00\n30.02.2026;Bank;;-4,00\n"
+)
+GOOD = BAD.replace("30.02.", "28.02.")
+
+
+@pytest.fixture
+def books():
+    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    acme = factories.company(name="Acme", owner=owner)
+    accounts.open_account(company=acme, stamp=factories.stamp(), values={"type": "bank", "name": "Main"})
+    return acme, owner
+
+
+@pytest.fixture
+def csv_file(tmp_path):
+    def written(name, text):
+        path = tmp_path / name
+        path.write_bytes(text.encode("cp1252"))
+        return str(path)
+
+    return written
+
+
+def open_page(page, site, books, path):
+    acme, owner = books
+    page.goto(f"{site}/app/companies/{acme.id}{path}")
+    page.get_by_label("E-mail address").fill(owner.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def reach(page, target):
+    """Goes to an element with the tabulator key alone."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if target.evaluate("each => each === document.activeElement"):
+            return
+    raise AssertionError(f"{target} cannot be reached by keyboard")
+
+
+def press(page, name, key="Enter", role="button"):
+    reach(page, page.get_by_role(role, name=name))
+    page.keyboard.press(key)
+
+
+def choose_file(page, label, path):
+    """The dialogue of the system is not the browser's: it opens by keyboard, and a file is put in its place."""
+    reach(page, page.get_by_label(label))
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Enter")
+    chooser.value.set_files(path)
+
+
+def test_a_file_is_checked_corrected_imported_and_undone_by_keyboard_alone(page, complaints, site, books, csv_file):
+    acme, _ = books
+    open_page(page, site, books, "/imports")
+    press(page, "Import a CSV file", role="link")
+    choose_file(page, "CSV file", csv_file("bad.csv", BAD))
+    press(page, "Upload and check")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")
+    row = page.get_by_role("row").filter(has_text="there is no such day")
+    expect(row).to_contain_text("30.02.2026")
+    expect(row).to_contain_text("Buchungstag")
+    assert Transaction.objects.count() == 0
+    choose_file(page, "Corrected file", csv_file("good.csv", GOOD))
+    press(page, "Upload and check again")
+    expect(page.get_by_role("row").filter(has_text="Initech")).to_contain_text("€1,190.00")
+    expect(page.get_by_role("heading", name="Bad rows")).to_have_count(0)
+    press(page, "Import 2 transactions")
+    expect(page.get_by_role("status")).to_have_text("2 transactions imported into Main.")
+    assert Transaction.objects.of(acme.id).filter(from_to="Initech", date="2026-01-31").count() == 1
+    reach(page, page.locator("summary", has_text="Undo"))
+    page.keyboard.press("Enter")
+    press(page, "Undo this import")
+    expect(page.get_by_role("status")).to_have_text("2 transactions removed.")
+    assert Transaction.objects.count() == 0
+
+
+def test_the_check_works_without_scripts_and_fits_a_telephone(browser, site, books, csv_file):
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 800})
+    page = context.new_page()
+    open_page(page, site, books, "/imports/new")
+    page.get_by_label("CSV file").set_input_files(csv_file("bad.csv", BAD))
+    page.get_by_role("button", name="Upload and check").click()
+    page.get_by_label("Decimal sign").select_option("point")
+    page.get_by_role("button", name="Check again", exact=True).click()
+    expect(page.get_by_role("row").filter(has_text="no amount with a decimal point")).to_have_count(2)
+    page.get_by_label("Decimal sign").select_option("comma")
+    page.get_by_role("button", name="Check again", exact=True).click()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.get_by_label("Leave out the bad row").check()
+    page.get_by_role("button", name="Import 1 transaction").click()
+    expect(page.get_by_role("status")).to_contain_text("1 bad row left out.")
+    context.close()
+
+
+def test_a_rule_is_planned_and_one_occurrence_skipped_and_taken_back(page, complaints, site, books):
+    open_page(page, site, books, "/planned")
+    page.get_by_role("link", name="Plan something").click()
+    page.get_by_label("Name").fill("Rent")
+    page.get_by_label("Amount").fill("2400.00")
+    page.get_by_label("Account").select_option("Main")
+    page.get_by_label("First on").fill(f"{NEXT}")
+    page.get_by_role("button", name="Plan it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rent")
+    shown = f"{NEXT:%-d %b %Y}"
+    page.get_by_role("button", name=f"Skip Rent of {shown}").click()
+    expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(0)
+    assert PlannedOverride.objects.get().skipped
+    page.get_by_role("navigation", name="Acme").get_by_role("link", name="Planned").click()
+    expect(page.get_by_role("row").filter(has_text=shown)).to_have_count(0)
+    page.get_by_role("link", name="Rent").first.click()
+    page.get_by_role("button", name=f"As planned again: {shown}").click()
+    expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(1)

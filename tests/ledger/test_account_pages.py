@@ -1,0 +1,224 @@
+"""The pages of accounts: what they hold, by group, and what can be done with one."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+
+from ledger import rates as stored_rates
+from ledger.calc.fx import RateTable
+from ledger.models import Account
+from ledger.pages import holdings
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+TODAY = datetime.now(tz=UTC).date()
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def viewer(browser_of, bob, acme):
+    return browser_of(bob, acme).client
+
+
+@pytest.fixture
+def one_dollar_is_80_cents(monkeypatch):
+    table = RateTable([("USD", TODAY - timedelta(days=10), 1 / stored_rates.positive("0.8"))])
+    monkeypatch.setattr(holdings, "rate_table", lambda: table)
+
+
+def page(company, path=""):
+    return f"/app/companies/{company.id}/accounts{path}"
+
+
+def text_of(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def form(**changes):
+    shown = {"name": "Main", "type": "bank", "accountNumber": "", "accountGroupId": "", "defaultCurrency": "EUR"}
+    return shown | {"defaultCategoryId": "", "includeInCashBalance": "on"} | changes
+
+
+# ---------------------------------------------------------------------------------------------- what they hold
+
+
+def test_accounts_stand_in_their_groups_with_what_they_hold_today(viewer, api, books, acme, one_dollar_is_80_cents):
+    group = api.post("account_groups", {"name": "Banks"}).json()["id"]
+    main = books.account(accountGroupId=group, accountNumber="DE00 1234")
+    dollars = books.account(name="Dollars", defaultCurrency="USD", accountGroupId=group)
+    box = books.account(name="Box", type="cash")
+    books.book(main, "100.00", str(TODAY))
+    books.book(main, "10.00", str(TODAY), amountCurrency="USD")
+    books.book(main, "55.00", str(TODAY + timedelta(days=1)))
+    books.book(dollars, "-50.00", str(TODAY))
+    books.book(box, "7.00", str(TODAY))
+    seen = text_of(viewer.get(page(acme)))
+    assert "Main DE00 1234 Bank cash €100.00 $10.00 €108.00" in seen
+    assert "Dollars Bank cash −$50.00 −€40.00" in seen
+    assert "Banks €68.00" in seen
+    assert "In no group" in seen
+    assert "All accounts €75.00" in seen
+
+
+def test_balances_are_those_of_the_api(viewer, api, books, bank, acme):
+    books.book(bank, "12.34", str(TODAY))
+    window = {"startDate": str(TODAY), "endDate": str(TODAY)}
+    told = api.post("data/accountBalanceByAccount", window).json()[bank]["value"]
+    assert f"€{told}" in text_of(viewer.get(page(acme)))
+
+
+def test_without_the_permission_nobody_sees_what_accounts_hold(browser_of, acme, books, bank):
+    books.book(bank, "12.34", str(TODAY))
+    reader = factories.member(acme, "r@acme.example", permissions=["accounts:read"])
+    client = browser_of(reader, acme).client
+    for path in ("", f"/{bank}"):
+        seen = text_of(client.get(page(acme, path)))
+        assert "Main" in seen
+        assert "12.34" not in seen
+
+
+def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, books, acme, monkeypatch):
+    dollars = books.account(name="Dollars", defaultCurrency="USD")
+    books.book(dollars, "5.00", str(TODAY))
+    monkeypatch.setattr(holdings, "rate_table", lambda: RateTable([]))
+    seen = text_of(viewer.get(page(acme)))
+    assert "There is no exchange rate for USD" in seen
+    assert "$5.00 –" in seen
+
+
+def test_archived_accounts_are_listed_apart(viewer, api, books, bank, acme):
+    api.put(f"accounts/{bank}/archive")
+    assert "No accounts yet" in text_of(viewer.get(page(acme)))
+    assert "Main" in text_of(viewer.get(page(acme, "?archived=true")))
+
+
+def test_an_empty_list_says_what_to_do_next_to_those_who_may(owner, viewer, acme):
+    assert "New account" in text_of(owner.get(page(acme)))
+    assert "New account" not in text_of(viewer.get(page(acme)))
+
+
+def test_many_accounts_are_asked_for_like_one(viewer, acme, books, stamp, django_assert_max_num_queries):
+    books.book(books.account(), "1.00", str(TODAY))
+    viewer.get(page(acme))
+    counted = []
+    for count in (0, 100):
+        Account.objects.bulk_create(
+            Account(
+                company=acme, name=f"a{n}", type="bank", default_currency="EUR", include_in_cash_balance=True
+            ).stamp_new(stamp)
+            for n in range(count)
+        )
+        with django_assert_max_num_queries(9) as seen:
+            viewer.get(page(acme))
+        counted.append(len(seen.captured_queries))
+    assert counted[0] == counted[1]
+
+
+# ---------------------------------------------------------------------------------------------- one account
+
+
+def test_an_account_is_opened(owner, api, acme):
+    group_id = api.post("account_groups", {"name": "Banks"}).json()["id"]
+    sent = form(name="Savings", accountNumber="1", accountGroupId=group_id, defaultCurrency="CHF")
+    answer = owner.post(page(acme, "/new"), sent, follow=True)
+    account = Account.objects.of(acme.id).get()
+    assert answer.redirect_chain == [(page(acme, f"/{account.id}"), 302)]
+    assert "Savings was opened." in text_of(answer)
+    assert (account.default_currency, str(account.account_group_id)) == ("CHF", group_id)
+    assert account.include_in_cash_balance
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("name", "", "not be blank"),
+        ("name", "x" * 201, "no more than 200"),
+        ("type", "piggyBank", "not a valid choice"),
+        ("defaultCurrency", "XXX", "Not one of the thirty"),
+        ("accountGroupId", "00000000-0000-7000-8000-000000000000", "no such record"),
+        ("accountNumber", "\0", "Null characters"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_field_and_kept(owner, acme, field, value, told):
+    answer = owner.post(page(acme, "/new"), form() | {field: value})
+    assert answer.status_code == 400
+    html = unescape(answer.content.decode())
+    assert f'id="{field}-error"' in html
+    assert f'aria-describedby="{field}-error"' in html
+    assert told in html
+    assert not Account.objects.of(acme.id).exists()
+
+
+def test_another_companys_group_is_an_unknown_one(owner, acme, globex_api):
+    foreign = globex_api.post("account_groups", {"name": "Theirs"}).json()["id"]
+    assert owner.post(page(acme, "/new"), form(accountGroupId=foreign)).status_code == 400
+
+
+def test_an_account_is_changed_and_what_the_form_does_not_show_stays(owner, api, acme, bank):
+    api.put(f"accounts/{bank}", {"importSettings": {"csv": {"a": 1}}, "order": 3})
+    sent = form(name="Renamed", type="other")
+    del sent["includeInCashBalance"]
+    assert owner.post(page(acme, f"/{bank}/edit"), sent).status_code == 302
+    told = api.get(f"accounts/{bank}").json()
+    assert (told["name"], told["type"], told["includeInCashBalance"]) == ("Renamed", "other", False)
+    assert (told["order"], told["importSettings"]) == (3, {"csv": {"a": 1}})
+
+
+def test_the_initial_balance_is_set_and_shown(owner, viewer, acme, bank):
+    answer = owner.post(
+        page(acme, f"/{bank}/initial-balance"), {"date": "2026-01-01", "amountValue": "-5.5"}, follow=True
+    )
+    assert 'value="-5.50"' in answer.content.decode()
+    assert "−€5.50 on 1 Jan 2026" in text_of(viewer.get(page(acme, f"/{bank}")))
+
+
+@pytest.mark.parametrize(("field", "value"), [("amountValue", "1.234"), ("amountValue", "x"), ("date", "2026-02-30")])
+def test_an_initial_balance_that_is_none_is_refused_at_its_field(owner, acme, bank, field, value):
+    sent = {"date": "2026-01-01", "amountValue": "1.00"} | {field: value}
+    answer = owner.post(page(acme, f"/{bank}/initial-balance"), sent)
+    assert answer.status_code == 400
+    assert f'id="{field}-error"' in answer.content.decode()
+
+
+def test_an_account_is_archived_and_restored(owner, acme, bank):
+    assert "Main was archived." in text_of(owner.post(page(acme, f"/{bank}/archive"), follow=True))
+    assert Account.objects.of(acme.id).get().archived
+    assert "Main was restored." in text_of(owner.post(page(acme, f"/{bank}/archive"), {"restore": "1"}, follow=True))
+    assert not Account.objects.of(acme.id).get().archived
+
+
+def test_an_account_with_transactions_is_not_deleted_and_the_refusal_is_told(owner, books, acme, bank):
+    assert "Delete “Main”" in text_of(owner.get(page(acme, f"/{bank}")))
+    books.book(bank)
+    assert "Delete “Main”" not in text_of(owner.get(page(acme, f"/{bank}")))
+    answer = owner.post(page(acme, f"/{bank}/delete"), follow=True)
+    assert "The account has transactions; archive it instead" in text_of(answer)
+    assert Account.objects.of(acme.id).exists()
+
+
+def test_an_empty_account_is_deleted(owner, acme, bank):
+    answer = owner.post(page(acme, f"/{bank}/delete"), follow=True)
+    assert "Main was deleted." in text_of(answer)
+    assert not Account.objects.of(acme.id).exists()
+
+
+def test_another_companys_account_is_not_there(owner, acme, globex_api):
+    foreign = globex_api.post("accounts", {"name": "Theirs", "type": "bank"}).json()["id"]
+    assert owner.get(page(acme, f"/{foreign}")).status_code == 404
+    assert owner.get(page(acme, f"/{foreign}/edit")).status_code == 404
+    for act in ("edit", "initial-balance", "archive", "delete"):
+        sent = form() | {"date": "2026-01-01", "amountValue": "1"}
+        assert owner.post(page(acme, f"/{foreign}/{act}"), sent).status_code == 404
+    assert Account.objects.filter(id=foreign, archived=False, name="Theirs").exists()
+
+
+def test_whoever_may_only_read_sees_no_forms(viewer, acme, bank):
+    html = viewer.get(page(acme, f"/{bank}")).content.decode()
+    assert html.count("<form") == 1  # to sign out
+    assert viewer.post(page(acme, f"/{bank}/archive")).status_code == 403

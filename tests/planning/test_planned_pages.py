@@ -1,0 +1,288 @@
+"""The pages of what is planned: the next occurrences, what they add up to, rules, and single occurrences."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+
+from ledger.calc.fx import RateTable
+from ledger.calc.months import add_months, first_of_month
+from planning.models import PlannedOverride, PlannedTransaction
+from planning.pages import plans
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+TODAY = datetime.now(tz=UTC).date()
+NEXT = add_months(first_of_month(TODAY), 1)  # the first of next month
+UNKNOWN = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def viewer(browser_of, bob, acme):
+    return browser_of(bob, acme).client
+
+
+@pytest.fixture
+def account(api):
+    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+
+
+@pytest.fixture
+def rent(api, account):
+    body = {"accountId": account, "name": "Rent", "startDate": str(NEXT), "amountValue": "-2400.00"}
+    answer = api.post("planned_transactions", body | {"recurrence": {"frequency": "month"}})
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+def page(company, path=""):
+    return f"/app/companies/{company.id}/planned{path}"
+
+
+def day(date):
+    return f"{date:%-d %b %Y}"
+
+
+def text_of(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def form(**changes):
+    shown = {"name": "Rent", "direction": "out", "amountValue": "2400.00", "amountCurrency": "", "accountId": ""}
+    shown |= {"categoryId": "", "startDate": str(NEXT), "frequency": "month", "interval": "1"}
+    return shown | {"endType": "never", "endDate": "", "endCount": ""} | changes
+
+
+# ---------------------------------------------------------------------------------------------- what comes
+
+
+def test_the_next_occurrences_are_listed_and_added_up_by_month(viewer, api, acme, account, rent):
+    body = {"accountId": account, "name": "Grant", "startDate": str(NEXT + timedelta(days=3)), "amountValue": "900"}
+    api.post("planned_transactions", body)
+    seen = text_of(viewer.get(page(acme)))
+    assert f"{day(NEXT)} Rent Main −€2,400.00" in seen
+    assert f"{day(NEXT + timedelta(days=3))} Grant Main €900.00" in seen
+    assert f"{NEXT:%b %Y} €900.00 €2,400.00 −€1,500.00" in seen
+    assert f"Rent Main every month {day(NEXT)} −€2,400.00" in seen
+    assert f"Grant Main once {day(NEXT + timedelta(days=3))} €900.00" in seen
+    last = add_months(NEXT, 2)
+    assert day(last) in seen
+    assert day(add_months(last, 1)) not in seen
+
+
+def test_months_add_up_to_what_the_forecast_says(viewer, api, acme, account, rent):
+    body = {"accountId": account, "name": "USD", "startDate": str(NEXT), "amountValue": "-10", "amountCurrency": "USD"}
+    api.post("planned_transactions", body)
+    end = add_months(NEXT, 1) - timedelta(days=1)
+    told = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": "month"}).json()
+    out = told["plannedOutflow"][-1]
+    assert out["date"] == str(NEXT)
+    assert f"{NEXT:%b %Y} €0.00 €{out['value']:,.2f}" in text_of(viewer.get(page(acme)))
+
+
+def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, api, acme, account, monkeypatch):
+    body = {"accountId": account, "name": "USD", "startDate": str(NEXT), "amountValue": "-10", "amountCurrency": "USD"}
+    api.post("planned_transactions", body)
+    monkeypatch.setattr(plans, "rate_table", lambda: RateTable([]))
+    assert "There is no exchange rate for USD" in text_of(viewer.get(page(acme)))
+
+
+def test_skipped_ones_are_absent_and_changed_ones_are_marked(viewer, api, acme, rent):
+    second, moved = add_months(NEXT, 1), add_months(NEXT, 1) + timedelta(days=4)
+    api.put(f"planned_transactions/{rent}/overrides/{NEXT}", {"skipped": True})
+    api.put(f"planned_transactions/{rent}/overrides/{second}", {"date": str(moved), "amountValue": "-2500.00"})
+    seen = text_of(viewer.get(page(acme)))
+    assert f"{day(NEXT)} Rent" not in seen
+    assert f"{day(moved)} instead of {day(second)} Rent changed Main −€2,500.00" in seen
+    assert f"Rent Main every month {day(moved)} −€2,500.00" in seen
+
+
+def test_nothing_planned_says_what_to_do_next_to_those_who_may(owner, viewer, acme):
+    assert "Plan something" in text_of(owner.get(page(acme)))
+    assert "Plan something" not in text_of(viewer.get(page(acme)))
+
+
+def test_names_of_accounts_are_for_those_who_may_see_accounts(browser_of, acme, rent):
+    planner = factories.member(acme, "p@acme.example", permissions=["planning:read", "planning:write"])
+    client = browser_of(planner, acme).client
+    for path in ("", f"/{rent}", f"/{rent}/edit", "/new"):
+        answer = client.get(page(acme, path))
+        assert answer.status_code == 200
+        assert "Main" not in re.sub(r'aria-label="Main"', "", answer.content.decode())
+    assert client.post(page(acme, f"/{rent}/edit"), form(name="Rent 2")).status_code == 302
+    assert PlannedTransaction.objects.of(acme.id).get().account_id is not None
+
+
+def test_many_rules_are_asked_for_like_one(viewer, acme, rent, stamp, django_assert_max_num_queries):
+    viewer.get(page(acme))
+    counted = []
+    for count in (0, 60):
+        rows = [
+            PlannedTransaction(
+                company=acme, name=f"p{n}", start_date=NEXT, amount_value=1, amount_currency="EUR", source="api"
+            ).stamp_new(stamp)
+            for n in range(count)
+        ]
+        PlannedTransaction.objects.bulk_create(rows)
+        PlannedOverride.objects.bulk_create(
+            PlannedOverride(company=acme, planned=row, original_date=NEXT, amount_value=2) for row in rows
+        )
+        with django_assert_max_num_queries(15) as seen:
+            answer = viewer.get(page(acme))
+        counted.append(len(seen.captured_queries))
+    assert counted[0] == counted[1]
+    following = re.search(r'href="(\?cursor=[^"]+)"', answer.content.decode())[1]
+    assert "Rent" in text_of(viewer.get(page(acme) + unescape(following)))
+    assert viewer.get(page(acme, "?cursor=x")).status_code == 404
+
+
+# ---------------------------------------------------------------------------------------------- rules
+
+
+def test_something_is_planned(owner, acme, api, account):
+    sent = form(accountId=account, frequency="month", interval="3", lastDayOfMonth="on", endType="count", endCount="4")
+    answer = owner.post(page(acme, "/new"), sent, follow=True)
+    assert "Rent was planned." in text_of(answer)
+    assert "every 3 months on the last day, 4 times" in text_of(answer)
+    (told,) = api.get("planned_transactions").json()
+    assert (told["amountValue"], told["amountCurrency"], told["source"]) == ("-2400.00", "EUR", "manual")
+    end = {"type": "count", "date": None, "count": 4}
+    assert told["recurrence"] == {"frequency": "month", "interval": 3, "lastDayOfMonth": True, "end": end}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"amountValue": "1.234"}, "amountValue"),
+        ({"amountValue": "-5"}, "amountValue"),
+        ({"amountValue": ""}, "amountValue"),
+        ({"amountCurrency": "XXX"}, "amountCurrency"),
+        ({"accountId": UNKNOWN}, "accountId"),
+        ({"categoryId": "x"}, "categoryId"),
+        ({"startDate": "2026-02-30"}, "startDate"),
+        ({"frequency": "fortnight"}, "frequency"),
+        ({"interval": "0"}, "interval"),
+        ({"interval": "many"}, "interval"),
+        ({"frequency": "day", "lastDayOfMonth": "on"}, "lastDayOfMonth"),
+        ({"endType": "date"}, "endDate"),
+        ({"endType": "date", "endDate": "2020-01-01"}, "endDate"),
+        ({"endType": "count"}, "endCount"),
+        ({"endType": "count", "endCount": "0"}, "endCount"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused_at_its_field_and_kept(owner, acme, changes, field):
+    answer = owner.post(page(acme, "/new"), form(**{"name": "Kept", **changes}))
+    assert answer.status_code == 400
+    html = answer.content.decode()
+    assert f'id="{field}-error"' in html
+    assert field == "name" or 'value="Kept"' in html
+    assert not PlannedTransaction.objects.exists()
+
+
+def test_a_rule_is_changed_and_what_the_form_does_not_show_stays(owner, api, acme, rent, account):
+    api.put(f"planned_transactions/{rent}", {"externalId": "x-1", "passThroughTaxAmount": "-100.00"})
+    api.put(f"planned_transactions/{rent}/overrides/{NEXT}", {"amountValue": "-1.00"})
+    shown = owner.get(page(acme, f"/{rent}/edit")).content.decode()
+    assert 'value="2400.00"' in shown
+    sent = form(accountId=account, amountCurrency="EUR", amountValue="2500.00")
+    assert owner.post(page(acme, f"/{rent}/edit"), sent).status_code == 302
+    told = api.get(f"planned_transactions/{rent}").json()
+    assert (told["amountValue"], told["externalId"], told["passThroughTaxAmount"]) == ("-2500.00", "x-1", "-100.00")
+    assert told["overrides"] == {str(NEXT): {"amountValue": "-1.00"}}
+
+
+def test_a_change_that_cannot_be_is_refused_and_changes_nothing(owner, api, acme, rent):
+    api.put(f"planned_transactions/{rent}", {"passThroughTaxAmount": "-100.00"})
+    answer = owner.post(page(acme, f"/{rent}/edit"), form(amountValue="50.00", name="Other"))
+    assert answer.status_code == 400
+    assert "Must have the amount" in text_of(answer)
+    assert api.get(f"planned_transactions/{rent}").json()["name"] == "Rent"
+
+
+def test_a_rule_is_deleted(owner, acme, rent):
+    assert "Rent is planned no longer." in text_of(owner.post(page(acme, f"/{rent}/delete"), follow=True))
+    assert not PlannedTransaction.objects.exists()
+
+
+# ---------------------------------------------------------------------------------------------- single occurrences
+
+
+def overrides(api, rent):
+    return api.get(f"planned_transactions/{rent}").json()["overrides"]
+
+
+def test_one_occurrence_is_skipped_and_taken_back(owner, api, acme, rent):
+    answer = owner.post(page(acme, f"/{rent}/occurrences/{NEXT}/skip"), follow=True)
+    assert f"Rent of {day(NEXT)} is skipped." in text_of(answer)
+    assert overrides(api, rent) == {str(NEXT): {"skipped": True}}
+    assert f"{day(NEXT)} skipped" in text_of(answer)
+    answer = owner.post(page(acme, f"/{rent}/occurrences/{NEXT}/restore"), follow=True)
+    assert "is as planned again" in text_of(answer)
+    assert overrides(api, rent) == {}
+
+
+def test_what_differed_before_stays_when_it_is_skipped(owner, api, acme, rent):
+    api.put(f"planned_transactions/{rent}/overrides/{NEXT}", {"amountValue": "-1.00", "name": "Less rent"})
+    owner.post(page(acme, f"/{rent}/occurrences/{NEXT}/skip"))
+    assert overrides(api, rent) == {str(NEXT): {"skipped": True, "amountValue": "-1.00", "name": "Less rent"}}
+
+
+def test_one_occurrence_gets_another_day_and_amount(owner, api, acme, rent):
+    address, moved = page(acme, f"/{rent}/occurrences/{NEXT}"), NEXT + timedelta(days=2)
+    api.put(f"planned_transactions/{rent}/overrides/{NEXT}", {"name": "Other", "amountValue": "-7.00"})
+    assert 'value="7.00"' in owner.get(address).content.decode()
+    sent = {"date": str(moved), "direction": "out", "amountValue": "2300"}
+    assert owner.post(address, sent).status_code == 302
+    assert overrides(api, rent) == {str(NEXT): {"name": "Other", "date": str(moved), "amountValue": "-2300.00"}}
+
+
+def test_an_occurrence_that_is_sent_as_the_rule_says_differs_no_more(owner, api, acme, rent):
+    api.put(f"planned_transactions/{rent}/overrides/{NEXT}", {"amountValue": "-7.00"})
+    sent = {"date": str(NEXT), "direction": "out", "amountValue": "2400.00"}
+    owner.post(page(acme, f"/{rent}/occurrences/{NEXT}"), sent)
+    assert overrides(api, rent) == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("amountValue", "1.234"), ("amountValue", "-1"), ("amountValue", "x"), ("date", "2026-02-30")]
+)
+def test_an_occurrence_that_cannot_be_is_refused_at_its_field(owner, api, acme, rent, field, value):
+    sent = {"date": str(NEXT), "direction": "out", "amountValue": "1.00"} | {field: value}
+    answer = owner.post(page(acme, f"/{rent}/occurrences/{NEXT}"), sent)
+    assert answer.status_code == 400
+    assert f'id="{field}-error"' in answer.content.decode()
+    assert overrides(api, rent) == {}
+
+
+def test_a_day_that_is_no_occurrence_is_not_there(owner, acme, rent):
+    other = NEXT + timedelta(days=1)
+    assert owner.get(page(acme, f"/{rent}/occurrences/{other}")).status_code == 404
+    assert owner.get(page(acme, f"/{rent}/occurrences/nonsense")).status_code == 404
+    assert owner.post(page(acme, f"/{rent}/occurrences/{other}/restore")).status_code == 404
+    answer = owner.post(page(acme, f"/{rent}/occurrences/{other}/skip"), follow=True)
+    assert "does not occur on this date" in text_of(answer)
+
+
+def test_whoever_may_only_read_sees_no_forms(viewer, acme, rent):
+    for path in ("", f"/{rent}"):
+        assert viewer.get(page(acme, path)).content.decode().count("<form") == 1  # to sign out
+    assert viewer.post(page(acme, f"/{rent}/occurrences/{NEXT}/skip")).status_code == 403
+
+
+def test_another_companys_rule_is_not_there(owner, acme, globex_api):
+    body = {"accountId": None, "name": "Theirs", "startDate": str(NEXT), "amountValue": "1", "amountCurrency": "EUR"}
+    foreign = globex_api.post("planned_transactions", body).json()["id"]
+    for path in ("", "/edit", f"/occurrences/{NEXT}"):
+        assert owner.get(page(acme, f"/{foreign}{path}")).status_code == 404
+    single = f"/occurrences/{NEXT}"
+    for path in ("/edit", "/delete", single, f"{single}/skip", f"{single}/restore"):
+        sent = form() | {"date": str(NEXT)}
+        assert owner.post(page(acme, f"/{foreign}{path}"), sent).status_code == 404
+    assert PlannedTransaction.objects.get().name == "Theirs"
