@@ -24,6 +24,7 @@ urlpatterns = [
         PlanItemViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path(PAGE, plans.coming, name="planned"),
+    path(f"{PAGE}/rules", plans.rules, name="planned-rules"),
     path(f"{PAGE}/new", plans.new, name="planned-new"),
     path(f"{PAGE}/<uuid:planned_id>", plans.one, name="planned-one"),
     path(f"{PAGE}/<uuid:planned_id>/edit", plans.edit, name="planned-edit"),

@@ -40,7 +40,7 @@ def shelf(visit: Visit) -> HttpResponse:
         tab="accounts",
         archived=archived,
         shelves=shelves(held, list(AccountGroup.objects.of(visit.company.id).in_order())),
-        total=worth_of(held),
+        total=worth_of(held) if held else None,
         missing=missing,
         types=TYPES,
         **rights(visit),

@@ -36,7 +36,11 @@ class ColumnsForm(forms.Form):
 
     account = forms.ChoiceField()
     headings = forms.IntegerField(
-        label="Line of the headings", min_value=0, max_value=MOST_HEADINGS, help_text="0 where the file has none"
+        label="Line of the headings",
+        min_value=0,
+        max_value=MOST_HEADINGS,
+        help_text="0 where the file has none",
+        widget=forms.TextInput(attrs={"inputmode": "numeric"}),
     )
     date_order = forms.ChoiceField(label="Dates are written", choices=ORDERS)
     decimal_sign = forms.ChoiceField(label="Decimal sign", choices=SIGNS)

@@ -34,18 +34,35 @@ FREQUENCIES = {
 
 @company_page(reads=Permission.PLANNING_READ)
 def coming(visit: Visit) -> HttpResponse:
-    """What comes in the next months, what that adds up to, and the rules."""
+    """What comes in the next months, and what that adds up to."""
     start, end = outlook.window(visit.today)
     accounts = visible_accounts(visit)
     found = outlook.coming_of_company(visit.company, start=start, end=end, accounts=accounts)
     months, missing = outlook.told_months(visit.company, start=start, end=end, rates=rate_table())
+    return visit.show(
+        "planning/planned.html",
+        tab="planned",
+        coming=found[:MOST_SHOWN],
+        more=max(len(found) - MOST_SHOWN, 0),
+        end=end,
+        months=months,
+        missing=missing,
+        any=bool(found) or PlannedTransaction.objects.of(visit.company.id).exists(),
+        writes=visit.may(Permission.PLANNING_WRITE),
+    )
+
+
+@company_page(reads=Permission.PLANNING_READ)
+def rules(visit: Visit) -> HttpResponse:
+    """The rules, the latest first, each with its next occurrence."""
+    accounts = visible_accounts(visit)
     try:
         rows, cursor = keyset_rows(
             visit.request, PlannedTransaction.objects.of(visit.company.id), order=("-id",), limit=A_PAGE
         )
     except ValidationError:
         raise Http404 from None
-    rules = [
+    shown = [
         {
             "row": row,
             "next": next_of(row, today=visit.today),
@@ -54,18 +71,8 @@ def coming(visit: Visit) -> HttpResponse:
         }
         for row in with_overrides(rows)
     ]
-    return visit.show(
-        "planning/planned.html",
-        tab="planned",
-        rules=rules,
-        cursor=cursor,
-        coming=found[:MOST_SHOWN],
-        more=max(len(found) - MOST_SHOWN, 0),
-        end=end,
-        months=months,
-        missing=missing,
-        writes=visit.may(Permission.PLANNING_WRITE),
-    )
+    writes = visit.may(Permission.PLANNING_WRITE)
+    return visit.show("planning/rules.html", tab="planned", rules=shown, cursor=cursor, writes=writes)
 
 
 def visible_accounts(visit: Visit) -> dict[UUID, str]:

@@ -63,8 +63,8 @@ def press(page, name, key="Enter", role="button"):
 def choose_file(page, label, path):
     """The dialogue of the system is not the browser's: it opens by keyboard, and a file is put in its place."""
     reach(page, page.get_by_label(label))
-    with page.expect_file_chooser() as chooser:
-        page.keyboard.press("Enter")
+    with page.expect_file_chooser(timeout=5000) as chooser:
+        page.keyboard.press("Space")
     chooser.value.set_files(path)
 
 

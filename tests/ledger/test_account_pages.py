@@ -61,7 +61,7 @@ def test_accounts_stand_in_their_groups_with_what_they_hold_today(viewer, api, b
     seen = text_of(viewer.get(page(acme)))
     assert "Main DE00 1234 Bank cash €100.00 $10.00 €108.00" in seen
     assert "Dollars Bank cash −$50.00 −€40.00" in seen
-    assert "Banks €68.00" in seen
+    assert "Banks €68.00 Dollars" in seen
     assert "In no group" in seen
     assert "All accounts €75.00" in seen
 
