@@ -62,6 +62,7 @@ def page(company_id: UUID, path: str = "") -> str:
 
 
 API_KEYS_PAGE = "/settings/api-keys"
+IMPORTS_PAGE = "/imports"
 
 # ---------------------------------------------------------------------------------------------- people, keys and apps
 
@@ -167,7 +168,7 @@ def import_finished(
             f"{count} transactions were stored, {duplicates} were there already and "
             f"{skipped_before_data_start} are dated before the company's data starts."
         ),
-        link=page(company_id),
+        link=page(company_id, IMPORTS_PAGE),
         entity_type="import",
         entity_id=import_id,
         count=count,
@@ -186,7 +187,7 @@ def import_undone(
         type=NotificationType.IMPORT_UNDONE,
         title="Import undone",
         body=f"{deleted_count} transactions were removed; {changed_count} of them had been changed since.",
-        link=page(company_id),
+        link=page(company_id, IMPORTS_PAGE),
         entity_type="import",
         entity_id=import_id,
         deletedCount=deleted_count,

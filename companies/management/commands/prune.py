@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 
 class Command(BaseCommand):
-    help = "Delete expired codes, tokens, sessions and kept answers. Run it daily."
+    help = "Delete expired codes, tokens, sessions, kept answers and uploads. Run it daily."
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
