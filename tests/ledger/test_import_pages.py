@@ -340,6 +340,17 @@ def test_undoing_tells_what_went_and_what_had_been_changed(editor, api, acme, ba
     assert "The import was undone before." in text_of(again)
 
 
+def test_an_undo_waits_its_turn_before_it_looks_at_the_import(editor, acme, bank, django_assert_max_num_queries):
+    confirm(editor, checked(editor, acme, bank, GOOD)[0])
+    batch = ImportBatch.objects.of(acme.id).get()
+    with django_assert_max_num_queries(40) as sent:
+        editor.post(page(acme, f"/{batch.id}/undo"))
+    statements = [each["sql"] for each in sent.captured_queries]
+    turn = next(n for n, sql in enumerate(statements) if "pg_advisory_xact_lock" in sql)
+    look = next(n for n, sql in enumerate(statements) if "FOR UPDATE" in sql and "importbatch" in sql)
+    assert turn < look
+
+
 def test_nobody_undoes_what_is_another_companys_or_what_they_may_only_read(
     editor, viewer, browser_of, carol, globex, acme, bank
 ):

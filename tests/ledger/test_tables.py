@@ -14,7 +14,7 @@ from ledger.calc.tables import Line, NotATable, decoded, lines_of, separator_of
 
 TEXT = "Datum;Empfänger;Betrag\n31.01.2026;Müller & Söhne;-1.234,50\n"
 GERMAN = """Kontonummer;DE00 1234
-Zeitraum;Januar
+Zeitraum;01.2026
 
 Buchungstag;Wertstellung;Auftraggeber/Empfänger;Verwendungszweck;Betrag (EUR);Währung
 31.01.2026;31.01.2026;Initech;"Rechnung; 1042";1.190,00;EUR
