@@ -2,11 +2,10 @@
 
 from django.urls import path
 
-from ledger.pages import one_transaction, splitting, transfers
-from ledger.pages import transactions as transaction_pages
 from ledger.pages import accounts as account_pages
-from ledger.pages import importing
+from ledger.pages import importing, one_transaction, splitting, transfers
 from ledger.pages import imports as import_pages
+from ledger.pages import transactions as transaction_pages
 from ledger.views import (
     accounts,
     categories,

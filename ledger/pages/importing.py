@@ -21,6 +21,7 @@ from ledger.calc.tables import Line
 from ledger.csv_items import Rows, table_of
 from ledger.importing import Outcome, import_transactions
 from ledger.models import Account, Source
+from ledger.pages.changes import ledger_change
 from ledger.pages.columns_form import ColumnsForm, as_sent
 
 SHOWN_ROWS = 10
@@ -178,7 +179,7 @@ def imported(look: Look, rows: Rows) -> HttpResponse:
     """Stores the rows and goes to the list of imports; a refusal is told where the rows are shown."""
     visit, account = look.visit, look.form.chosen_account()
     on_error = "skip" if "leave_out" in visit.request.POST else "abort"
-    with visit.change() as change:
+    with ledger_change(visit) as change:
         request = rows.request(on_error=on_error, duplicates=look.duplicates)
         outcome = import_transactions(company=visit.company, stamp=visit.stamp, request=request, source=Source.CSV)
         if visit.may(Permission.ACCOUNTS_WRITE):

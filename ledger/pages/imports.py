@@ -13,7 +13,7 @@ from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger import undoing
 from ledger.models import ImportBatch
-from ledger.one_writer import one_writer
+from ledger.pages.changes import ledger_change
 from ledger.pages.importing import counted
 
 A_PAGE = 50
@@ -37,8 +37,7 @@ def history(visit: Visit) -> HttpResponse:
 @company_page(writes=Permission.TRANSACTIONS_WRITE)
 def undo(visit: Visit, import_id: UUID) -> HttpResponse:
     """Its transactions go, and somebody is told how many of them had been changed."""
-    with visit.change() as change:
-        one_writer(visit.company.id)
+    with ledger_change(visit) as change:
         batch = ImportBatch.objects.of(visit.company.id).select_for_update().filter(id=import_id).first()
         if batch is None:
             raise Http404

@@ -86,6 +86,10 @@ def test_a_file_is_checked_corrected_imported_and_undone_by_keyboard_alone(page,
     press(page, "Import 2 transactions")
     expect(page.get_by_role("status")).to_have_text("2 transactions imported into Main.")
     assert Transaction.objects.of(acme.id).filter(from_to="Initech", date="2026-01-31").count() == 1
+    press(page, "Transactions of the import", role="link")
+    row = page.get_by_role("row").filter(has_text="Initech")
+    expect(row).to_contain_text("€1,190.00")
+    page.go_back()
     reach(page, page.locator("summary", has_text="Undo"))
     page.keyboard.press("Enter")
     press(page, "Undo this import")
