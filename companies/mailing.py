@@ -10,6 +10,8 @@ from time import sleep
 
 from django.core.mail import EmailMessage
 
+from companies.counters import MAILS, MAILS_WAITING
+
 # Seconds before a mail is sent: by then the answer has gone, and its time tells nobody whether there was one to send.
 PAUSE = 0.5
 OFFICE = ThreadPoolExecutor(max_workers=2, thread_name_prefix="mail")  # a slow mail server takes no more threads
@@ -23,17 +25,23 @@ def send_later(*, to: list[str], subject: str, message: str) -> None:
 
 
 def hand_over(letter: EmailMessage) -> None:
+    MAILS_WAITING.inc()
     OFFICE.submit(send_in_a_while, letter)
 
 
 def send_in_a_while(letter: EmailMessage) -> None:
     sleep(PAUSE)
-    send(letter)
+    try:
+        send(letter)
+    finally:
+        MAILS_WAITING.dec()
 
 
 def send(letter: EmailMessage) -> None:
     """Nobody waits for this: what went wrong is in the log, without the addresses that the error's text would have."""
     try:
         letter.send()
+        MAILS.labels(outcome="sent").inc()
     except Exception as error:  # noqa: BLE001 - a thread has no caller to tell
+        MAILS.labels(outcome="failed").inc()
         log.warning("A mail could not be sent: %s", type(error).__name__)

@@ -41,6 +41,14 @@ def integer(name: str, *, default: int, least: int, most: int) -> int:
     return int(value)
 
 
+def one_of(name: str, *known: str) -> str:
+    """One of the known words; the first where the variable is unset or empty."""
+    value = text(name, known[0])
+    if value not in known:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(known)}")
+    return value
+
+
 def directory(name: str, default: Path) -> Path:
     """A directory to write in; made where there is none."""
     value = text(name, str(default))
@@ -103,15 +111,20 @@ def web_address(name: str, default: str) -> str:
     return value
 
 
+def secret(name: str) -> str:
+    """The variable's value, or nothing where unset; one that could be guessed stops the start."""
+    value = text(name)
+    if value and len(value) < 32:
+        raise ImproperlyConfigured(f"{name} must have at least 32 characters")
+    return value
+
+
 def kept_secret(name: str, directory: Path, *, required: bool) -> str:
     """The variable's value; where unset, a random one that is made once and kept in the data directory.
 
     Raises ImproperlyConfigured where the deployment must bring its own.
     """
-    value = text(name)
-    if value:
-        if len(value) < 32:
-            raise ImproperlyConfigured(f"{name} must have at least 32 characters")
+    if value := secret(name):
         return value
     if required:
         raise ImproperlyConfigured(f"{name} must be set when DATABASE_URL is set and DEBUG is off")

@@ -2,31 +2,48 @@
 
 import contextlib
 import ctypes
-import logging
 import os
-import re
 import signal
 import sys
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from gunicorn.glogging import Logger
 from gunicorn.http import parser
 
-bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
+from config import metric_files
+from config.logs import JsonLines, WithoutSecrets
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+try:
+    _ = settings.PORT
+except ImproperlyConfigured as error:
+    sys.exit(f"Error: {error}")
+
+bind = f"127.0.0.1:{settings.PORT}"
 worker_class = "gthread"
-workers = 3
-threads = 2  # they wait for the interpreter more than for the database: two answer more requests than four
+workers = settings.WORKERS
+threads = settings.THREADS  # they wait for the interpreter more than for the database: two answer more than four
+# What a library may leak is given back before it matters. The jitter keeps workers from leaving all at once.
+max_requests = settings.MAX_REQUESTS
+max_requests_jitter = max_requests // 10
 
 # The application is loaded once and shared by the workers. Connections are not: whatever was opened is closed first.
 preload_app = True
 
 
-def pre_fork(_server: Any, _worker: Any) -> None:
+def pre_fork(server: Any, worker: Any) -> None:
     """No two processes may talk over one connection."""
     from django.db import connections  # Django is set up by then, and not before
 
     connections.close_all()
+    metric_files.choose(server, worker)
+
+
+def post_fork(_server: Any, worker: Any) -> None:
+    metric_files.take(worker)
 
 
 # The heartbeat comes from its own thread, so this does not end a slow request. It ends a worker that is stuck, and
@@ -47,28 +64,30 @@ parser._DRAIN_MAX_BYTES = 256 * 1024 * 1024  # noqa: SLF001 - there is no settin
 control_socket_disable = True  # it would be kept in the home directory
 
 
-class WithoutSecrets(logging.Filter):
-    """Takes query strings, and the raw text of broken requests, out of gunicorn's messages: both may hold secrets."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        message = re.sub(r"\?\S*", "?…", record.getMessage())
-        if message.startswith("Invalid request from"):
-            message = re.split(r"['\"]", message, maxsplit=1)[0].rstrip()
-        record.msg, record.args = message, ()
-        return True
-
-
 class QuietLogger(Logger):
     """gunicorn's logger without secrets."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
         self.error_log.filters = [WithoutSecrets()]
+        if settings.LOG_FORMAT == "json":
+            for handler in self.error_log.handlers:
+                handler.setFormatter(JsonLines())
 
 
 logger_class = QuietLogger
 loglevel = "warning"
 accesslog = None
+
+
+if settings.METRICS_TOKEN:
+    metric_files.begin(worker_tmp_dir)
+
+    def child_exit(_server: Any, worker: Any) -> None:
+        metric_files.gone(worker)
+
+    def on_exit(_server: Any) -> None:
+        metric_files.end()
 
 
 M_ARENA_MAX = -8  # of malloc.h

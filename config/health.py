@@ -5,6 +5,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
 from companies.api.methods import read_only
+from companies.counters import note_error
 
 READY: set[str] = set()  # migrations are looked at until they are found applied once
 
@@ -26,6 +27,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
             if executor.migration_plan(executor.loader.graph.leaf_nodes()):
                 return JsonResponse({"status": "migrations are missing"}, status=503)
             READY.add("migrations")
-    except DatabaseError:
+    except DatabaseError as error:
+        note_error(error)
         return JsonResponse({"status": "the database does not answer"}, status=503)
     return JsonResponse({"status": "ready"})

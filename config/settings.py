@@ -42,6 +42,12 @@ MAX_BODY_BYTES = 1024 * 1024
 TRUSTED_PROXIES = environment.integer("TRUSTED_PROXIES", default=0, least=0, most=9)
 STAFF_MFA = environment.boolean("STAFF_MFA")
 
+WORKERS = environment.integer("WORKERS", default=3, least=1, most=256)  # processes
+THREADS = environment.integer("THREADS", default=2, least=1, most=64)  # of each; every one has a connection of its own
+MAX_REQUESTS = environment.integer("MAX_REQUESTS", default=100_000, least=0, most=100_000_000)  # of a worker; 0: no end
+LOG_FORMAT = environment.one_of("LOG_FORMAT", "text", "json")
+METRICS_TOKEN = environment.secret("METRICS_TOKEN")  # who has it may read /metrics; unset: there is none
+
 # ---------------------------------------------------------------------------------------------- Django
 
 INSTALLED_APPS = [
@@ -86,6 +92,10 @@ MIDDLEWARE = [
 ]
 if STAFF_MFA:
     MIDDLEWARE.insert(-1, "django_otp.middleware.OTPMiddleware")
+if METRICS_TOKEN:
+    MIDDLEWARE.insert(0, "config.metrics.count_requests")
+if LOG_FORMAT == "json":
+    MIDDLEWARE.insert(0, "config.logs.access_lines")
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
@@ -282,11 +292,19 @@ SILENCED_SYSTEM_CHECKS = [
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "config.logs.JsonLines"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    # The request's line would carry query strings; errors are logged by our own handlers with their request id.
-    "loggers": {"django.request": {"level": "CRITICAL"}, "django.security.csrf": {"level": "ERROR"}},
+    "loggers": {
+        "django": {"handlers": []},  # its own ones would say everything twice where DEBUG is on
+        # The request's line would carry query strings; errors are logged by our own handlers with their request id.
+        "django.request": {"level": "CRITICAL"},
+        "django.security.csrf": {"level": "ERROR"},
+        "access": {"level": "INFO"},  # written with LOG_FORMAT=json alone
+    },
 }
 
 # ---------------------------------------------------------------------------------------------- the API

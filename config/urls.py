@@ -5,13 +5,14 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from companies import assets, reference
-from config import health
+from config import health, metrics
 from config.admin import no_page
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/app/")),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path("metrics", metrics.metrics),
     path("openapi.json", reference.openapi),
     path("docs", reference.docs),
     path("docs/errors", reference.error_codes),

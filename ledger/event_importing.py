@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from companies.counters import note_import
 from companies.errors import FieldErrors
 from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Company, Stamp, new_id
@@ -63,6 +64,7 @@ def import_events(*, company: Company, stamp: Stamp, request: BulkRequest) -> Ou
     if outcome.errors and request.on_error == "abort":
         raise FieldErrors(outcome.errors[:MOST_ERRORS])
     outcome.count = len(rows)
+    note_import(source="subscriptionEvents", outcome=outcome)
     if request.dry_run or not rows:
         return outcome
     created = names.store(company=company, stamp=stamp)

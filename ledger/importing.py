@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from companies.counters import note_import
 from companies.errors import UNKNOWN_ID, FieldErrors
 from companies.models import AuditEntry, Company, Currency, Stamp, new_id
 from ledger.calc.money import minor_units
@@ -63,6 +64,7 @@ def import_transactions(*, company: Company, stamp: Stamp, request: Request, sou
         one_writer(company.id)  # nor can a duplicate slip in beside this import
     rows = without_duplicates(company=company, rows=rows, request=request, outcome=outcome)
     outcome.rows, outcome.count = rows, len(rows)
+    note_import(source="transactions", outcome=outcome)
     if request.dry_run or not rows:
         return outcome
     outcome.batch = ImportBatch.objects.create(

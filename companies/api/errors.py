@@ -1,6 +1,7 @@
 """Every refusal as one body: RFC 9457 problem+json, with a stable code, the request's id, and a pointer per field."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from rest_framework.response import Response
 
 from companies import errors
 from companies.authentication import challenge
+from companies.counters import note_error
 
 log = logging.getLogger("api")
 
@@ -104,6 +106,7 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
     """The framework's exception handler: whatever a view raised becomes a problem; the unexpected a plain 500."""
     request = context["request"]
     headers: dict[str, str] = {}
+    note_error(error)
     status, code, detail, fields = translate(error)
     if status >= 500:
         log.exception("request %s failed", getattr(request, "request_id", ""), exc_info=error)
@@ -189,6 +192,7 @@ def page_not_found(request: Any, exception: Exception) -> HttpResponse:
 
 def server_error(request: Any) -> HttpResponse:
     """Outside the API's views, and where an answer of theirs could not be written."""
+    note_error(sys.exception())
     log.exception("request %s failed", getattr(request, "request_id", ""))
     return plain(request, status=500, code="internal_error", detail=INTERNAL)
 

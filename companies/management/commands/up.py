@@ -25,7 +25,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=settings.PORT, help="default: PORT, or 8000")
         parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
-        parser.add_argument("--workers", type=int, default=3, help="processes that answer requests; default: 3")
+        parser.add_argument(
+            "--workers",
+            type=int,
+            default=settings.WORKERS,
+            help="default: WORKERS, or 3",
+        )
         parser.add_argument("--no-demo", action="store_false", dest="demo", help="create no demo company")
 
     def handle(self, *, host: str, port: int, workers: int, demo: bool, **_: Any) -> None:
