@@ -4,9 +4,11 @@ from importlib import import_module
 
 from django.apps import apps
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils.module_loading import module_has_submodule
 
 UNWANTED = {"oauth2_provider", "axes"}  # the toolkit's pages would show tokens, those of axes attempts to sign in
@@ -20,6 +22,25 @@ class AdminConfig(SimpleAdminConfig):
         for app in apps.get_app_configs():
             if app.name not in UNWANTED and app.module and module_has_submodule(app.module, "admin"):
                 import_module(f"{app.name}.admin")
+        show_devices_that_are_there()
+
+
+def show_devices_that_are_there() -> None:
+    """The second factor's own two pages fail on a device that is gone; ours have nothing to show."""
+    from django_otp.plugins.otp_totp.admin import TOTPDeviceAdmin
+    from django_otp.plugins.otp_totp.models import TOTPDevice
+
+    class DeviceAdmin(TOTPDeviceAdmin):
+        def config_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+            get_object_or_404(TOTPDevice, pk=pk)
+            return super().config_view(request, pk)
+
+        def qrcode_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+            get_object_or_404(TOTPDevice, pk=pk)
+            return super().qrcode_view(request, pk)
+
+    admin.site.unregister(TOTPDevice)
+    admin.site.register(TOTPDevice, DeviceAdmin)
 
 
 def no_page(request: HttpRequest) -> HttpResponse:

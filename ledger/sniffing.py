@@ -11,7 +11,7 @@ from PIL import Image
 from companies.errors import Unsupported
 from ledger.calc.tables import decoded
 
-MOST_PIXELS = 100_000_000  # a scan of a large page has a tenth of them
+MOST_PIXELS = 50_000_000  # a page at 600 dots an inch has 35 million; decoded, these are 200 MB of a worker
 ROWS_LOOKED_AT = 20
 
 

@@ -8,6 +8,7 @@ Written without the ORM, whose making of statements costs more than the statemen
 """
 
 import hashlib
+import hmac
 import re
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
@@ -105,7 +106,7 @@ def s256(verifier: str) -> str:
 
 
 def pkce_holds(*, challenge: str, verifier: str) -> bool:
-    return bool(challenge) and s256(verifier) == challenge
+    return bool(challenge) and hmac.compare_digest(s256(verifier).encode(), challenge.encode())
 
 
 def is_replay(used: datetime, *, now: datetime) -> bool:

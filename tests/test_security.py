@@ -1,0 +1,224 @@
+"""What keeps the service safe wherever one looks: every page, every comparison, every body with an address in it."""
+
+import ast
+import io
+import json
+import re
+import socket
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import get_resolver
+from django_otp.plugins.otp_totp.models import TOTPDevice
+from PIL import Image
+
+from companies.models import User
+from tests.api.test_fuzz import address, filled, ids, places, taken, with_value  # noqa: F401 - ids is a fixture
+from tests.oauth.conftest import Flow, application, consent, flow, granted, signed_in  # noqa: F401 - fixtures
+from tests.test_house import ROOT, SOURCES, patterns
+from tests.test_permissions import OPERATIONS
+
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+INLINE = re.compile(r"\sstyle=|\son[a-z]+=|<style\b|<script(?![^>]*\ssrc=)|javascript:")
+
+# ---------------------------------------------------------------------------------------------- pages
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_template_needs_a_laxer_policy(path):
+    assert INLINE.findall(path.read_text()) == []
+
+
+@pytest.fixture
+def staff(alice: User) -> Client:
+    """Alice owns Acme, and is staff: the one who sees every page."""
+    alice.is_staff = alice.is_superuser = True
+    alice.save(update_fields=["is_staff", "is_superuser"])
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def pages(values: dict[str, str]) -> list[str]:
+    """Every address outside the API that can be filled in; the admin's rows are a user's own."""
+    found = []
+    for route, view in patterns(get_resolver()):
+        if not hasattr(view, "cls") and "^" not in route:
+            path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: values.get(name[1], "1"), route)
+            found.append("/" + path.replace("(?P1.*)$", "nowhere"))
+    return found
+
+
+@pytest.mark.django_db
+def test_every_page_has_the_strict_policy(staff, acme, alice, api, client):
+    key = api.get("api_keys").json()[0]["id"]
+    device = TOTPDevice.objects.create(user=alice, name="phone")
+    filled_in = {
+        "company_id": str(acme.id),
+        "key_id": key,
+        "object_id": str(alice.pk),
+        "id": str(alice.pk),
+        "pk": str(device.pk),
+    }
+    shown, seen = 0, set()
+    # Nobody, a form without our token, and addresses that lead nowhere have pages of their own.
+    answers = [(path, staff.get(path)) for path in pages(filled_in)]
+    answers += [(path, client.get(path)) for path in ("/app/sign-in", "/app/nowhere", "/admin/login/")]
+    answers += [("csrf", staff.post("/app/password")), ("refused", client.get("/auth/oauth2/authorize?client_id=x"))]
+    for path, answer in answers:
+        if answer.get("Content-Type", "").startswith("text/html") and answer.status_code not in (301, 302):
+            policy = answer["Content-Security-Policy"]
+            assert "default-src 'none'" in policy, path
+            assert "unsafe" not in policy, path
+            assert "*" not in policy.replace("*.", ""), path
+            assert INLINE.findall(answer.content.decode()) == [], path
+            shown, seen = shown + 1, seen | {answer.status_code}
+    assert shown > 40
+    assert {200, 400, 403, 404} <= seen
+    assert 500 not in seen
+    assert len([path for path, answer in answers if path.startswith("/admin/") and answer.status_code == 200]) > 20
+    assert admin.site.is_registered(User)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ["config", "qrcode"])
+def test_a_second_factor_that_is_gone_has_no_page(staff, page):
+    assert staff.get(f"/admin/otp_totp/totpdevice/12345/{page}/").status_code == 404
+
+
+# ---------------------------------------------------------------------------------------------- comparisons
+
+SECRET = re.compile(r"secret|digest|verifier|challenge|password|pepper|hash|signature|token", re.IGNORECASE)
+# Comparisons of what sounds secret and is not, each with its reason.
+PLAIN = {
+    "bytes(stored.request_digest) != digest": "the digest of a request's body, which its sender knows",
+    "bool(parts.username) == bool(parts.password)": "whether both are there",
+    "bool(parts.username) != bool(parts.password)": "whether both are there",
+    "set(token.header) != HEADER": "a token's header is public, and its signature is verified before",
+    "token.header['typ'] != kind": "the same",
+    "token.claims.get('iss') != issuer": "the same",
+    "authenticate(self.request, username=self.user.email, password=old) != self.user": "compares two people",
+}
+
+
+def compared(path: Path) -> list[str]:
+    """Each == and != of a file that has something with a secret's name on a side, and no plain text on the other."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
+            literal = any(isinstance(side, ast.Constant) for side in (node.left, *node.comparators))
+            if not literal and any(SECRET.search(side) for side in sides):
+                found.append(ast.unparse(node))
+    return found
+
+
+def test_secrets_are_compared_in_constant_time():
+    sources = [path for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
+    found = {(str(path.relative_to(ROOT)), text) for path in sources for text in compared(path)}
+    assert {(path, text) for path, text in found if text not in PLAIN} == set()
+    assert {text for _, text in found} == set(PLAIN), "an explanation that explains nothing"
+
+
+# ---------------------------------------------------------------------------------------------- addresses in bodies
+
+INSIDE = "http://169.254.169.254/latest/meta-data/"
+
+
+@pytest.fixture
+def nobody_is_called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Refuses and remembers every name that is looked up and every address that is called. The database's driver, which
+    is no Python, is not hindered."""
+    called: list[Any] = []
+
+    def refuse(*args: Any, **_: Any) -> None:
+        called.append(args)
+        raise OSError("called")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket.socket, "connect_ex", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket, "gethostbyname", refuse)
+    return called
+
+
+def test_the_guard_sees_a_call(nobody_is_called):
+    with pytest.raises(OSError, match="called"):
+        urllib.request.urlopen(INSIDE, timeout=5)
+    assert nobody_is_called
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "method"), [case for case in OPERATIONS if case[1] in ("POST", "PUT")])
+def test_no_address_in_a_body_is_ever_called(api, ids, nobody_is_called, path, method):  # noqa: F811
+    body = filled(taken(path), ids)
+    here = api.path(address(path, ids))
+    for place in places(body):
+        sent = json.dumps(with_value(body, place, INSIDE))
+        api.client.generic(method, here, sent, content_type="application/json", headers=api.headers)
+    extra = body | {"url": INSIDE, "logoUrl": INSIDE, "invoiceUrl": INSIDE, "webhook": INSIDE, "callback": INSIDE}
+    api.client.generic(method, here, json.dumps(extra), content_type="application/json", headers=api.headers)
+    assert nobody_is_called == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "content",
+    [
+        f'<!DOCTYPE a SYSTEM "{INSIDE}"><a/>',
+        f'<!DOCTYPE a [<!ENTITY b SYSTEM "{INSIDE}">]><a>&b;</a>',
+        f'<a xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="{INSIDE}"/></a>',
+        f'<?xml-stylesheet href="{INSIDE}"?><a xsi:schemaLocation="a {INSIDE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"/>',
+        f'a,b\n=WEBSERVICE("{INSIDE}"),1\n',
+        f"%PDF-1.7\n1 0 obj << /URI ({INSIDE}) /F ({INSIDE}) >>\n%%EOF",
+    ],
+)
+def test_no_address_in_a_document_is_ever_called(api, nobody_is_called, content):
+    paper = SimpleUploadedFile("a.xml", content.encode())
+    api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
+    assert nobody_is_called == []
+
+
+@pytest.mark.django_db
+def test_no_address_of_an_app_is_ever_called(flow, acme, alice, nobody_is_called):  # noqa: F811
+    flow.sign_in(alice, then=INSIDE)
+    asked = {"resource": INSIDE, "request_uri": INSIDE, "request": INSIDE, "login_hint": INSIDE, "client_uri": INSIDE}
+    for name, value in (asked | {"redirect_uri": INSIDE, "client_id": INSIDE, "jwks_uri": INSIDE}).items():
+        flow.ask(**{name: value})
+    flow.redeem("x", resource=INSIDE, client_assertion=INSIDE, redirect_uri=INSIDE)
+    head = {"alg": "RS256", "typ": "at+jwt", "jku": INSIDE, "x5u": INSIDE, "kid": INSIDE}
+    parts = [json.dumps(each).encode().hex() for each in (head, {"iss": INSIDE})]
+    assert flow.call(".".join([*parts, "c2ln"])).status_code == 401
+    assert flow.tokens(acme)["access_token"]
+    assert nobody_is_called == []
+
+
+# ---------------------------------------------------------------------------------------------- documents
+
+
+@pytest.mark.django_db
+def test_a_picture_that_would_fill_the_memory_is_never_unpacked(api):
+    from ledger import sniffing
+
+    small = io.BytesIO()
+    Image.new("1", (7100, 7100)).save(small, format="PNG")  # fifty million pixels in seven kilobytes
+    assert sniffing.MOST_PIXELS < 7100 * 7100
+    paper = SimpleUploadedFile("scan.png", small.getvalue())
+    answer = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_file_type")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "path", ["../secret-key", "%2e%2e/secret-key", "..%5csecret-key", "....//secret-key", "%252e%252e/x"]
+)
+def test_no_spelling_of_a_path_leads_out_of_the_assets(client, settings, path, tmp_path):
+    (tmp_path / "secret-key").write_text("found")
+    (tmp_path / "assets").mkdir()
+    assert client.get(f"/assets/{path}").status_code == 404
+    assert client.get(f"/static/{path}").status_code == 404
