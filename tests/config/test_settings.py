@@ -74,6 +74,13 @@ WRONG = [
     {"PORT": "http"},
     {"DEBUG": "maybe"},
     {"STAFF_MFA": "2"},
+    {"LOG_FORMAT": "xml"},
+    {"LOG_FORMAT": "JSON"},
+    {"METRICS_TOKEN": "hunter2"},
+    {"WORKERS": "0"},
+    {"WORKERS": "auto"},
+    {"THREADS": "65"},
+    {"MAX_REQUESTS": "-1"},
     {"OAUTH_SIGNING_KEYS": "/nowhere/key.pem"},
     {"ALLOWED_HOSTS": "https://api.example.com"},
     {"SESSION_COOKIE_DOMAIN": "https://example.com/"},
@@ -159,6 +166,7 @@ def test_it_stops_the_start_with_one_line(tmp_path, variables):
         {"STORAGE_URL": "s3:///bucket"},  # of a machine that has a role
         {"SESSION_COOKIE_DOMAIN": ".example.com"},
         {"TRUSTED_PROXIES": "2"},
+        {"LOG_FORMAT": "json", "METRICS_TOKEN": "m" * 32, "WORKERS": "8", "THREADS": "4", "MAX_REQUESTS": "0"},
     ],
     ids=str,
 )
