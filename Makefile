@@ -20,7 +20,7 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check chromium bench clean
+.PHONY: run test check chromium bench audit clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
@@ -51,6 +51,12 @@ chromium:
 # One table of every ratio, each with its goal; nothing fails. Half an hour on a quiet machine.
 bench: $(TESTS)
 	@$(BIN)/python -m tests.bench
+
+# What is known of the pinned versions' weaknesses. It asks PyPI itself: mirrors have no advisories.
+audit: | $(BIN)/python
+	@[ -x .venv/audit/bin/pip-audit ] || { $(BIN)/python -m venv .venv/audit && \
+		.venv/audit/bin/python -m pip install -qq --disable-pip-version-check pip-audit==2.10.1; }
+	@.venv/audit/bin/pip-audit --strict --disable-pip --no-deps --requirement requirements.txt
 
 # The data in DATA_DIR stays.
 clean:

@@ -1,4 +1,4 @@
-"""Every setting, read from the environment; the README's table says what each one does."""
+"""Every setting, read from the environment; the table in docs/operations.md says what each one does."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
