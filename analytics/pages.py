@@ -1,95 +1,127 @@
-"""The page of one company: key figures and charts, as far as the viewer may see them."""
+"""The page of one company: key figures and charts, as far as the viewer may see them, and the numbers as files."""
 
 from collections.abc import Callable
-from datetime import date
-from typing import Any
+from dataclasses import dataclass
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from analytics.overview import cash, figures, movements, results
+from analytics.overview.facts import Facts
 from analytics.overview.figures import Figure
 from analytics.overview.shape import Section
-from companies.models import Company
-from companies.pages.visits import reached, signed_in
+from companies.pages.visits import Visit, reached, signed_in
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
-from ledger.rates import rate_table
 
 SPANS = (6, 12, 24)  # months to look back
 USUAL_SPAN = 12
-Shown = tuple[list[Figure], list[Section]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Sections that one permission shows, by their ids, and the key figures that go with them."""
+
+    permission: Permission
+    title: str
+    sections: dict[str, Callable[[Facts], Section]]
+    figures: Callable[[Facts], list[Figure]] | None = None
+
+
+PARTS = (
+    Part(
+        Permission.BALANCES_READ,
+        "Cash and cash flow",
+        {
+            "cash-balance": cash.balance_section,
+            "accounts": cash.account_section,
+            "cash-flow": cash.flow_section,
+        },
+        figures.cash_figures,
+    ),
+    Part(
+        Permission.FINANCIALS_READ,
+        "Revenue and expenses",
+        {"revenue-expenses": results.bar_section, "plan-actual": results.plan_section},
+    ),
+    Part(
+        Permission.SUBSCRIPTIONS_READ,
+        "Recurring revenue",
+        {
+            "mrr": movements.level_section,
+            "mrr-bridge": movements.bridge_section,
+            "mrr-movements": movements.movement_section,
+        },
+        figures.subscription_figures,
+    ),
+)
+"""What the page of a company shows: each section is drawn from the answer of a data query, with its table."""
+
+
+@gzip_page  # nothing that a caller sends is echoed here and the form's token is masked anew each time: no BREACH
+@require_safe
+@signed_in
+def company(request: HttpRequest, company_id: str) -> HttpResponse:
+    """Overview of a company; parts that the viewer may not see say so."""
+    visit = visited(request, company_id)
+    facts = facts_of(visit)
+    shown = [told(part, facts, visit) for part in PARTS]
+    return visit.show(
+        "analytics/company.html",
+        figures=[figure for found, _ in shown for figure in found],
+        sections=[section for _, found in shown for section in found],
+        facts=facts,
+        spans=SPANS,
+    )
 
 
 @require_safe
 @signed_in
-def company(request: HttpRequest, company_id: str) -> HttpResponse:
-    """Overview of a company; sections that the viewer may not see say so."""
-    access = reached(request, company_id)
-    months, today = span(request), timezone.now().date()
-    shown: list[Shown] = []
-    for permission, part, title in PARTS:
-        if permission in access.permissions:
-            shown.append(told(part, access.company, months=months, today=today, title=title))
-        else:
-            note = f"Your role does not show {title.lower()}; it needs the permission {permission}."
-            shown.append(([], [withheld(title, note)]))
-    context = {
-        "access": access,
-        "company": access.company,
-        "figures": [figure for entries, _ in shown for figure in entries],
-        "sections": [section for _, entries in shown for section in entries],
-        "months": months,
-        "spans": SPANS,
-    }
-    return render(request, "analytics/company.html", context)
+def download(request: HttpRequest, company_id: str, chart: str) -> HttpResponse:
+    """The numbers behind a chart as a file, the very ones of its table."""
+    visit = visited(request, company_id)
+    part = next((part for part in PARTS if chart in part.sections), None)
+    if part is None:
+        raise Http404
+    if not visit.may(part.permission):
+        raise PermissionDenied
+    facts = facts_of(visit)
+    try:
+        table = part.sections[chart](facts).table
+    except MissingRate:
+        raise Http404 from None  # the page, which says why, offers no such file
+    assert table is not None  # noqa: S101 - every section has one
+    name = f"{chart}-{facts.start.isoformat()}-{facts.today.isoformat()}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(table.csv(), content_type="text/csv; charset=utf-8", headers=headers)
 
 
-def span(request: HttpRequest) -> int:
-    """How many months to look back. Raises Http404 for a span that is not offered."""
-    text = request.GET.get("months", str(USUAL_SPAN))
+def visited(request: HttpRequest, company_id: str) -> Visit:
+    return Visit(request=request, access=reached(request, company_id), now=timezone.now())
+
+
+def facts_of(visit: Visit) -> Facts:
+    """Of as many months as the address says. Raises Http404 for a span that is not offered."""
+    text = visit.request.GET.get("months", str(USUAL_SPAN))
     if text not in {str(months) for months in SPANS}:
         raise Http404
-    return int(text)
+    return Facts(company=visit.company, months=int(text), today=visit.today)
 
 
-def told(part: Callable[..., Shown], company: Company, *, months: int, today: date, title: str) -> Shown:
+def told(part: Part, facts: Facts, visit: Visit) -> tuple[list[Figure], list[Section]]:
     """A part of the page, or why it cannot be told."""
+    if not visit.may(part.permission):
+        note = f"Your role does not show {part.title.lower()}; it needs the permission {part.permission}."
+        return [], [withheld(part.title, note)]
     try:
-        return part(company, months=months, today=today)
+        return part.figures(facts) if part.figures else [], [draw(facts) for draw in part.sections.values()]
     except MissingRate as missing:
-        return [], [withheld(title, f"There is no exchange rate for {missing.currency}, so nothing is added up.")]
+        note = f"There is no exchange rate for {missing.currency}, so nothing is added up."
+        return [], [withheld(part.title, note)]
 
 
 def withheld(title: str, note: str) -> Section:
-    return Section(id=title.lower().replace(" ", "-"), title=title, lead="", note=note)
-
-
-def of_cash(company: Company, *, months: int, today: date) -> Shown:
-    rates = rate_table()
-    points = cash.points(company, months=months, today=today, rates=rates)
-    flows = cash.forecast(company, months=months, today=today, rates=rates)
-    sections = [cash.cash_section(company, points), cash.flow_section(company, flows, today=today)]
-    return figures.cash_figures(company, points, flows, today=today), sections
-
-
-def of_results(company: Company, *, months: int, today: date) -> Shown:
-    return [], [results.result_section(company, months=months, today=today)]
-
-
-def of_subscriptions(company: Company, *, months: int, today: date) -> Shown:
-    rows = movements.rows_of(company, months=months, today=today)
-    sections = [
-        movements.level_section(company, rows, today=today),
-        movements.movement_section(company, rows, today=today),
-    ]
-    return figures.subscription_figures(company, rows), sections
-
-
-PARTS: tuple[tuple[Permission, Callable[..., Any], str], ...] = (
-    (Permission.BALANCES_READ, of_cash, "Cash and cash flow"),
-    (Permission.FINANCIALS_READ, of_results, "Revenue and expenses"),
-    (Permission.SUBSCRIPTIONS_READ, of_subscriptions, "Recurring revenue"),
-)
+    return Section(id=f"no-{title.lower().replace(' ', '-')}", title=title, note=note)

@@ -13,4 +13,5 @@ urlpatterns = [
     path("companies/<str:company_id>/data/profitAndLoss", views.ResultViewSet.as_view({"post": "profit_and_loss"})),
     path("companies/<str:company_id>/data/monthlyData", views.RecurringViewSet.as_view({"post": "monthly_data"})),
     path("app/companies/<str:company_id>", pages.company, name="company"),
+    path("app/companies/<str:company_id>/overview/<str:chart>.csv", pages.download, name="chart-download"),
 ]

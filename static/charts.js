@@ -1,15 +1,23 @@
-// Says what stands under the pointer; arrow keys do the same. Without it the browser's own tooltips do.
+// Says what stands under the pointer, from the chart's own table; arrow keys do the same.
 "use strict";
+
+const SVG = "http://www.w3.org/2000/svg";
 
 for (const chart of document.querySelectorAll(".chart")) {
   const plot = chart.querySelector(".plot");
-  const hits = [...plot.querySelectorAll(".hit")];
-  if (!hits.length) continue;
-  const sayings = hits.map((hit) => {
-    const text = hit.querySelector("title").textContent;
-    hit.replaceChildren();
-    return text.split("\n");
-  });
+  const table = chart.parentElement.querySelector(".numbers table");
+  const places = Number(plot.dataset.places);
+  if (!table || !places) continue;
+  const names = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent);
+  const rows = table.tBodies[0].rows;
+  const row = (index) => rows["newestFirst" in table.dataset ? places - 1 - index : index];
+  const atEdges = "edges" in plot.dataset && places > 1;
+  const strip = document.createElementNS(SVG, "rect");
+  strip.classList.add("strip");
+  strip.setAttribute("width", `${100 / (atEdges ? places - 1 : places)}%`);
+  strip.setAttribute("height", plot.getAttribute("height") - 44);
+  const left = (index) => (atEdges ? (index - 0.5) / (places - 1) : index / places);
+
   // The plot's own title would show as a tooltip too: it stays for those who listen.
   plot.setAttribute("aria-label", plot.querySelector("title").textContent);
   plot.setAttribute("aria-description", plot.querySelector("desc").textContent);
@@ -24,47 +32,49 @@ for (const chart of document.querySelectorAll(".chart")) {
   let shown = -1;
 
   const hide = () => {
-    hits[shown]?.classList.remove("on");
     shown = -1;
     tip.hidden = true;
+    strip.remove();
   };
   const show = (index) => {
-    if (index === shown || index < 0 || index >= hits.length) return;
-    hits[shown]?.classList.remove("on");
+    if (index === shown || index < 0 || index >= places) return;
     shown = index;
-    hits[index].classList.add("on");
-    const [heading, ...lines] = sayings[index];
+    strip.setAttribute("x", `${100 * left(index)}%`);
+    plot.append(strip);
+    const [heading, ...cells] = row(index).cells;
     const title = document.createElement("strong");
-    title.textContent = heading;
+    title.textContent = heading.textContent;
     const list = document.createElement("dl");
-    for (const line of lines) {
-      const cut = line.indexOf(": ");
+    cells.forEach((cell, place) => {
+      if (/^[0.,]+$/.test(cell.textContent) && names.length > 3) return; // where much is said, nothing is left out
       const name = document.createElement("dt");
       const value = document.createElement("dd");
-      name.textContent = line.slice(0, cut);
-      value.textContent = line.slice(cut + 2);
+      name.textContent = names[place];
+      value.textContent = cell.textContent;
       list.append(name, value);
-    }
+    });
     tip.replaceChildren(title, list);
     tip.hidden = false;
     const around = chart.getBoundingClientRect();
-    const at = hits[index].getBoundingClientRect();
-    const middle = at.left + at.width / 2 - around.left;
+    const drawn = plot.getBoundingClientRect();
+    const middle = drawn.left - around.left + (left(index) + 0.5 / (atEdges ? places - 1 : places)) * drawn.width;
     const right = middle + 14 + tip.offsetWidth <= around.width;
-    tip.style.left = Math.max(0, right ? middle + 14 : middle - 14 - tip.offsetWidth) + "px";
+    tip.style.left = `${Math.max(0, right ? middle + 14 : middle - 14 - tip.offsetWidth)}px`;
     tip.style.top = "8px";
   };
+  const under = (event) => {
+    const drawn = plot.getBoundingClientRect();
+    const share = (event.clientX - drawn.left) / drawn.width;
+    const index = atEdges ? Math.round(share * (places - 1)) : Math.floor(share * places);
+    return Math.min(places - 1, Math.max(0, index));
+  };
 
-  plot.addEventListener("pointermove", (event) => {
-    const at = plot.getBoundingClientRect();
-    const edges = hits[0].getBoundingClientRect();
-    show(Math.min(hits.length - 1, Math.max(0, Math.floor((event.clientX - edges.left) / edges.width))));
-  });
+  plot.addEventListener("pointermove", (event) => show(under(event)));
   plot.addEventListener("pointerleave", hide);
   plot.tabIndex = 0;
   plot.addEventListener("blur", hide);
   plot.addEventListener("keydown", (event) => {
-    const last = hits.length - 1;
+    const last = places - 1;
     const to = { ArrowLeft: shown < 0 ? last : shown - 1, ArrowRight: shown < 0 ? 0 : shown + 1, Home: 0, End: last }[event.key];
     if (to !== undefined) {
       event.preventDefault();

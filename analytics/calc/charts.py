@@ -60,11 +60,26 @@ class Columns:
 class Line:
     """A line as a path in units of ``LINE_WIDTH`` across, the area between it and zero, and where it ends."""
 
-    ticks: list[Tick]
-    zero: float
     path: str
     area: str
     last_y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines on one scale."""
+
+    ticks: list[Tick]
+    zero: float
+    lines: list[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """Columns of which each begins where the one before ends, and the levels that they share as a path."""
+
+    columns: Columns
+    levels: str
 
 
 def columns(bars: Sequence[Sequence[Stack]], *, smallest: Decimal = Decimal("0.01"), height: int = HEIGHT) -> Columns:
@@ -117,23 +132,73 @@ def segments(column: Sequence[Stack], *, left: float, place: float, scale: Scale
     return found
 
 
-def line(values: Sequence[Decimal], *, smallest: Decimal = Decimal("0.01"), height: int = HEIGHT) -> Line:
-    """A line through the values, evenly apart; a single one is level.
+def lines(series: Sequence[Sequence[Decimal]], *, smallest: Decimal = Decimal("0.01"), height: int = HEIGHT) -> Lines:
+    """Lines through values that are evenly apart; a single value is level.
 
-    >>> line([Decimal(0), Decimal(10)]).path
-    'M0 222L1000 10'
+    >>> [line.path for line in lines([[Decimal(0), Decimal(10)], [Decimal(5), Decimal(5)]]).lines]
+    ['M0 222L1000 10', 'M0 116L1000 116']
     """
-    marks = ticks(values, smallest=smallest)
+    marks = ticks([end for values in series if values for end in (min(values), max(values))], smallest=smallest)
     scale = scale_of(marks, top=HEADROOM, bottom=height - HEADROOM)
-    heights = [scale.y(value) for value in values]
+    zero = scale.y(ZERO)
+    return Lines(ticks=at(marks, scale), zero=zero, lines=[line(values, scale=scale, zero=zero) for values in series])
+
+
+def line(values: Sequence[Decimal], *, scale: Scale, zero: float) -> Line:
+    heights = scale.ys(values)
     if len(heights) == 1:
         heights *= 2
     apart = LINE_WIDTH / max(len(heights) - 1, 1)
     points = "L".join(f"{number(index * apart)} {number(y)}" for index, y in enumerate(heights))
-    zero = scale.y(ZERO)
     path = f"M{points}" if points else ""
     area = f"{path}L{LINE_WIDTH} {number(zero)}L0 {number(zero)}Z" if points else ""
-    return Line(ticks=at(marks, scale), zero=zero, path=path, area=area, last_y=heights[-1] if heights else zero)
+    return Line(path=path, area=area, last_y=heights[-1] if heights else zero)
+
+
+def waterfall(
+    first: tuple[str, Decimal],
+    steps: Sequence[tuple[str, Decimal]],
+    last: str,
+    *,
+    smallest: Decimal = Decimal("0.01"),
+    height: int = HEIGHT,
+) -> Waterfall:
+    """A column from zero, a column a step that begins where the one before ended, and what they come to from zero.
+
+    >>> drawn = waterfall(("start", Decimal(10)), [("new", Decimal(10)), ("gone", Decimal(-5))], "end")
+    >>> [(part.series, part.y, part.height) for column in drawn.columns.columns for part in column.segments]
+    [('start', 116.0, 106.0), ('new', 10.0, 106.0), ('gone', 10.0, 53.0), ('end', 63.0, 159.0)]
+    """
+    spans = [(first[0], ZERO, first[1])]
+    for series, change in steps:
+        spans.append((series, spans[-1][2], spans[-1][2] + change))
+    spans.append((last, ZERO, spans[-1][2]))
+    marks = ticks([end for _, *ends in spans for end in ends], smallest=smallest)
+    scale = scale_of(marks, top=HEADROOM, bottom=height - HEADROOM)
+    place = 100 / len(spans)
+    placed = [
+        Column(
+            x=round(index * place, 3),
+            width=round(place, 3),
+            middle=round((index + 0.5) * place, 3),
+            segments=[span(series, begin, end, left=index * place, place=place, scale=scale)] if begin != end else [],
+        )
+        for index, (series, begin, end) in enumerate(spans)
+    ]
+    edge = place * (1 - TAKEN) / 2
+    levels = [
+        f"M{number(10 * (index * place + place - edge))} {y}L{number(10 * ((index + 1) * place + edge))} {y}"
+        for index, y in enumerate(number(scale.y(end)) for _, _, end in spans[:-1])
+    ]
+    drawn = Columns(ticks=at(marks, scale), zero=scale.y(ZERO), columns=placed, scale=scale)
+    return Waterfall(columns=drawn, levels="".join(levels))
+
+
+def span(series: str, begin: Decimal, end: Decimal, *, left: float, place: float, scale: Scale) -> Segment:
+    """A bar between two levels."""
+    upper, lower = scale.y(max(begin, end)), scale.y(min(begin, end))
+    x, width = round(left + place * (1 - TAKEN) / 2, 3), round(place * TAKEN, 3)
+    return Segment(series, x, width, upper, max(round(lower - upper, 1), THINNEST))
 
 
 def points(values: Sequence[Decimal], drawn: Columns) -> str:

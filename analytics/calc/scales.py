@@ -68,6 +68,11 @@ class Scale:
         share = float((value - self.low) / (self.high - self.low))
         return round(self.bottom - share * (self.bottom - self.top), 1)
 
+    def ys(self, values: Iterable[Decimal]) -> list[float]:
+        """The same of many values: in floats, which are finer than a pixel and quicker than decimals."""
+        low, per_unit = float(self.low), (self.bottom - self.top) / float(self.high - self.low)
+        return [round(self.bottom - (float(value) - low) * per_unit, 1) for value in values]
+
 
 def scale_of(marks: Sequence[Decimal], *, top: float, bottom: float) -> Scale:
     """From the first to the last of the ticks."""

@@ -1,6 +1,6 @@
 """Key figures: on top of a company's page, and on its card among all companies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -8,9 +8,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from analytics import balances
-from analytics.calc.amounts import MINUS, compact, percent, rounded
-from analytics.calc.mrr import MonthlyRow
 from analytics.cash_flow import Forecast
+from analytics.overview.amounts import MINUS, compact, percent, rounded
+from analytics.overview.facts import Facts
 from companies.access import Access
 from companies.models import Company
 from companies.permissions import Permission
@@ -36,9 +36,9 @@ class Figure:
     tone: str = ""  # good or bad, where the number is either
 
 
-def cash_figures(company: Company, points: Sequence[balances.Point], flows: Forecast, *, today: date) -> list[Figure]:
+def cash_figures(facts: Facts) -> list[Figure]:
     """Cash now, its change in thirty days, and how long it lasts."""
-    currency = company.base_currency
+    currency, points, today = facts.currency, facts.points, facts.today
     now = points[-1].cash
     before = next((point.cash for point in points if point.day >= today - timedelta(days=CHANGE_DAYS)), now)
     change = now - before
@@ -46,7 +46,7 @@ def cash_figures(company: Company, points: Sequence[balances.Point], flows: Fore
     return [
         Figure("Cash", rounded(now, currency), "on all cash accounts"),
         Figure("Change in 30 days", rounded(change, currency, plus=True), share, tone_of(change)),
-        runway(now, flows, today=today, currency=currency),
+        runway(now, facts.flows, today=today, currency=currency),
     ]
 
 
@@ -72,9 +72,9 @@ def runway(cash: Decimal, flows: Forecast, *, today: date, currency: str) -> Fig
     return Figure("Runway", text, f"at {rounded(pace, currency)} a month, {average}")
 
 
-def subscription_figures(company: Company, rows: Sequence[MonthlyRow]) -> list[Figure]:
+def subscription_figures(facts: Facts) -> list[Figure]:
     """Committed recurring revenue and who pays it, in the month under way."""
-    now, currency = rows[-1], company.base_currency
+    now, currency = facts.recurring[-1], facts.currency
     share = f"{percent((now.end - now.start) / now.start, plus=True)} this month" if now.start else ""
     more = now.end_count - now.start_count
     return [

@@ -1,16 +1,14 @@
-"""Committed recurring revenue: where it stands at each month's end, and what moved it."""
+"""Committed recurring revenue: where it stands at each month's end, and what moved it, by month and in all."""
 
-from collections.abc import Sequence
-from datetime import date
+from decimal import Decimal
 
-from analytics import recurring
 from analytics.calc import charts
-from analytics.calc.amounts import compact, rounded, whole
-from analytics.calc.mrr import MonthlyRow
-from analytics.overview.shape import Key, Section, Table, month_picture, said, smallest
-from companies.models import Company
-from ledger.calc.months import add_months, first_of_month
+from analytics.overview.amounts import compact
+from analytics.overview.facts import Facts
+from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
+from analytics.overview.tables import Column, Kind, Row, Table, month_rows
 
+ZERO = Decimal(0)
 KEYS = (
     Key("new", "New"),
     Key("reactivate", "Reactivated"),
@@ -19,26 +17,16 @@ KEYS = (
     Key("cancel", "Cancelled"),
     Key("currency", "Exchange rates"),
 )
+SHORT = ("New", "Back", "Up", "Down", "Lost", "FX")
 LEVEL = Key("mrr", "Committed MRR")
+CUSTOMERS = Column("Customers", Kind.COUNT)
 
 
-def rows_of(company: Company, *, months: int, today: date) -> list[MonthlyRow]:
-    """One for each month up to the one under way. Raises MissingRate."""
-    last = first_of_month(today)
-    return recurring.monthly_data(company=company, mrr_type="cmrr", first=add_months(last, 1 - months), last=last)
-
-
-def level_section(company: Company, rows: Sequence[MonthlyRow], *, today: date) -> Section:
+def level_section(facts: Facts) -> Section:
     """Where committed recurring revenue stood at the end of each month."""
-    currency = company.base_currency
+    currency, rows = facts.currency, facts.recurring
     drawn = charts.columns([[[(LEVEL.series, row.end)]] for row in rows], smallest=smallest(currency))
-    sayings = [
-        said(
-            f"{row.month:%B %Y}",
-            [(LEVEL.label, rounded(row.end, currency)), ("Customers", f"{row.end_count:,}")],
-        )
-        for row in rows
-    ]
+    months = [row.month for row in rows]
     return Section(
         id="mrr",
         title="Committed MRR",
@@ -47,34 +35,63 @@ def level_section(company: Company, rows: Sequence[MonthlyRow], *, today: date) 
             f"From {compact(rows[0].end, currency)} in {rows[0].month:%B %Y} to {compact(rows[-1].end, currency)} in "
             f"{rows[-1].month:%B %Y}, with {rows[-1].end_count:,} customers."
         ),
-        picture=month_picture(
-            drawn, months=[row.month for row in rows], sayings=sayings, currency=currency, today=today
-        ),
+        picture=month_picture(drawn, months=months, currency=currency, today=facts.today),
         table=Table(
-            head=("Month", LEVEL.label, "Customers"),
-            rows=[(f"{row.month:%b %Y}", (whole(row.end, currency), f"{row.end_count:,}")) for row in rows],
+            first="Month",
+            columns=[Column(LEVEL.label), CUSTOMERS],
+            rows=month_rows(months, ((row.end, row.end_count) for row in rows)),
+            currency=currency,
         ),
+        span=3,
     )
 
 
-def movement_section(company: Company, rows: Sequence[MonthlyRow], *, today: date) -> Section:
+def bridge_section(facts: Facts) -> Section:
+    """From where recurring revenue stood to where it stands: the months' movements together, closing exactly."""
+    currency, rows = facts.currency, facts.recurring
+    first, last = rows[0], rows[-1]
+    moved = [(key.series, sum((getattr(row, key.series) for row in rows), start=ZERO)) for key in KEYS]
+    counts = [sum(getattr(row, f"{key.series}_count") for row in rows) for key in KEYS]
+    drawn = charts.waterfall((LEVEL.series, first.start), moved, LEVEL.series, smallest=smallest(currency))
+    names = ("Start", *(key.label for key in KEYS), "End")
+    amounts = (first.start, *(amount for _, amount in moved), last.end)
+    customers = (first.start_count, *counts, last.end_count)
+    return Section(
+        id="mrr-bridge",
+        title="MRR from start to end",
+        lead=f"What led from the start of {first.month:%B %Y} to {last.month:%B %Y}.",
+        described=", ".join(
+            f"{name} {compact(amount, currency)}" for name, amount in zip(names, amounts, strict=True)
+        ).capitalize()
+        + ".",
+        picture=named_picture(
+            drawn.columns,
+            names=list(zip(names, ("Start", *SHORT, "End"), strict=True)),
+            currency=currency,
+            paths=[("levels", drawn.levels)],
+        ),
+        table=Table(
+            first="Step",
+            columns=[Column(LEVEL.label), CUSTOMERS],
+            rows=[
+                Row(name, name, (amount, count), sum=name in {"Start", "End"})
+                for name, amount, count in zip(names, amounts, customers, strict=True)
+            ],
+            currency=currency,
+        ),
+        span=3,
+    )
+
+
+def movement_section(facts: Facts) -> Section:
     """What customers added and took away, month by month."""
-    currency = company.base_currency
+    currency, rows = facts.currency, facts.recurring
     drawn = charts.columns(
         [[[(key.series, getattr(row, key.series)) for key in KEYS]] for row in rows], smallest=smallest(currency)
     )
-    sayings = [
-        said(
-            f"{row.month:%B %Y}",
-            [
-                *((key.label, counted(row, key, currency)) for key in KEYS if getattr(row, key.series)),
-                ("Net", rounded(row.end - row.start, currency, plus=True)),
-            ],
-        )
-        for row in rows
-    ]
+    months = [row.month for row in rows]
     return Section(
-        id="movements",
+        id="mrr-movements",
         title="MRR movements",
         lead="What moved committed recurring revenue each month.",
         described=(
@@ -82,27 +99,14 @@ def movement_section(company: Company, rows: Sequence[MonthlyRow], *, today: dat
             f"{compact(rows[-1].end - rows[0].start, currency)} net over the period."
         ),
         keys=KEYS,
-        picture=month_picture(
-            drawn, months=[row.month for row in rows], sayings=sayings, currency=currency, today=today
-        ),
+        picture=month_picture(drawn, months=months, currency=currency, today=facts.today),
         table=Table(
-            head=("Month", "Start", *(key.label for key in KEYS), "End", "Customers"),
-            rows=[
-                (
-                    f"{row.month:%b %Y}",
-                    [
-                        whole(row.start, currency),
-                        *(whole(getattr(row, key.series), currency) for key in KEYS),
-                        whole(row.end, currency),
-                        f"{row.end_count:,}",
-                    ],
-                )
-                for row in rows
-            ],
+            first="Month",
+            columns=[Column("Start"), *(Column(key.label) for key in KEYS), Column("End"), CUSTOMERS],
+            rows=month_rows(
+                months,
+                ((row.start, *(getattr(row, key.series) for key in KEYS), row.end, row.end_count) for row in rows),
+            ),
+            currency=currency,
         ),
     )
-
-
-def counted(row: MonthlyRow, key: Key, currency: str) -> str:
-    customers = getattr(row, f"{key.series}_count")
-    return f"{rounded(getattr(row, key.series), currency, plus=True)} ({customers:,})"

@@ -1,18 +1,17 @@
-"""Revenue and expenses by month, side by side."""
+"""Revenue and expenses by month, side by side, and the profit and loss statement beside its plan."""
 
-from collections.abc import Sequence
-from datetime import date
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from analytics import results
 from analytics.calc import charts
-from analytics.calc.amounts import compact, rounded, whole
-from analytics.overview.shape import Key, Section, Table, month_picture, said, smallest
-from companies.models import Company
-from ledger.calc.months import add_months, first_of_month
+from analytics.overview.amounts import compact
+from analytics.overview.facts import Facts
+from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
+from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
+from ledger.models import PlType
 
 ZERO = Decimal(0)
-SET_IN = "\u2003"
 REVENUE = (
     Key("revenueRecurring", "Recurring"),
     Key("revenueUsage", "Usage"),
@@ -27,58 +26,50 @@ EXPENSES = (
 )
 
 
-def result_section(company: Company, *, months: int, today: date) -> Section:
+def bar_section(facts: Facts) -> Section:
     """What was earned and spent by the months it belongs to, whenever it was paid."""
-    currency = company.base_currency
-    calendar = [add_months(first_of_month(today), number - months + 1) for number in range(months)]
-    rows = results.bars(company=company, months=calendar)
+    currency, calendar = facts.currency, facts.calendar
+    rows = results.bars(company=facts.company, months=calendar)
     drawn = charts.columns(
         [[stack_of(row, REVENUE), stack_of(row, EXPENSES)] for row in rows], smallest=smallest(currency)
     )
-    sums = [(total(row, REVENUE), total(row, EXPENSES)) for row in rows]
-    sayings = [
-        said(
-            f"{month:%B %Y}",
-            [
-                ("Revenue", rounded(revenue, currency)),
-                *parts_of(row, REVENUE, currency),
-                ("Expenses", rounded(expenses, currency)),
-                *parts_of(row, EXPENSES, currency),
-            ],
+    earned, spent = [total(row, REVENUE) for row in rows], [total(row, EXPENSES) for row in rows]
+    cells = (
+        (
+            plus,
+            *(row[key.series] for key in REVENUE),
+            minus,
+            *(row[key.series] for key in EXPENSES),
+            plus - minus,
         )
-        for month, row, (revenue, expenses) in zip(calendar, rows, sums, strict=True)
-    ]
-    earned, spent = (sum((pair[side] for pair in sums), start=ZERO) for side in (0, 1))
-    used = [key for key in (*REVENUE, *EXPENSES) if any(row[key.series] for row in rows)]
+        for row, plus, minus in zip(rows, earned, spent, strict=True)
+    )
     return Section(
-        id="results",
+        id="revenue-expenses",
         title="Revenue and expenses",
         lead="By the month they belong to, whenever they were paid; contracts for a year count a twelfth each month.",
         described=(
-            f"{calendar[0]:%B %Y} to {calendar[-1]:%B %Y}: revenue {compact(earned, currency)}, "
-            f"expenses {compact(spent, currency)}."
+            f"{calendar[0]:%B %Y} to {calendar[-1]:%B %Y}: revenue {compact(sum(earned, start=ZERO), currency)}, "
+            f"expenses {compact(sum(spent, start=ZERO), currency)}."
         ),
-        keys=used,
-        picture=month_picture(drawn, months=calendar, sayings=sayings, currency=currency, today=today),
+        keys=[key for key in (*REVENUE, *EXPENSES) if any(row[key.series] for row in rows)],
+        picture=month_picture(drawn, months=calendar, currency=currency, today=facts.today),
         table=Table(
-            head=("Month", *(key.label for key in REVENUE), *(key.label for key in EXPENSES), "Result"),
-            rows=[
-                (
-                    f"{month:%b %Y}",
-                    [
-                        *(whole(row[key.series], currency) for key in (*REVENUE, *EXPENSES)),
-                        whole(revenue - expenses, currency),
-                    ],
+            first="Month",
+            columns=[
+                Column(label)
+                for label in (
+                    "Revenue",
+                    *(key.label for key in REVENUE),
+                    "Expenses",
+                    *(key.label for key in EXPENSES),
+                    "Result",
                 )
-                for month, row, (revenue, expenses) in zip(calendar, rows, sums, strict=True)
             ],
+            rows=month_rows(calendar, cells),
+            currency=currency,
         ),
     )
-
-
-def parts_of(row: dict[str, Decimal], keys: Sequence[Key], currency: str) -> list[tuple[str, str]]:
-    """What a sum is made of, set in below it."""
-    return [(f"{SET_IN}{key.label}", rounded(row[key.series], currency)) for key in keys if row[key.series]]
 
 
 def stack_of(row: dict[str, Decimal], keys: Sequence[Key]) -> list[tuple[str, Decimal]]:
@@ -87,3 +78,86 @@ def stack_of(row: dict[str, Decimal], keys: Sequence[Key]) -> list[tuple[str, De
 
 def total(row: dict[str, Decimal], keys: Sequence[Key]) -> Decimal:
     return sum((row[key.series] for key in keys), start=ZERO)
+
+
+# ---------------------------------------------------------------------------------------------- plan against actual
+
+LINES = {  # what the statement calls a line, and where there is little room
+    PlType.REVENUE: ("Revenue", "Rev."),
+    PlType.COGS: ("Cost of revenue", "COGS"),
+    PlType.CAC: ("Sales and marketing", "S&M"),
+    PlType.PD: ("Product development", "R&D"),
+    PlType.GA: ("General and administration", "G&A"),
+    PlType.NO: ("Interest, taxes, grants", "Other"),
+}
+PLAN_KEYS = (Key("actual", "Actual"), Key("planned", "Planned"))
+Pair = tuple[Decimal, Decimal]
+"""(actual, planned)"""
+
+
+def plan_section(facts: Facts) -> Section:
+    """Each line of the profit and loss statement beside its plan, for the month under way and the year so far."""
+    currency = facts.currency
+    month = by_line(each for each in facts.year if each.month == facts.month)
+    year = by_line(facts.year)
+    drawn = charts.columns(
+        [[[("actual", year[line][0])], [("planned", year[line][1])]] for line in LINES], smallest=smallest(currency)
+    )
+    month_name, year_name = f"{facts.month:%b %Y}", f"{facts.month:%Y} so far"
+    revenue, result = year[PlType.REVENUE], result_of(year)
+    return Section(
+        id="plan-actual",
+        title="Plan against actual",
+        lead=f"The chart shows {facts.month:%Y} up to the end of {facts.month:%B}, planned amounts hatched. "
+        "Neutral movements are no part of it.",
+        described=(
+            f"In {year_name}: revenue {compact(revenue[0], currency)} of {compact(revenue[1], currency)} planned, "
+            f"result {compact(result[0], currency)} of {compact(result[1], currency)}."
+        ),
+        keys=PLAN_KEYS,
+        picture=named_picture(drawn, names=list(LINES.values()), currency=currency),
+        table=Table(
+            first="Line",
+            columns=[
+                Column(f"{span}, {word}", kind)
+                for span in (month_name, year_name)
+                for word, kind in (("actual", Kind.MONEY), ("planned", Kind.MONEY), ("of plan", Kind.PERCENT))
+            ],
+            rows=[
+                *(
+                    Row(name, name, (*compared(month[line]), *compared(year[line])))
+                    for line, (name, _) in LINES.items()
+                ),
+                Row("Result", "Result", (*compared(result_of(month)), *compared(result)), sum=True),
+            ],
+            currency=currency,
+        ),
+        unfolded=True,
+    )
+
+
+def by_line(rows: Iterable[results.Result]) -> dict[PlType, Pair]:
+    """The categories of each line together; the sums are sums of what the data query answers."""
+    found = dict.fromkeys(LINES, (ZERO, ZERO))
+    for row in rows:
+        line = PlType(row.pl_type)
+        if line in found:
+            actual, planned = found[line]
+            found[line] = (actual + row.actual, planned + row.planned)
+    return found
+
+
+def result_of(sums: dict[PlType, Pair]) -> Pair:
+    """What is left: revenue less expenses, which are positive, and what else came and went."""
+    actual, planned = (
+        sum((-pair[side] if line in results.EXPENSES else pair[side] for line, pair in sums.items()), start=ZERO)
+        for side in (0, 1)
+    )
+    return actual, planned
+
+
+def compared(pair: Pair) -> tuple[Cell, Cell, Cell]:
+    """Actual, planned, and actual in hundredths of planned where anything is planned and both have one sign."""
+    actual, planned = pair
+    told = planned and actual * planned >= 0
+    return actual, planned, results.percentage(actual, planned) if told else None

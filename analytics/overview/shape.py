@@ -1,12 +1,16 @@
 """What a section of the page is made of: a chart, how it is read, and the numbers behind it."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from analytics.calc.amounts import compact
-from analytics.calc.charts import HEIGHT, Column, Columns, Line, Tick
+from django.utils.safestring import SafeString
+
+from analytics.calc.charts import HEIGHT, Columns, Lines, Tick
+from analytics.overview import drawing
+from analytics.overview.amounts import compact
+from analytics.overview.tables import Table
 from ledger.calc.money import smallest_unit
 
 FEW_MONTHS = 18  # up to so many, every third is named where there is little room; beyond, every sixth
@@ -16,10 +20,11 @@ FOOT = 44  # pixels below the plot, for the names of months
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One entry of the legend."""
+    """One entry of the legend; a ``line`` is drawn as one."""
 
     series: str
     label: str
+    line: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,8 @@ class Label:
 
     x: float
     text: str
-    year: str
+    year: str = ""
+    short: str = ""  # takes the text's place where there is little room
     first: bool = False
     minor: bool = False  # left out where there is little room
     first_major: bool = False  # the first of its year among those that stay
@@ -36,53 +42,44 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A strip of the plot, and what is said of it: a heading, then a line a number."""
-
-    x: float
-    width: float
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    head: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[str]]]
-
-
-@dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart in hundredths of its width and in pixels down."""
+    """A chart in hundredths of its width and in pixels down.
+
+    ``paths`` are (classes, path) in a thousand units across; ``places`` is into how many strips the width is divided,
+    each of which stands for a row of the table, and ``edges`` whether they begin and end at the edges, as days do.
+    """
 
     ticks: list[tuple[float, str]]
     zero: float
     labels: list[Label]
-    hits: list[Hit]
-    columns: list[Column] = field(default_factory=list)
-    path: str = ""
-    area: str = ""
-    last_y: float | None = None
+    places: int
+    edges: bool = False
+    bars: SafeString | None = None
+    paths: Sequence[tuple[str, str]] = ()
+    ends: Sequence[tuple[str, float]] = ()  # (series, y) of dots at the right edge
     now: tuple[float, float] | None = None  # the strip of the month under way
+    cutover: float | None = None  # where what happened ends and what is planned begins
     height: int = HEIGHT
-    whole_height: int = HEIGHT + FOOT
+
+    @property
+    def whole_height(self) -> int:
+        return self.height + FOOT
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A chart with its heading; ``note`` says why there is none."""
+    """A chart with its heading; ``note`` says why there is none. ``span`` is its share of the width in sixths."""
 
     id: str
     title: str
-    lead: str
+    lead: str = ""
     described: str = ""
     keys: Sequence[Key] = ()
     picture: Picture | None = None
     table: Table | None = None
+    unfolded: bool = False  # the table is shown at once
+    span: int = 6
     note: str = ""
-
-
-def said(heading: str, lines: Iterable[tuple[str, str]]) -> str:
-    return "\n".join((heading, *(f"{name}: {text}" for name, text in lines)))
 
 
 def tick_texts(ticks: Sequence[Tick], currency: str) -> list[tuple[float, str]]:
@@ -126,35 +123,54 @@ def month_labels(months: Sequence[date], *, today: date) -> list[Label]:
 
 
 def month_picture(
-    drawn: Columns, *, months: Sequence[date], sayings: Sequence[str], currency: str, today: date, path: str = ""
+    drawn: Columns, *, months: Sequence[date], currency: str, today: date, path: str = "", cutover: float | None = None
 ) -> Picture:
     """Columns of months, the one under way marked."""
-    hits = [Hit(column.x, column.width, text) for column, text in zip(drawn.columns, sayings, strict=True)]
     here = [column for column, month in zip(drawn.columns, months, strict=True) if month == today.replace(day=1)]
     return Picture(
         ticks=tick_texts(drawn.ticks, currency),
         zero=drawn.zero,
         labels=month_labels(months, today=today),
-        hits=hits,
-        columns=drawn.columns,
-        path=path,
+        places=len(months),
+        bars=drawing.bars(drawn),
+        paths=[("net-under", path), ("net", path)] if path else (),
         now=(here[0].x, here[0].width) if here else None,
+        cutover=cutover,
     )
 
 
-def day_picture(drawn: Line, *, days: Sequence[date], sayings: Sequence[str], currency: str) -> Picture:
-    """A line over days, named at the first of each month."""
+def named_picture(
+    drawn: Columns, *, names: Sequence[tuple[str, str]], currency: str, paths: Sequence[tuple[str, str]] = ()
+) -> Picture:
+    """Columns under (name, short name)."""
+    return Picture(
+        ticks=tick_texts(drawn.ticks, currency),
+        zero=drawn.zero,
+        labels=[
+            Label(x=column.middle, text=name, short=short)
+            for column, (name, short) in zip(drawn.columns, names, strict=True)
+        ],
+        places=len(names),
+        bars=drawing.bars(drawn),
+        paths=paths,
+    )
+
+
+def day_picture(drawn: Lines, *, series: Sequence[str], days: Sequence[date], currency: str, height: int) -> Picture:
+    """Lines over days, named at the first of each month; the first of them with the area below it."""
     place = 100 / max(len(days) - 1, 1)
     firsts = [(index * place, day) for index, day in enumerate(days) if day.day == 1]
-    hits = [Hit(round((index - 0.5) * place, 3), round(place, 3), text) for index, text in enumerate(sayings)]
+    named = [(f"line l-{name}", line.path) for name, line in zip(series, drawn.lines, strict=True)]
+    area = (f"area a-{series[0]}", drawn.lines[0].area)
     return Picture(
         ticks=tick_texts(drawn.ticks, currency),
         zero=drawn.zero,
         labels=labels(firsts, here=len(firsts) - 1),
-        hits=hits,
-        path=drawn.path,
-        area=drawn.area,
-        last_y=drawn.last_y,
+        places=len(days),
+        edges=True,
+        paths=[area, *reversed(named)],
+        ends=[(name, line.last_y) for name, line in zip(series, drawn.lines, strict=True)],
+        height=height,
     )
 
 

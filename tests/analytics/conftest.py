@@ -1,7 +1,13 @@
 """Short words for the facts that the data queries are asked about."""
 
-import pytest
+import contextlib
 
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.test import override_settings
+
+from analytics.demonstration.company import furnish
 from tests.ledger.conftest import Books
 
 
@@ -25,3 +31,20 @@ def ask(api):
         return answer.json()
 
     return asked
+
+
+@pytest.fixture(scope="module")
+def furnished(django_db_setup, django_db_blocker, tmp_path_factory):
+    """Makes a demonstration company for all tests of a module that only look; each test's own transaction lies within
+    the one that made it."""
+
+    @contextlib.contextmanager
+    def make(**options):
+        folder = {"location": str(tmp_path_factory.mktemp("demo"))}
+        files = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": folder}
+        storages = {**settings.STORAGES, "default": files}
+        with django_db_blocker.unblock(), override_settings(STORAGES=storages), transaction.atomic():
+            yield furnish(**options)
+            transaction.set_rollback(True)
+
+    return make

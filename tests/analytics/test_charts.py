@@ -1,16 +1,20 @@
 """Where the parts of charts lie, and how amounts are written on them."""
 
+import doctest
 import itertools
 import re
 from decimal import Decimal
 
 import pytest
+from babel.numbers import format_decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.calc import charts
-from analytics.calc.amounts import compact, rounded, whole
-from analytics.calc.scales import nice_step, ticks
+from analytics.calc.scales import nice_step, scale_of, ticks
+from analytics.overview import amounts as written
+from analytics.overview.amounts import compact, percent, rounded, whole
+from ledger.calc.money import minor_units
 
 amounts = st.decimals(min_value=-(10**18), max_value=10**18, places=2)
 TOP, BOTTOM = charts.HEADROOM, charts.HEIGHT - charts.HEADROOM
@@ -112,26 +116,72 @@ def coordinates(path):
     return [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) (-?[\d.]+)", path)]
 
 
+def line(*values):
+    return charts.lines([[D(value) for value in values]])
+
+
 def test_a_line_goes_from_edge_to_edge_through_every_value():
-    drawn = charts.line([D(0), D(50), D(100)])
+    (drawn,) = line(0, 50, 100).lines
     assert coordinates(drawn.path) == [(0, BOTTOM), (500, (TOP + BOTTOM) / 2), (1000, TOP)]
     assert drawn.area.startswith(drawn.path)
     assert drawn.area.endswith("Z")
     assert drawn.last_y == TOP
 
 
+def test_two_lines_share_one_scale():
+    above, below = charts.lines([[D(100), D(100)], [D(-100), D(0)]]).lines
+    assert coordinates(above.path) == [(0, TOP), (1000, TOP)]
+    assert coordinates(below.path) == [(0, BOTTOM), (1000, (TOP + BOTTOM) / 2)]
+
+
 def test_a_single_point_is_a_level_line():
-    assert len({y for _, y in coordinates(charts.line([D(7)]).path)}) == 1
+    assert len({y for _, y in coordinates(line(7).lines[0].path)}) == 1
 
 
 def test_the_area_below_zero_hangs_from_it():
-    drawn = charts.line([D(-10), D(10)])
+    drawn = line(-10, 10)
     assert drawn.zero == (TOP + BOTTOM) / 2
-    assert f"L1000 {drawn.zero:.0f}L0 {drawn.zero:.0f}Z" in drawn.area
+    assert f"L1000 {drawn.zero:.0f}L0 {drawn.zero:.0f}Z" in drawn.lines[0].area
 
 
 def test_a_line_of_nothing_is_empty():
-    assert (charts.line([]).path, charts.line([]).area) == ("", "")
+    (drawn,) = line().lines
+    assert (drawn.path, drawn.area) == ("", "")
+
+
+@given(st.lists(amounts, min_size=1, max_size=20))
+def test_heights_in_floats_are_those_in_decimals(values):
+    marks = ticks(values)
+    scale = scale_of(marks, top=TOP, bottom=BOTTOM)
+    assert scale.ys(values) == pytest.approx([scale.y(value) for value in values], abs=0.11)
+
+
+# ---------------------------------------------------------------------------------------------- waterfalls
+
+
+@given(st.integers(0, 10**9), st.lists(st.integers(-(10**8), 10**8), min_size=1, max_size=8))
+def test_each_step_of_a_waterfall_begins_where_the_one_before_ended(first, changes):
+    steps = [(str(number), D(change)) for number, change in enumerate(changes)]
+    drawn = charts.waterfall(("start", D(first)), steps, "end")
+    scale, level = drawn.columns.scale, D(first)
+    for column, (_, change) in zip(drawn.columns.columns[1:-1], steps, strict=True):
+        before, level = level, level + change
+        if not change:
+            assert column.segments == []
+            continue
+        (part,) = column.segments
+        assert part.y == scale.y(max(before, level))
+        assert part.y + part.height == pytest.approx(scale.y(min(before, level)), abs=1.1)
+    for part in drawn.columns.columns[-1].segments:
+        assert {part.y, round(part.y + part.height, 1)} >= {scale.y(max(level, D(0)))}
+
+
+def test_the_levels_of_a_waterfall_join_its_columns():
+    drawn = charts.waterfall(("start", D(10)), [("new", D(10))], "end")
+    first, second = re.findall(r"M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)", drawn.levels)
+    assert first[1] == first[3] == "116"
+    assert second[1] == second[3] == "10"
+    assert float(first[0]) < 1000 / 3 < float(first[2])
 
 
 def test_a_line_over_columns_meets_their_middles():
@@ -167,3 +217,24 @@ def test_amounts_in_tables_have_the_decimals_of_their_currency():
 
 def test_key_figures_are_rounded_half_up_and_zero_has_no_sign():
     assert (rounded(D("2.5"), "EUR"), rounded(D("-0.4"), "EUR"), rounded(D(0), "EUR", plus=True)) == ("€3", "€0", "€0")
+
+
+@given(amounts, st.sampled_from(["EUR", "JPY", "USD", "ISK", "CHF"]))
+def test_digits_are_grouped_as_babel_does(amount, currency):
+    decimals = minor_units(currency)
+    rounded_amount = amount.quantize(D(1).scaleb(-decimals), rounding="ROUND_HALF_UP")
+    theirs = format_decimal(rounded_amount, f"#,##0{'.' + decimals * '0' if decimals else ''}", locale="en")
+    assert whole(amount, currency).replace("\u2212", "-") == theirs.removeprefix("" if rounded_amount else "-")
+
+
+@pytest.mark.parametrize(
+    ("currency", "expected"),
+    [("EUR", "€5"), ("AUD", "A$5"), ("ILS", "₪5"), ("HUF", "HUF\u202f5"), ("SEK", "SEK\u202f5")],
+)
+def test_symbols_are_the_locales_and_letters_stand_apart(currency, expected):
+    assert (rounded(D(5), currency), compact(D(5), currency)) == (expected, expected)
+
+
+def test_the_examples_of_written_amounts_are_true():
+    assert doctest.testmod(written).failed == 0
+    assert percent(D("0.5")) == "50.0 %"

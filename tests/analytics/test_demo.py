@@ -7,15 +7,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import transaction
 from django.db.models import Count, Sum
-from django.test import override_settings
 
 from analytics import balances, recurring
 from analytics.calc.series import axis
 from analytics.demonstration.company import furnish
+from analytics.overview.facts import Facts
 from companies.models import Company, Membership, User
 from ledger.balances import balances_on
 from ledger.calc.months import add_months, first_of_month
@@ -38,14 +36,9 @@ def made(**options):
 
 
 @pytest.fixture(scope="module")
-def company(django_db_setup, django_db_blocker, tmp_path_factory):
-    """One company for all tests that only look; each test's own transaction lies within the one that made it."""
-    files = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
-    storages = {**settings.STORAGES, "default": files | {"OPTIONS": {"location": str(tmp_path_factory.mktemp("demo"))}}}
-    with django_db_blocker.unblock(), override_settings(STORAGES=storages), transaction.atomic():
-        shown = furnish(name="Demo", months=24, transactions=COUNT, seed=1, now=NOW)
+def company(furnished):
+    with furnished(name="Demo", months=24, transactions=COUNT, seed=1, now=NOW) as shown:
         yield Company.objects.get(id=shown.company_id)
-        transaction.set_rollback(True)
 
 
 # ---------------------------------------------------------------------------------------------- the command
@@ -219,9 +212,7 @@ def test_the_plan_has_all_three_kinds_of_amount_for_two_years(company):
 
 def test_what_is_planned_is_of_the_size_of_what_happened(company):
     """A forecast that jumps at today would be believed by nobody."""
-    from analytics.overview import cash
-
-    found = cash.forecast(company, months=6, today=TODAY, rates=rate_table())
+    found = Facts(company=company, months=6, today=TODAY).flows
     last_whole = found.actual.points.index(add_months(first_of_month(TODAY), -1))
     for actual, planned in ((found.actual.outflow, found.planned.outflow), (found.actual.inflow, found.planned.inflow)):
         past = sum(actual[last_whole - 2 : last_whole + 1]) / 3

@@ -1,0 +1,96 @@
+"""Amounts as people read them: whole for tables, short for axes and key figures; symbols and their places by Babel."""
+
+from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+
+from babel.numbers import format_currency, get_currency_symbol
+
+from ledger.calc.money import minor_units
+
+LOCALE = "en"
+NARROW_SPACE = "\u202f"
+MINUS = "\u2212"
+UNITS = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "k"))
+DIGITS = 3  # that count in a short amount
+
+
+@cache
+def pattern(currency: str, decimals: int, unit: str) -> str:
+    """The locale's pattern; letters stand apart from digits (CLDR's currencySpacing, which Babel does not know)."""
+    apart = NARROW_SPACE if get_currency_symbol(currency, locale=LOCALE)[-1].isalpha() else ""
+    digits = f"#,##0.{'0' * decimals}" if decimals else "#,##0"
+    return f"¤{apart}{digits}{unit and repr(unit)}"
+
+
+def priced(size: Decimal, currency: str, *, decimals: int = 0, unit: str = "") -> str:
+    """An amount without its sign."""
+    return format_currency(size, currency, pattern(currency, decimals, unit), locale=LOCALE, currency_digits=False)
+
+
+def signed(amount: Decimal, text: str, *, plus: bool = False) -> str:
+    """The text with the amount's sign before it; zero has none."""
+    return f"{MINUS if amount < 0 else '+' if plus and amount > 0 else ''}{text}"
+
+
+def whole(amount: Decimal, currency: str, *, plus: bool = False) -> str:
+    """All digits, in groups, without the currency; as Babel writes them, in a twentieth of its time.
+
+    >>> whole(Decimal("-1234567.5"), "EUR"), whole(Decimal(1200), "JPY")
+    ('−1,234,567.50', '1,200')
+    """
+    decimals = minor_units(currency)
+    rounded = round_to(amount, decimals)
+    return signed(rounded, f"{abs(rounded):,.{decimals}f}", plus=plus)
+
+
+def rounded(amount: Decimal, currency: str, *, plus: bool = False) -> str:
+    """To whole units, with the currency.
+
+    >>> rounded(Decimal("1234567.5"), "EUR"), rounded(Decimal(-7), "CHF"), rounded(Decimal(5), "USD", plus=True)
+    ('€1,234,568', '−CHF\u202f7', '+$5')
+    """
+    units = round_to(amount, 0)
+    return signed(units, priced(abs(units), currency), plus=plus)
+
+
+def compact(amount: Decimal, currency: str, *, plus: bool = False) -> str:
+    """Three digits and a unit.
+
+    >>> compact(Decimal(12500), "EUR"), compact(Decimal(-1234567), "USD"), compact(Decimal("0.5"), "GBP")
+    ('€12.5k', '−$1.23M', '£0.50')
+    """
+    size = abs(amount)
+    for unit, letter in UNITS:
+        # 999,950 is shown as 1M, not as 1000k.
+        if size >= unit * Decimal("0.9995"):
+            short = three_digits(size / unit)
+            decimals = max(-int(short.as_tuple().exponent), 0)
+            return signed(amount, priced(short, currency, decimals=decimals, unit=letter), plus=plus)
+    decimals = minor_units(currency) if size != size.to_integral_value() else 0
+    return signed(amount, priced(round_to(size, decimals), currency, decimals=decimals), plus=plus)
+
+
+def percent(share: Decimal, *, plus: bool = False) -> str:
+    """With one decimal.
+
+    >>> percent(Decimal("0.2505")), percent(Decimal("-0.01"), plus=True)
+    ('25.1 %', '−1.0 %')
+    """
+    hundredths = round_to(share * 100, 1)
+    return signed(hundredths, f"{abs(hundredths):,} %", plus=plus)
+
+
+def three_digits(value: Decimal) -> Decimal:
+    """Three digits that count, without zeros behind.
+
+    >>> str(three_digits(Decimal("12.50"))), str(three_digits(Decimal("1234"))), str(three_digits(Decimal("999.96")))
+    ('12.5', '1234', '1000')
+    """
+    before = max(value.adjusted() + 1, 1)
+    short = round_to(value, max(DIGITS - before, 0))
+    return short.to_integral_value() if short == short.to_integral_value() else short.normalize()
+
+
+def round_to(value: Decimal, decimals: int) -> Decimal:
+    """Half-up."""
+    return value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)

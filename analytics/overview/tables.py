@@ -1,0 +1,112 @@
+"""The numbers behind a chart, kept once as values: the page and the file to download write the same ones."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import Enum
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from analytics.overview.amounts import signed, whole
+from ledger.calc.money import format_amount
+from ledger.calc.months import format_month
+
+Cell = Decimal | int | None
+NOTHING = "–"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a text that begins so would be run by spreadsheets (OWASP, CSV injection)
+
+
+class Kind(Enum):
+    MONEY = "money"
+    CHANGE = "change"  # money, with a plus on the page
+    COUNT = "count"
+    PERCENT = "percent"  # hundredths with two decimals
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    label: str
+    kind: Kind = Kind.MONEY
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``key`` is what the file says of the row, ``label`` what the page does."""
+
+    key: str
+    label: str
+    cells: Sequence[Cell]
+    sum: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``first`` heads the rows' names. A ``newest_first`` one shows its rows from the last to the first."""
+
+    first: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    currency: str
+    newest_first: bool = False
+
+    @property
+    def head(self) -> list[str]:
+        return [self.first, *(column.label for column in self.columns)]
+
+    @property
+    def body(self) -> SafeString:
+        """The rows as HTML. A template's loop over a year of days would take most of the page's time."""
+        kinds = [column.kind for column in self.columns]
+        rows = reversed(self.rows) if self.newest_first else self.rows
+        return SafeString("".join(self._row(row, kinds) for row in rows))
+
+    def _row(self, row: Row, kinds: Sequence[Kind]) -> str:
+        texts = map(self.text, row.cells, kinds)  # digits and signs, nothing to escape
+        cells = "</td><td>".join(texts)
+        start = '<tr class="sum">' if row.sum else "<tr>"
+        return f'{start}<th scope="row">{escape(row.label)}</th><td>{cells}</td></tr>'
+
+    def text(self, cell: Cell, kind: Kind) -> str:
+        """A cell as people read it."""
+        if cell is None:
+            return NOTHING
+        if isinstance(cell, int):
+            return f"{cell:,}"
+        if kind is Kind.PERCENT:
+            return signed(cell, f"{abs(cell):,.2f} %")
+        return whole(cell, self.currency, plus=kind is Kind.CHANGE)
+
+    def csv(self) -> str:
+        """The same rows as RFC 4180 has them: ISO dates, plain decimals with a point; empty where nothing is known."""
+        file = io.StringIO()
+        writer = csv.writer(file)
+        writer.writerow([self.first, *map(self.heading, self.columns)])
+        for row in self.rows:
+            writer.writerow([harmless(row.key), *map(self.plain, row.cells, (column.kind for column in self.columns))])
+        return file.getvalue()
+
+    def heading(self, column: Column) -> str:
+        unit = {Kind.PERCENT: " (%)", Kind.COUNT: ""}.get(column.kind, f" ({self.currency})")
+        return f"{column.label}{unit}"
+
+    def plain(self, cell: Cell, kind: Kind) -> str:
+        if cell is None:
+            return ""
+        return str(cell) if isinstance(cell, int) or kind is Kind.PERCENT else format_amount(cell, self.currency)
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def day_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]]) -> list[Row]:
+    return [Row(day.isoformat(), f"{day:%-d %b %Y}", values) for day, values in zip(days, cells, strict=True)]
+
+
+def month_rows(months: Iterable[date], cells: Iterable[Sequence[Cell]]) -> list[Row]:
+    return [Row(format_month(month), f"{month:%b %Y}", values) for month, values in zip(months, cells, strict=True)]

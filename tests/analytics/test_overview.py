@@ -1,0 +1,272 @@
+"""One set of numbers: each chart's table, its file and the data query of the API say the same."""
+
+import csv
+import io
+import re
+from collections import defaultdict
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+
+from companies.models import Company, Membership
+from companies.permissions import Role
+from ledger.calc.months import add_months, first_of_month, last_of_month
+from ledger.models import AccountType
+from tests import factories
+from tests.conftest import Api
+
+pytestmark = pytest.mark.django_db
+TODAY = datetime.now(tz=UTC).date()
+MONTH = first_of_month(TODAY)
+START = add_months(TODAY, -12)
+CHARTS = (
+    "cash-balance", "accounts", "cash-flow", "revenue-expenses", "plan-actual", "mrr", "mrr-bridge", "mrr-movements",
+)  # fmt: skip
+LINES = {
+    "revenue": "Revenue", "cogs": "Cost of revenue", "cac": "Sales and marketing", "pd": "Product development",
+    "ga": "General and administration", "no": "Interest, taxes, grants",
+}  # fmt: skip
+MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
+
+
+class Shown:
+    """A company in a browser and over the API."""
+
+    def __init__(self, company, key):
+        self.company, self.api = company, Api(company, key=key)
+        self.client = Client()
+        owner = Membership.objects.of(company.id).get(role=Role.OWNER).user
+        self.client.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
+        self.path = f"/app/companies/{company.id}"
+
+    def page(self, query=""):
+        return self.client.get(f"{self.path}{query}").content.decode()
+
+    def file(self, chart, query=""):
+        """Rows of the file, its head first."""
+        answer = self.client.get(f"{self.path}/overview/{chart}.csv{query}")
+        assert answer.status_code == 200, answer.content
+        return list(csv.reader(io.StringIO(answer.content.decode())))
+
+    def numbers(self, chart):
+        """First cell of each row -> its numbers."""
+        return {name: [plain(cell) for cell in cells] for name, *cells in self.file(chart)[1:]}
+
+    def ask(self, query, **question):
+        answer = self.api.post(f"data/{query}", question)
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+
+@pytest.fixture(scope="module")
+def shown(furnished):
+    with furnished(name="Shown", months=14, transactions=700, seed=3, now=datetime.now(tz=UTC)) as made:
+        yield Shown(Company.objects.get(id=made.company_id), made.api_key)
+
+
+def plain(text):
+    """A cell of a file as a number; None where it is empty."""
+    return Decimal(text) if text else None
+
+
+def number(value):
+    """What the API answered, as a decimal."""
+    return None if value is None else Decimal(str(value))
+
+
+def table_of(html, chart):
+    """(cells of the head, rows of cells) of a chart's table as texts."""
+    part = html.split(f'aria-labelledby="{chart}-heading"')[1].split("</section>")[0]
+    head = re.findall(r'<th scope="col">(.*?)</th>', part)
+    return head, [
+        re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
+        for row in re.findall(r"<tr[^>]*>(<th scope=\"row\".*?)</tr>", part)
+    ]
+
+
+def as_plain(text):
+    """What a cell of the page says, as the file writes it."""
+    return "" if text == "–" else text.replace("−", "-").replace(",", "").replace("+", "").removesuffix(" %")
+
+
+def as_day(text):
+    """A row's name of the page as the file writes it, where it is a day or a month."""
+    for pattern, written in (("%d %b %Y", "%Y-%m-%d"), ("%b %Y", "%Y-%m")):
+        try:
+            return datetime.strptime(text, pattern).strftime(written)
+        except ValueError:
+            continue
+    return text
+
+
+# ---------------------------------------------------------------------------------------------- the page and the files
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_the_file_of_a_chart_has_the_numbers_of_its_table(shown, chart):
+    head, rows = table_of(shown.page(), chart)
+    written = shown.file(chart)
+    assert [re.sub(r" \((EUR|%)\)$", "", name) for name in written[0]] == head
+    read = [[as_day(name), *map(as_plain, cells)] for name, *cells in rows]
+    assert sorted(read) == sorted(written[1:])
+    assert len(written) > 2
+    assert f'href="{shown.path}/overview/{chart}.csv?months=12"' in shown.page()
+
+
+def test_a_file_has_iso_dates_and_plain_decimals_and_says_what_it_is(shown):
+    answer = shown.client.get(f"{shown.path}/overview/cash-balance.csv?months=6")
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    name = f"cash-balance-{add_months(TODAY, -6)}-{TODAY}.csv"
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert answer["Cache-Control"] == "private, no-cache"
+    lines = answer.content.decode().split("\r\n")
+    assert lines[0] == "Day,Cash (EUR),Other accounts (EUR)"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d,-?\d+\.\d\d,-?\d+\.\d\d", lines[1])
+
+
+@pytest.mark.parametrize(("months", "days"), [(6, 184), (24, 731)])
+def test_a_file_is_of_the_period_that_the_page_shows(shown, months, days):
+    assert abs(len(shown.file("cash-balance", f"?months={months}")) - 1 - days) <= 3
+    assert len(shown.file("mrr", f"?months={months}")) == 1 + months
+    assert f'overview/mrr.csv?months={months}"' in shown.page(f"?months={months}")
+
+
+@pytest.mark.parametrize(("path", "status"), [("nonsense.csv", 404), ("mrr.csv?months=7", 404), ("mrr", 404)])
+def test_other_files_are_not_found(shown, path, status):
+    assert shown.client.get(f"{shown.path}/overview/{path}").status_code == status
+
+
+def test_files_are_for_those_who_may_see_their_charts(acme, carol):
+    dan = factories.member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["balances:read"])
+    statuses = {}
+    for user in (dan, carol):
+        client = Client()
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        path = f"/app/companies/{acme.id}/overview"
+        statuses[user.email] = [client.get(f"{path}/{chart}.csv").status_code for chart in CHARTS]
+    assert statuses[dan.email] == [200] * 3 + [403] * 5
+    assert statuses[carol.email] == [404] * 8
+    assert Client().get(f"/app/companies/{acme.id}/overview/mrr.csv").status_code == 302
+
+
+def test_no_name_becomes_a_formula(api, alice, acme):
+    assert api.post("accounts", {"type": "bank", "name": '=HYPERLINK("https://evil.example")'}).status_code == 201
+    client = Client()
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    answer = client.get(f"/app/companies/{acme.id}/overview/accounts.csv").content.decode()
+    (row, _) = list(csv.reader(io.StringIO(answer)))[1:]
+    assert row[0] == '\'=HYPERLINK("https://evil.example")'
+
+
+# ---------------------------------------------------------------------------------------------- the API
+
+
+def test_balances_by_day_are_those_of_balance_by_cash_type(shown):
+    told = shown.ask("balanceByCashType", startDate=str(START), endDate=str(TODAY))
+    assert shown.numbers("cash-balance") == {
+        cash["date"]: [number(cash["value"]), number(other["value"])]
+        for cash, other in zip(told["cash"], told["nonCash"], strict=True)
+    }
+
+
+def test_balances_of_accounts_are_those_of_account_balance_by_account(shown):
+    told = shown.ask(
+        "accountBalanceByAccount", startDate=str(START), endDate=str(TODAY), accountTypes=list(AccountType.values)
+    )
+    found = shown.numbers("accounts")
+    total = found.pop("All accounts")
+    assert found == {
+        each["accountName"]: [number(each["value"]), number(each["valueChange"])] for each in told.values()
+    }
+    assert total[0] == sum(shown.numbers("cash-balance")[str(TODAY)])
+
+
+def test_flows_are_those_of_forecast_cash_flow_time_series(shown):
+    end = last_of_month(add_months(MONTH, 6))
+    told = shown.ask(
+        "forecastCashFlowTimeSeries", startDate=str(add_months(MONTH, -11)), endDate=str(end), interval="month"
+    )
+    series = [told[name] for name in ("inflow", "outflow", "plannedInflow", "plannedOutflow")]
+    for points, (name, cells) in zip(zip(*series, strict=True), shown.numbers("cash-flow").items(), strict=True):
+        assert points[0]["date"][:7] == name
+        inflow, outflow, planned_in, planned_out = values = [number(point["value"]) for point in points]
+        assert cells == [*values, inflow + planned_in - outflow - planned_out]
+
+
+def test_bars_are_those_of_revenue_expenses_bar(shown):
+    told = shown.ask("revenueExpensesBar", startDate=str(add_months(MONTH, -11)), endDate=str(TODAY))
+    for row in told:
+        revenue = [number(row[f"revenue{kind}"]) for kind in ("Recurring", "Usage", "OneOff", "Other")]
+        expenses = [number(row[kind]) for kind in ("cogs", "cac", "pd", "ga")]
+        assert shown.numbers("revenue-expenses")[row["month"]] == [
+            sum(revenue), *revenue, sum(expenses), *expenses, sum(revenue) - sum(expenses),
+        ]  # fmt: skip
+
+
+def test_plan_against_actual_adds_up_profit_and_loss(shown):
+    told = shown.ask("profitAndLoss", startMonth=f"{MONTH:%Y}-01", endMonth=f"{MONTH:%Y-%m}")
+    month, year = (defaultdict(lambda: [Decimal(0)] * 2) for _ in range(2))
+    for row in told:
+        for sums in (month, year) if row["month"] == f"{MONTH:%Y-%m}" else (year,):
+            pair = zip(sums[row["plType"]], (number(row["actual"]), number(row["planned"])), strict=True)
+            sums[row["plType"]] = [before + more for before, more in pair]
+    found = shown.numbers("plan-actual")
+    assert [*found] == [*LINES.values(), "Result"]
+    for line, name in LINES.items():
+        assert found[name][:2] == month[line]
+        assert found[name][3:5] == year[line]
+    signs = {"revenue": 1, "no": 1} | dict.fromkeys(("cogs", "cac", "pd", "ga"), -1)
+    for place, sums in ((0, month), (3, year)):
+        assert found["Result"][place : place + 2] == [
+            sum(sign * sums[line][side] for line, sign in signs.items()) for side in (0, 1)
+        ]
+    planned = {name: cells for name, cells in found.items() if cells[2] is not None}
+    assert "Revenue" in planned
+    for actual, plan, share, *_ in planned.values():
+        assert abs(share - actual * 100 / plan) <= Decimal("0.005")
+
+
+def test_recurring_revenue_is_that_of_monthly_data(shown):
+    told = shown.ask("monthlyData", mrrType="cmrr", startMonth=f"{add_months(MONTH, -11):%Y-%m}")
+    level, moved, bridge = (shown.numbers(chart) for chart in ("mrr", "mrr-movements", "mrr-bridge"))
+    for row in told:
+        assert level[row["month"]] == [number(row["end"]), row["endCount"]]
+        words = ("start", *MOVEMENTS, "end")
+        assert moved[row["month"]] == [*(number(row[word]) for word in words), row["endCount"]]
+    assert list(bridge.values()) == [
+        [number(told[0]["start"]), told[0]["startCount"]],
+        *([sum(number(row[word]) for row in told), sum(row[f"{word}Count"] for row in told)] for word in MOVEMENTS),
+        [number(told[-1]["end"]), told[-1]["endCount"]],
+    ]
+
+
+def test_the_year_of_recurring_revenue_closes_exactly(shown):
+    start, *moved, end = (cells[0] for cells in shown.numbers("mrr-bridge").values())
+    assert start + sum(moved) == end
+    assert sum(1 for change in moved if change) >= 4
+
+
+# ---------------------------------------------------------------------------------------------- how it is drawn
+
+
+def test_where_the_plan_begins_is_marked(shown):
+    html = shown.page()
+    flow = html.split('aria-labelledby="cash-flow-heading"')[1].split("</section>")[0]
+    (place,) = re.findall(r'<line class="cutover" x1="([\d.]+)%"', flow)
+    month = 100 / 18
+    assert 11 * month < float(place) <= 12 * month
+    assert "planned →" in flow
+    assert html.count('class="cutover"') == 1
+
+
+def test_the_demonstration_is_shown_with_few_questions(shown, django_assert_max_num_queries):
+    shown.page()
+    with django_assert_max_num_queries(20):  # 30 at most
+        shown.page()
+
+
+def test_the_page_says_period_and_currency(shown):
+    start = f"{START:%-d %b %Y}"
+    assert f"{start} to {TODAY:%-d %b %Y} · all figures in EUR" in shown.page()
