@@ -5,17 +5,20 @@ from datetime import date
 from django.db import transaction
 
 from companies.models import Company
+from companies.progress import Tell, counted, silent
 from ledger.models import Categorization, Transaction
 from ledger.one_writer import one_writer
 from ledger.posting import ROWS_AT_ONCE, repost
 
 
-def revalue(*, since: date) -> int:
+def revalue(*, since: date, tell: Tell = silent) -> int:
     """Writes the postings of foreign transactions dated ``since`` or later anew, company by company; how many.
 
     Each company is a transaction of its own. Raises RateMissing.
     """
-    return sum(revalue_one(company, since=since) for company in Company.objects.order_by("id"))
+    companies = Company.objects.order_by("id")
+    each = counted(companies, total=companies.count(), tell=tell, doing="Converting results of company")
+    return sum(revalue_one(company, since=since) for company in each)
 
 
 @transaction.atomic

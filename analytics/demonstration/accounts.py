@@ -17,6 +17,7 @@ ACCOUNTS = {  # key -> type, name, number, group
     "till": ("cash", "Petty cash", None, "Operating"),
     "savings": ("bank", "Northbank reserve", "DE48 1001 0010 0006 8201 03", "Reserves"),
     "card": ("creditCard", "Company card", "•••• 4417", "Liabilities"),
+    "loan": ("loan", "Northbank growth loan", "DE21 1001 0010 0006 8201 04", "Liabilities"),
     "provider": ("transit", "Cardpath balance", None, "In transit"),
     "former": ("bank", "Former house bank", "DE21 5001 0517 0009 1234 56", "Operating"),
 }

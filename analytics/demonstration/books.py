@@ -7,6 +7,7 @@ from uuid import UUID
 
 from analytics.demonstration.movement import Movement, Tax
 from companies.models import Company, Stamp
+from companies.progress import Tell, silent
 from ledger import categories, counterparties, transfers
 from ledger.categorizing import categorize
 from ledger.dating import Rule
@@ -33,8 +34,8 @@ FILLED = (
 class Books:
     """The company's accounts, categories and counterparties under the names that the story uses."""
 
-    def __init__(self, *, company: Company, stamp: Stamp, accounts: Mapping[str, Account]):
-        self.company, self.stamp, self.accounts = company, stamp, accounts
+    def __init__(self, *, company: Company, stamp: Stamp, accounts: Mapping[str, Account], tell: Tell = silent):
+        self.company, self.stamp, self.accounts, self.tell = company, stamp, accounts, tell
         own = categories.add(
             company=company, stamp=stamp, values={"name": EQUITY, "emoji": "🌱", "pl_types": ["neutral"], "order": 90}
         )
@@ -65,12 +66,15 @@ class Books:
             if movement.later:
                 movement.external_id = f"bank-{number}"
         for start in range(0, len(movements), MOST_ITEMS):
+            self.tell("Importing transactions", 0.05 + 0.25 * start / len(movements))
             items = [self.item(each) for each in movements[start : start + MOST_ITEMS]]
             import_transactions(company=self.company, stamp=self.stamp, request=Request(items=items))
         gather(*FILLED)  # in this transaction still
         later = [each for each in movements if each.later]
         ids = self.stored_ids()
+        self.tell("Categorizing invoices", 0.34)
         self.invoice((each, ids[each.external_id]) for each in later if each.tax)
+        self.tell("Splitting payments", 0.52)
         self.split([(each, ids[each.external_id]) for each in later if each.parts])
         self.link([(each, ids[each.external_id]) for each in later if each.pair])
 
@@ -131,7 +135,8 @@ class Books:
         pairs: dict[str | None, dict[bool, UUID]] = defaultdict(dict)
         for movement, row_id in stored:
             pairs[movement.pair][movement.amount > Decimal(0)] = row_id
-        for legs in pairs.values():
+        for number, legs in enumerate(pairs.values()):
+            self.tell("Linking transfers", 0.6 + 0.35 * number / len(pairs))
             if len(legs) == 2:
                 transfers.link(
                     company=self.company, stamp=self.stamp, source_id=legs[False], source_part_id=None,

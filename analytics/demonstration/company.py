@@ -14,6 +14,7 @@ from companies import api_keys
 from companies.founding import found_company
 from companies.models import Company, Stamp
 from companies.permissions import ALL
+from companies.progress import Tell, silent
 from ledger.rates import rate_table
 
 
@@ -35,12 +36,15 @@ class Demonstration:
         }
 
 
-def furnish(*, name: str, months: int, transactions: int, seed: int, now: datetime) -> Demonstration:
+def furnish(
+    *, name: str, months: int, transactions: int, seed: int, now: datetime, tell: Tell = silent
+) -> Demonstration:
     """A company with people, an owner-level key, and a believable past and plan.
 
     There are ``transactions`` movements over the months up to now, and the accounts' initial balances. The same seed
     and day make the same figures; only secrets differ. Raises MissingRate.
     """
+    tell("Founding the company", 0.0)
     stamp = Stamp(time=now)
     password = secrets.token_urlsafe(12)
     owner = people.owner_with(password)
@@ -51,9 +55,10 @@ def furnish(*, name: str, months: int, transactions: int, seed: int, now: dateti
     story = told(months=months, count=transactions, today=stamp.today, chance=chance, rates=rate_table())
     opened = accounts.opened(company=company, stamp=stamp, opening=story.opening, first=story.months[0])
     subscriptions.subscribe(company=company, stamp=stamp, customers=story.customers, today=stamp.today)
-    books = Books(company=company, stamp=stamp, accounts=opened)
+    books = Books(company=company, stamp=stamp, accounts=opened, tell=tell)
     books.store(story.movements)
     accounts.archive_former(opened=opened, stamp=stamp)
+    tell("Planning", 0.95)
     plans = Plans(company=company, stamp=stamp, accounts=opened, categories=books.categories, story=story)
     plans.expect()
     plans.budget_lines()

@@ -13,6 +13,7 @@ GROWTH = 2.3  # by how much of what it was at the start the number of customers 
 OLDEST_DAYS = 540  # how long before the story the first customers had come
 YEARLY_PRICE = 10  # months paid for a year
 YEARLY_HAZARD = 9  # somebody who may leave once a year is likelier to leave then
+RETURNING = 8  # of so many who are won in a month, one was a customer before
 MONTHS_A_YEAR = 12
 MONTHS_AHEAD = 2  # beyond today there is what was agreed by today
 
@@ -119,11 +120,11 @@ def grown(months: Sequence[date], *, start_count: int, chance: Random) -> list[C
         active = [customer for customer in active if not customer.gone]
         target = start_count * (1 + GROWTH * (index / len(months)) ** 1.15)
         missing = max(0, round((target - len(active)) * chance.uniform(0.8, 1.25)))
-        active += returning(gone, month, most=missing // 8, chance=chance)
+        back = returning(gone, month, most=-(-missing // RETURNING), chance=chance)
         gone = [customer for customer in gone if customer.gone]
-        joining = [newcomer(len(customers) + n, some_day(month, chance), chance) for n in range(missing - missing // 8)]
+        joining = [newcomer(len(customers) + n, some_day(month, chance), chance) for n in range(missing - len(back))]
         customers += joining
-        active += joining
+        active += back + joining
     return customers
 
 
@@ -158,9 +159,9 @@ def live(customer: Customer, month: date, chance: Random) -> None:
     if draw < leaving:
         notice = chance.randrange(25, 80) if now.yearly else chance.randrange(0, 24)
         customer.stretches[-1] = replace(now, end=day, ended=day - timedelta(days=notice))
-    elif draw < leaving + 0.009:
+    elif draw < leaving + 0.010:
         change(customer, day, step=1, notice=0)
-    elif draw < leaving + 0.012:
+    elif draw < leaving + 0.016:
         change(customer, day, step=-1, notice=chance.randrange(0, 20))
 
 
@@ -178,7 +179,7 @@ def change(customer: Customer, day: date, *, step: int, notice: int) -> None:
 def returning(gone: list[Customer], month: date, *, most: int, chance: Random) -> list[Customer]:
     """Some of those who left come back, after a few months at the earliest."""
     away = [customer for customer in gone if customer.now.end and months_between(customer.now.end, month) > 2]
-    back = chance.sample(away, min(most, len(away) // 6))
+    back = chance.sample(away, min(most, -(-len(away) // 6)))
     for customer in back:
         customer.stretches.append(begun(some_day(month, chance), customer.now.plan, chance))
     return back

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from analytics.demonstration import loans
 from analytics.demonstration.spending import COSTS, PAYROLL_TAX, part
 from analytics.demonstration.story import Story
 from companies.models import Company, Stamp
@@ -36,6 +37,7 @@ class Plans:
         self.today = stamp.today
         self.month = first_of_month(self.today)
         self.budget, self.recurring = story.budgets[-1], story.recurring[-1]
+        self.interest = loans.interest(-story.opening["loan"], paid=len(story.months) - 1)
 
     def expect(self) -> None:
         """Wages on the last day of the month, rent, hosting, taxes, and what customers pay."""
@@ -47,6 +49,8 @@ class Plans:
         self.planned("Payroll tax and contributions", -part(self.budget, PAYROLL_TAX), day=10)
         self.planned("Card settlement: software and travel", -part(self.budget, 0.05), day=5)
         self.planned("Value-added tax", -part(self.recurring, 0.03), day=10, category="taxPayments")
+        if self.interest:
+            self.planned("Loan interest", -self.interest, day=loans.DAY, category="interest")
         quarter = add_months(self.month, -((self.month.month - 3) % 3))
         self.planned(
             "Corporate tax, prepayment", -part(self.budget, 0.02), first=quarter, day=10,
@@ -131,6 +135,7 @@ class Plans:
             self.line(start, "pd", "productDevelopment", self.of("productDevelopment") * factor)
             self.line(start, "ga", "officeAndAdmin", self.of("officeAndAdmin") * factor)
             self.line(start, "ga", "professionalServices", self.of("professionalServices") * factor)
+            self.line(start, "no", "interest", -self.interest)
             self.line(
                 add_months(start, 2), "no", "incomeTax", -self.budget * factor * Decimal("0.02"), every=3, lasting=10
             )

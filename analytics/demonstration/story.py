@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
 
+from analytics.demonstration import loans
 from analytics.demonstration.customers import GROWTH, Customer, grown, recurring
 from analytics.demonstration.movement import Movement
 from analytics.demonstration.payments import payments
@@ -22,6 +23,7 @@ CURRENCIES = {
     "till": "EUR",
     "savings": "EUR",
     "card": "EUR",
+    "loan": "EUR",
     "provider": "EUR",
     "former": "EUR",
 }
@@ -37,7 +39,7 @@ OPENING = {
 LEAST_CASH = Decimal(4)  # months of the first budget, that are always there
 ROUND_MONTHS = Decimal(15)  # what investors brought, in months of the budget
 ROUND_BEFORE = 27  # months before today
-CORE_A_MONTH = 24  # movements of a month that are no payments by customers
+CORE_A_MONTH = 27  # movements of a month that are no payments by customers
 PAYMENTS_A_MONTH = 1 + 0.42 * GROWTH  # on average, for each customer at the start
 FEWEST_CUSTOMERS = 24
 FILLING = 0.075  # of the movements: small ones whose number makes the sum come out
@@ -79,12 +81,15 @@ def told(*, months: int, count: int, today: date, chance: Random, rates: RateTab
     opening = {account: (budget[0] * share).quantize(CENT) for account, share in OPENING.items()}
     paid = [each for customer in customers for each in payments(customer, first=calendar[0], today=today)]
     bills = [each for month, sum_ in zip(calendar, budget, strict=True) for each in costs(month, sum_, chance=chance)]
+    loan = loans.borrowed(budget[0])
+    bills += loans.interest_paid(calendar, loan)
     bills = [each for each in bills if each.day <= today] + rounds(calendar, budget)
     leave_open(paid, today=today)
-    small = max(0, round(count * (1 - 0.25 * FILLING)) - len(paid) - len(bills) - 8 * months)
+    small = max(0, round(count * (1 - 0.25 * FILLING)) - len(paid) - len(bills) - 10 * months)
     filling = [trifle(day_of(calendar, today, chance), chance) for _ in range(small)]
     booked = paid + bills + filling + tax_payments(paid, today=today)
     opening["savings"] += shortfall(booked, opening=opening, least=budget[0] * LEAST_CASH, rates=rates)
+    opening["loan"] = -loan
     moved = transfers(booked, calendar=calendar, budget=budget, opening=opening, today=today, rates=rates)
     movements = fitted(booked + moved, count=count, calendar=calendar, today=today, chance=chance)
     if moved and not any(each.pair for each in movements):
@@ -173,7 +178,9 @@ def transfers(
     rates: RateTable,
 ) -> list[Movement]:
     """Between the company's own accounts. Raises MissingRate."""
-    treasury = Treasury(opening=opening, rates=rates, currencies=CURRENCIES)
+    treasury = Treasury(
+        opening=opening, rates=rates, currencies=CURRENCIES, instalment=-opening["loan"] / loans.INSTALMENTS
+    )
     by_month: dict[date, list[Movement]] = defaultdict(list)
     for each in booked:
         by_month[first_of_month(each.day)].append(each)

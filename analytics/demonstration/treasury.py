@@ -1,10 +1,11 @@
-"""Money that only changes its place: cards settled, payments paid out, foreign accounts emptied, reserves kept."""
+"""Money that only changes its place: cards settled, loans repaid, payouts, foreign accounts emptied, reserves kept."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 
+from analytics.demonstration import loans
 from analytics.demonstration.movement import Movement
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.months import add_months
@@ -21,9 +22,11 @@ MOST_ON_MAIN, LEAST_ON_MAIN, USUAL_ON_MAIN = Decimal("5.5"), Decimal("1.6"), Dec
 class Treasury:
     """Follows the balances and moves money between the accounts early in each month."""
 
-    def __init__(self, *, opening: Mapping[str, Decimal], rates: RateTable, currencies: Mapping[str, str]):
+    def __init__(
+        self, *, opening: Mapping[str, Decimal], rates: RateTable, currencies: Mapping[str, str], instalment: Decimal
+    ):
         self.balances = defaultdict(lambda: ZERO, opening)
-        self.rates, self.currencies = rates, currencies
+        self.rates, self.currencies, self.instalment = rates, currencies, instalment
         self.count = 0
 
     def book(self, movements: list[Movement]) -> None:
@@ -45,6 +48,8 @@ class Treasury:
             yield self.transfer("provider", "main", balances["provider"], month.replace(day=3), "Cardpath payout")
         if balances["card"] < 0:
             yield self.transfer("main", "card", -balances["card"], month.replace(day=5), "Settlement of the card")
+        if balances["loan"] < 0:
+            yield self.transfer("main", "loan", self.instalment, month.replace(day=loans.DAY), "Instalment of the loan")
         for account, kept in KEPT_MONTHS.items():
             over = balances[account] - budget * kept
             over -= over % 100

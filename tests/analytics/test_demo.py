@@ -114,7 +114,7 @@ def test_people_of_every_role_work_there(company):
 
 def test_accounts_of_many_kinds_and_three_currencies_one_archived(company):
     rows = Account.objects.of(company.id)
-    assert set(rows.values_list("type", flat=True)) == {"bank", "cash", "creditCard", "transit"}
+    assert set(rows.values_list("type", flat=True)) == {"bank", "cash", "creditCard", "loan", "transit"}
     assert set(rows.values_list("default_currency", flat=True)) == {"EUR", "USD", "GBP"}
     assert [row.name for row in rows.filter(archived=True)] == ["Former house bank"]
     assert not rows.filter(account_group=None).exists()
@@ -141,6 +141,22 @@ def test_transfers_are_linked_and_some_run_through_transit(company):
     assert kinds["transfer"] > 20
     assert kinds["transit"] > 20
     assert not Transaction.objects.of(company.id).filter(from_to="Own account", categorized_value=0).exists()
+
+
+def test_the_loan_is_paid_back_month_by_month_with_less_interest_each_time(company):
+    (loan,) = Account.objects.of(company.id).filter(type="loan")
+    legs = Transaction.objects.of(company.id).filter(account=loan).exclude(source="initialBalance")
+    assert legs.count() == 23
+    assert len(set(legs.values_list("amount_value", flat=True))) == 1
+    assert Categorization.objects.of(company.id).filter(transaction__in=legs, counter__isnull=False).count() == 23
+    first = add_months(first_of_month(TODAY), -23)
+    owed = [balances.balances_on(company_id=company.id, day=day)[loan.id]["EUR"] for day in (first, TODAY)]
+    assert owed[0] < owed[1] < 0
+    paid = Transaction.objects.of(company.id).filter(description__startswith="Loan interest").order_by("date")
+    amounts = list(paid.values_list("amount_value", flat=True))
+    assert len(amounts) == 24
+    assert amounts == sorted(amounts)
+    assert amounts[0] < amounts[-1] < 0
 
 
 def test_payroll_tax_is_split_over_the_departments(company):

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.demonstration.company import Demonstration, furnish
+from companies import progress
 
 
 class Command(BaseCommand):
@@ -24,13 +25,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not 1 <= options["months"] <= 240 or not 0 <= options["transactions"] <= 2_000_000:
             raise CommandError("--months must be 1 to 240, --transactions 0 to 2,000,000.")
-        made = furnish(
-            name=options["name"],
-            months=options["months"],
-            transactions=options["transactions"],
-            seed=options["seed"],
-            now=timezone.now(),
-        )
+        with progress.bar(self.stderr, quiet=options["json"]) as tell:
+            made = furnish(
+                name=options["name"],
+                months=options["months"],
+                transactions=options["transactions"],
+                seed=options["seed"],
+                now=timezone.now(),
+                tell=tell,
+            )
         self.stdout.write(json.dumps(made.as_json()) if options["json"] else told(made))
 
 

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics import low_cash, metrics, recurring
+from companies import progress
 from companies.models import Company, Stamp
 from ledger.calc.fx import MissingRate
 from ledger.rates import rate_table
@@ -24,18 +25,25 @@ class Command(BaseCommand):
         if options["company"]:
             companies = companies.filter(id=options["company"])
         count = 0
-        failed = 0
-        for company in companies:
-            try:
-                with transaction.atomic():
-                    recurring.refresh(company)
-                    metrics.store_metrics(company=company, stamp=stamp)
-                    low_cash.warn(company=company, stamp=stamp, rates=rate_table())
-            except MissingRate as missing:
-                self.stderr.write(f"{company.id} {missing}")
-                failed += 1
-            else:
-                count += 1
+        failed: list[str] = []
+        with progress.bar(self.stderr) as tell:
+            for company in progress.counted(companies, total=companies.count(), tell=tell, doing="Company"):
+                try:
+                    refresh(company, stamp)
+                except MissingRate as missing:
+                    failed.append(f"{company.id} {missing}")
+                else:
+                    count += 1
+        for failure in failed:
+            self.stderr.write(failure)
         self.stdout.write(f"Metrics of {count} companies are up to date.")
         if failed:
-            raise CommandError(f"{failed} companies have a currency without any rate.")
+            raise CommandError(f"{len(failed)} companies have a currency without any rate.")
+
+
+@transaction.atomic
+def refresh(company: Company, stamp: Stamp) -> None:
+    """One company's. Raises MissingRate."""
+    recurring.refresh(company)
+    metrics.store_metrics(company=company, stamp=stamp)
+    low_cash.warn(company=company, stamp=stamp, rates=rate_table())

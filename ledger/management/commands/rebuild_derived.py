@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils.module_loading import import_string
 
+from companies import progress
 from companies.models import Company
 
 
@@ -21,24 +22,25 @@ class Command(BaseCommand):
         companies = Company.objects.order_by("id")
         if options["company"]:
             companies = companies.filter(id=options["company"])
-        wrong = 0
-        for company in companies:
-            with transaction.atomic():
-                wrong += self.check_one(company) if options["check"] else self.rebuild_one(company)
+        wrong: list[str] = []
+        doing = "Checking company" if options["check"] else "Rebuilding company"
+        with progress.bar(self.stderr) as tell:
+            for company in progress.counted(companies, total=companies.count(), tell=tell, doing=doing):
+                with transaction.atomic():
+                    wrong += self.check_one(company) if options["check"] else self.rebuild_one(company)
+        for difference in wrong:
+            self.stderr.write(difference)
         if wrong:
-            raise CommandError(f"{wrong} differences between derived tables and facts.")
+            raise CommandError(f"{len(wrong)} differences between derived tables and facts.")
         self.stdout.write("Derived tables are exact." if options["check"] else "Derived tables are rebuilt.")
 
-    def check_one(self, company: Company) -> int:
-        found = [difference for _, differences in derived() for difference in differences(company.id)]
-        for difference in found:
-            self.stderr.write(f"{company.id} {difference}")
-        return len(found)
+    def check_one(self, company: Company) -> list[str]:
+        return [f"{company.id} {each}" for _, differences in derived() for each in differences(company.id)]
 
-    def rebuild_one(self, company: Company) -> int:
+    def rebuild_one(self, company: Company) -> list[str]:
         for rebuild, _ in derived():
             rebuild(company.id)
-        return 0
+        return []
 
 
 def derived() -> list[tuple[Any, Any]]:

@@ -2,12 +2,14 @@
 
 import urllib.error
 import urllib.request
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from companies import progress
 from ledger import rates, revaluing
 
 
@@ -20,22 +22,28 @@ class Command(BaseCommand):
         where.add_argument("--url", help="an https address of one")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        now = timezone.now()
         try:
-            if options["file"]:
-                data = Path(options["file"]).read_bytes()
-                since = rates.load_rates(data=data, source=Path(options["file"]).name, now=now)
-            elif options["url"]:
-                since = rates.load_rates(data=fetched(options["url"]), source=options["url"], now=now)
-            else:
-                since = rates.load_packaged_rates(now=now)
+            with progress.bar(self.stderr) as tell:
+                tell("Loading rates", 0.0)
+                since = loaded(options, now=timezone.now())
         except (OSError, urllib.error.URLError, rates.UnreadableRates) as error:
             raise CommandError(f"The rates could not be loaded: {error}") from None
         if since is None:
             self.stdout.write("All rates were known.")
             return
-        count = revaluing.revalue(since=since)
+        with progress.bar(self.stderr) as tell:
+            count = revaluing.revalue(since=since, tell=tell)
         self.stdout.write(f"Rates were stored; the results of {count} transactions were converted anew.")
+
+
+def loaded(options: dict[str, Any], *, now: datetime) -> date | None:
+    """The first day whose rate changed, None where all were known."""
+    if options["file"]:
+        path = Path(options["file"])
+        return rates.load_rates(data=path.read_bytes(), source=path.name, now=now)
+    if options["url"]:
+        return rates.load_rates(data=fetched(options["url"]), source=options["url"], now=now)
+    return rates.load_packaged_rates(now=now)
 
 
 def fetched(url: str) -> bytes:
