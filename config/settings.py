@@ -79,6 +79,7 @@ MIDDLEWARE = [
     "companies.api.middleware.callers_address",
     "companies.api.middleware.request_id",
     "django.middleware.security.SecurityMiddleware",
+    "companies.compression.static_files",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

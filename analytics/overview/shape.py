@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from analytics.calc.charts import HEIGHT, Columns, Lines, Tick
 from analytics.overview import drawing
 from analytics.overview.amounts import compact
+from analytics.overview.drawing import Label
 from analytics.overview.tables import Table
 from ledger.calc.money import smallest_unit
 
@@ -25,20 +26,6 @@ class Key:
     series: str
     label: str
     line: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A name on the axis across, and its year below it where it is the first of one that is shown."""
-
-    x: float
-    text: str
-    year: str = ""
-    short: str = ""  # takes the text's place where there is little room
-    first: bool = False
-    minor: bool = False  # left out where there is little room
-    first_major: bool = False  # the first of its year among those that stay
-    now: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +51,18 @@ class Picture:
     @property
     def whole_height(self) -> int:
         return self.height + FOOT
+
+    @property
+    def axis(self) -> SafeString:
+        return drawing.axis(self.ticks)
+
+    @property
+    def grid(self) -> SafeString:
+        return drawing.grid(self.ticks)
+
+    @property
+    def names(self) -> SafeString:
+        return drawing.names(self.labels, height=self.height)
 
 
 @dataclass(frozen=True, slots=True)

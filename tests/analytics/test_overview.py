@@ -1,6 +1,7 @@
 """One set of numbers: each chart's table, its file and the data query of the API say the same."""
 
 import csv
+import gzip
 import io
 import re
 from collections import defaultdict
@@ -270,3 +271,16 @@ def test_the_demonstration_is_shown_with_few_questions(shown, django_assert_max_
 def test_the_page_says_period_and_currency(shown):
     start = f"{START:%-d %b %Y}"
     assert f"{start} to {TODAY:%-d %b %Y} · all figures in EUR" in shown.page()
+
+
+def test_page_and_assets_together_are_light(shown):
+    """200 KB at most, as they come over the wire; the longest period."""
+    client = Client(headers={"accept-encoding": "gzip"})
+    client.cookies = shown.client.cookies
+    answer = client.get(f"{shown.path}?months=24")
+    html = gzip.decompress(answer.content).decode()
+    loaded = set(re.findall(r'<(?:link|script|img)[^>]+(?:href|src)="(/[^"]+)"', html))
+    assert {"/static/site.css", "/static/charts.css", "/static/charts.js", "/static/mark.svg"} <= loaded
+    weights = {path: len(client.get(path).getvalue()) for path in loaded} | {"": len(answer.content)}
+    assert all(client.get(path).status_code == 200 for path in loaded)
+    assert sum(weights.values()) < 100_000, weights

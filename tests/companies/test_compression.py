@@ -1,0 +1,68 @@
+"""What is compressed on the wire, and what never is."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+SHEET = (Path(settings.ROOT) / "static" / "site.css").read_bytes()
+
+
+def get(path, accepted="gzip, deflate, br", method="get", **headers):
+    return getattr(Client(), method)(path, headers={"accept-encoding": accepted} | headers)
+
+
+def test_static_files_are_compressed():
+    answer = get("/static/site.css")
+    assert answer["Content-Encoding"] == "gzip"
+    assert gzip.decompress(answer.content) == SHEET
+    assert answer["Content-Length"] == str(len(answer.content))
+    assert len(answer.content) < len(SHEET) / 3
+    assert answer["Content-Type"].startswith("text/css")
+    assert answer["Vary"] == "Accept-Encoding"
+    assert get("/static/site.css").content == answer.content  # what was kept
+
+
+@pytest.mark.parametrize("accepted", ["", "identity", "br", "gzip;q=0", "gzip;q=0.0, br"])
+def test_who_does_not_take_gzip_gets_the_file_itself(accepted):
+    answer = get("/static/site.css", accepted)
+    assert "Content-Encoding" not in answer
+    assert b"".join(answer.streaming_content) == SHEET
+    assert answer["Vary"] == "Accept-Encoding"
+
+
+def test_parts_heads_and_what_is_known_already_stay_as_they_are():
+    part = get("/static/site.css", range="bytes=0-99")
+    assert (part.status_code, b"".join(part.streaming_content)) == (206, SHEET[:100])
+    assert get("/static/site.css", method="head")["Content-Length"] == str(len(SHEET))
+    tag = get("/static/site.css")["ETag"]
+    assert get("/static/site.css", **{"if-none-match": tag}).status_code == 304
+
+
+@pytest.mark.django_db
+def test_pages_with_secrets_and_answers_are_not_compressed(api, alice, acme):
+    """Their length would tell of them (BREACH)."""
+    client = Client(headers={"accept-encoding": "gzip"})
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    settings_page = f"/app/companies/{acme.id}/settings/api-keys"
+    shown = client.post(f"{settings_page}/new", {"name": "Key", "preset": "read", "expiry": "90"})
+    assert b"svc_" in shown.content
+    pages = [shown, *(client.get(path) for path in ("/app/", "/app/sign-in", settings_page, f"{settings_page}/new"))]
+    answers = [client.get(f"/companies/{acme.id}"), client.get("/openapi.json")]
+    assert [answer.get("Content-Encoding") for answer in (*pages, *answers)] == [None] * 7
+
+
+@pytest.mark.django_db
+def test_the_overview_echoes_nothing_and_is_compressed(alice, acme):
+    client = Client(headers={"accept-encoding": "gzip"})
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    path = f"/app/companies/{acme.id}"
+    answer = client.get(path, {"months": "6", "echo": "shibboleth"})
+    assert answer["Content-Encoding"] == "gzip"
+    html = gzip.decompress(answer.content).decode()
+    assert "shibboleth" not in html
+    assert acme.name in html
+    lengths = {len(client.get(path, {"months": "6"}).content) for _ in range(12)}
+    assert len(lengths) > 1  # of no fixed length either
