@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, models, transaction
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls import get_resolver
 from psycopg import errors as postgres
 
 from companies.api.codes import FIELD_CODES, documented, field_code
@@ -16,6 +16,7 @@ from companies.api.viewsets import CompanyViewSet
 from companies.models import CompanyForeignKey
 from companies.models.tenancy import company_references
 from companies.permissions import Permission
+from tests.addresses import patterns
 from tests.anyrow import any_row, company_models, loosen
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,18 +32,6 @@ OTHER_INDEXES = {
     "api_key_by_id": "a key arrives before its company is known",
     "companies_membership_user_id": "a person's companies are found by the person",
 }
-
-
-def patterns(resolver: Any, prefix: str = "") -> list[tuple[str, Any]]:
-    """(route, callback) of every address."""
-    found = []
-    for entry in resolver.url_patterns:
-        route = f"{prefix}{entry.pattern}"
-        if isinstance(entry, URLResolver):
-            found += patterns(entry, route)
-        elif isinstance(entry, URLPattern):
-            found.append((route, entry.callback))
-    return found
 
 
 BELOW_COMPANIES = [

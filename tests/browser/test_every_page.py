@@ -1,0 +1,122 @@
+"""What every page keeps to, in light and dark, wide and narrow: no page can be added without it."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.urls import get_resolver
+
+from tests.addresses import patterns
+from tests.browser.walk import ROUTES, SIGNED_OUT, Site, is_page, site
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+WIDE, NARROW = 1280, 360
+AXE = Axe()
+REPORTED = """
+    window.broken = [];
+    document.addEventListener("securitypolicyviolation", (event) => {
+        window.broken.push(`${event.violatedDirective} ${event.blockedURI}`);
+    });
+"""
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Site]:
+    with site() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def cookies(served, browser):
+    return served.signed_in(browser)
+
+
+@pytest.fixture(params=["light", "dark"])
+def look(request, browser, served, cookies):
+    """Opens a page and says what is wrong with it."""
+
+    def look_at(path, *, signed_in=True):
+        context = browser.new_context(
+            base_url=served.url,
+            color_scheme=request.param,
+            viewport={"width": WIDE, "height": 900},
+            storage_state=cookies if signed_in else None,
+        )
+        context.add_init_script(REPORTED)
+        try:
+            return complaints(context, path)
+        finally:
+            context.close()
+
+    return look_at
+
+
+def complaints(context, path):
+    """None where there is no page, else what axe, the browser's console, its policy and its width say against it."""
+    if not is_page(context, path):
+        return None
+    page = context.new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(path)
+    for width in (WIDE, NARROW):
+        page.set_viewport_size({"width": width, "height": 900})
+        said += [f"at {width}: {each}" for each in violations(page)]
+        across = page.evaluate("document.documentElement.scrollWidth")
+        if across > width:
+            said.append(f"at {width}: {across} pixels wide")
+    return said + page.evaluate("window.broken")
+
+
+def violations(page):
+    """What axe finds that keeps people out."""
+    found = AXE.run(page).response["violations"]
+    return [
+        f"{each['id']}: {[node['target'] for node in each['nodes']][:3]}"
+        for each in found
+        if each["impact"] in {"serious", "critical"}
+    ]
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_page_is_open_to_everybody_keeps_its_policy_and_fits(route, look, served):
+    said = look(served.address(route), signed_in=not route.startswith(SIGNED_OUT))
+    assert not said
+
+
+def test_so_is_the_page_on_which_an_app_is_let_in(look, served):
+    assert look(served.consent()) == []
+
+
+def test_most_addresses_are_pages(browser, served, cookies):
+    """The walk is no walk past closed doors."""
+    context = browser.new_context(base_url=served.url, storage_state=cookies)
+    out = browser.new_context(base_url=served.url)
+    shown = [
+        route for route in ROUTES if is_page(out if route.startswith(SIGNED_OUT) else context, served.address(route))
+    ]
+    context.close()
+    out.close()
+    assert {"app/", "app/sign-in", "app/companies/<str:company_id>"} <= set(shown)
+    assert len(shown) >= 9
+    assert set(ROUTES) <= {route for route, _ in patterns(get_resolver())}
+
+
+def test_what_is_wrong_would_be_found(browser, served, cookies):
+    """A page broken on purpose, in each of the ways."""
+    context = browser.new_context(base_url=served.url, storage_state=cookies)
+    context.add_init_script(REPORTED)
+    broken = (
+        '<!doctype html><html lang="en"><title>x</title><body><img src="/mark.svg"><p id="wide">wide</p>'
+        '<script>document.title = "y"</script></body></html>'
+    )
+    policy = {"Content-Security-Policy": "script-src 'none'", "Content-Type": "text/html"}
+    context.route("**/app/broken", lambda route: route.fulfill(body=broken, headers=policy))
+    page = context.new_page()
+    page.goto("/app/broken")
+    page.evaluate("document.getElementById('wide').style.width = '2000px'")
+    assert any(each.startswith("image-alt") for each in violations(page))
+    assert page.evaluate("document.documentElement.scrollWidth") > WIDE
+    assert page.evaluate("window.broken") == ["script-src-elem inline"]
+    context.close()

@@ -1,0 +1,140 @@
+"""Every page below /app, taken from the URL configuration, on a server of its own with a demonstration company.
+
+A page that is added later is walked without a word here, but for a new kind of id in its address: ``FOUND`` says where
+the API tells one.
+"""
+
+import json
+import re
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import get_resolver
+from playwright.sync_api import Browser, BrowserContext
+
+from tests.addresses import patterns
+from tests.machine import Machine, free_port, new_machine
+
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
+ROUTES = sorted(dict.fromkeys(route for route, _ in patterns(get_resolver()) if re.match(r"app(/|$)", route)))
+SIGNED_OUT = ("app/sign-in", "app/password-reset")  # and all that begins so: there is nothing to see after signing in
+SIZE = ("--months", "14", "--transactions", "600")
+
+FOUND = {  # parameter -> list of the API whose first entry has it as its id, below the company
+    "account_id": "accounts",
+    "api_key_id": "api_keys",
+    "category_id": "categories",
+    "counterparty_id": "counterparties",
+    "file_id": "files",
+    "group_id": "account_groups",
+    "import_id": "imports",
+    "key_id": "api_keys",
+    "member_id": "members",
+    "membership_id": "members",
+    "notification_id": "notifications?recipientUserId=all",
+    "plan_item_id": "plan_items",
+    "planned_id": "planned_transactions",
+    "planned_transaction_id": "planned_transactions",
+    "product_id": "products",
+    "subscription_id": "subscriptions",
+    "transaction_id": "transactions",
+}
+GIVEN = {"chart": "mrr"}
+RESET = """
+from django.contrib.auth.tokens import default_token_generator as tokens
+from django.utils.http import urlsafe_base64_encode as encoded
+from companies.models import User
+user = User.objects.get(email="vera.board@example.com")
+print(encoded(str(user.pk).encode()), tokens.make_token(user))
+"""
+
+
+@dataclass
+class Site:
+    """A running server, and how to get into its demonstration company."""
+
+    machine: Machine
+    url: str
+    company_id: str
+    email: str
+    password: str
+    key: str
+
+    def ask(self, path: str) -> Any:
+        request = urllib.request.Request(f"{self.url}/companies/{self.company_id}/{path}")
+        request.add_header("Authorization", f"Bearer {self.key}")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def value(self, parameter: str) -> str:
+        """What stands for a parameter of an address."""
+        if parameter == "company_id":
+            return self.company_id
+        if parameter in GIVEN:
+            return GIVEN[parameter]
+        if parameter not in FOUND:
+            raise LookupError(f"Say in tests/browser/walk.py which list of the API has a {parameter}.")
+        return self.ask(FOUND[parameter])[0]["id"]
+
+    def address(self, route: str) -> str:
+        """The path of a route, its parameters filled."""
+        if "<uidb64>" in route:
+            names = ("uidb64", "token")
+            values = dict(zip(names, self.machine.run("shell", "-v", "0", "-c", RESET).stdout.split(), strict=True))
+        else:
+            values = {name: self.value(name) for name in PARAMETER.findall(route)}
+        return "/" + PARAMETER.sub(lambda found: values[found[1]], route)
+
+    def consent(self) -> str:
+        """Where an app asks for access."""
+        made = self.machine.run(
+            "register_app", "--name", "Forecaster", "--redirect-uri", "http://127.0.0.1/callback", "--scopes",
+            "svc:read offline_access",
+        )  # fmt: skip
+        question = {
+            "response_type": "code",
+            "client_id": json.loads(made.stdout)["client_id"],
+            "redirect_uri": "http://127.0.0.1/callback",
+            "scope": "svc:read offline_access",
+            "state": "s",
+            "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+            "code_challenge_method": "S256",
+        }
+        return f"/auth/oauth2/authorize?{urlencode(question)}"
+
+    def signed_in(self, browser: Browser) -> Any:
+        """The cookies of the company's owner."""
+        context = browser.new_context(base_url=self.url)
+        page = context.new_page()
+        page.goto("/app/sign-in")
+        page.get_by_label("E-mail address").fill(self.email)
+        page.get_by_label("Password").fill(self.password)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/app/")
+        state = context.storage_state()
+        context.close()
+        return state
+
+
+@contextmanager
+def site(size: tuple[str, ...] = SIZE) -> Iterator[Site]:
+    """``up`` with one worker on an empty database, and a demonstration company in it."""
+    port = free_port()
+    with new_machine() as machine, machine.up(port, "--workers", "1"):
+        made = json.loads(machine.run("demo", "--json", *size, PORT=port).stdout)
+        yield Site(
+            machine, f"http://127.0.0.1:{port}", made["companyId"], made["email"], made["password"], made["apiKey"]
+        )
+
+
+def is_page(context: BrowserContext, path: str) -> bool:
+    """Whether a browser is shown something there: no file to download, and no address that only takes a form."""
+    answer = context.request.get(path, max_redirects=0)
+    if answer.status == 405:
+        return False
+    assert answer.status < 500, (path, answer.status)
+    return answer.status < 300 and answer.headers["content-type"].startswith("text/html")
