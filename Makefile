@@ -20,7 +20,7 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check chromium bench audit clean
+.PHONY: run test check chromium bench audit screenshots clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
@@ -57,6 +57,10 @@ audit: | $(BIN)/python
 	@[ -x .venv/audit/bin/pip-audit ] || { $(BIN)/python -m venv .venv/audit && \
 		.venv/audit/bin/python -m pip install -qq --disable-pip-version-check pip-audit==2.10.1; }
 	@.venv/audit/bin/pip-audit --strict --disable-pip --no-deps --requirement requirements.txt
+
+# A picture of every page, wide and narrow, into docs/screenshots.
+screenshots: $(TESTS) chromium
+	@$(BIN)/python -m tests.browser.screenshots
 
 # The data in DATA_DIR stays.
 clean:

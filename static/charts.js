@@ -46,7 +46,8 @@ for (const chart of document.querySelectorAll(".chart")) {
     title.textContent = heading.textContent;
     const list = document.createElement("dl");
     cells.forEach((cell, place) => {
-      if (/^[0.,]+$/.test(cell.textContent) && names.length > 3) return; // where much is said, nothing is left out
+      // Where much is said, nothing is left out; but for the sum, which comes last.
+      if (/^[0.,]+$/.test(cell.textContent) && names.length > 3 && place < names.length - 1) return;
       const name = document.createElement("dt");
       const value = document.createElement("dd");
       name.textContent = names[place];

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.bench.figures import HEAD
 
-ALL = ("imports", "ledger", "auth", "analytics", "recurrence")
+ALL = ("imports", "ledger", "auth", "analytics", "recurrence", "pages")
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 
 

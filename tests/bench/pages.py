@@ -3,13 +3,12 @@
 Run with ``make bench`` or ``python -m tests.bench.pages``. Every figure is a ratio within this run.
 """
 
-import gzip
+import io
 import sys
-import time
 from collections.abc import Callable
-from contextlib import contextmanager
 from typing import Any
 
+from tests.bench.figures import AT_MOST, figure
 from tests.bench.served import seconds, served
 
 COUNT, MONTHS = 20_000, 36
@@ -22,7 +21,7 @@ def main() -> None:
     with served() as bench:
         for call in ("demonstration", "page"):
             done = bench.machine.run("shell", "-v", "0", "-c", f"from tests.bench import pages; pages.{call}()")
-            print(done.stdout, end="")
+            sys.stdout.write(done.stdout)
             if done.returncode:
                 sys.exit(done.stderr)
 
@@ -31,35 +30,23 @@ def main() -> None:
 
 
 def demonstration() -> None:
-    """Making the company, against a COPY of the same transactions into the same table."""
+    """Making the company, against a COPY of the same transactions into a table of the same shape."""
     from django.core.management import call_command
     from django.db import connection, transaction
 
-    from companies.models import Company
-
-    start = time.perf_counter()
-    with open_nowhere() as nowhere:
-        call_command("demo", transactions=COUNT, months=MONTHS, stdout=nowhere)
-    taken = time.perf_counter() - start
-    company = Company.objects.get(name="Northwind Analytics")
+    taken = seconds(lambda: call_command("demo", transactions=COUNT, months=MONTHS, stdout=io.StringIO()))
     with transaction.atomic(), connection.cursor() as cursor:
         with cursor.copy("COPY (SELECT * FROM ledger_transaction) TO STDOUT") as copy:
             rows = b"".join(bytes(block) for block in copy)
         cursor.execute("CREATE TEMP TABLE bare (LIKE ledger_transaction INCLUDING ALL) ON COMMIT DROP")
-        start = time.perf_counter()
-        with cursor.copy("COPY bare FROM STDIN") as copy:
-            copy.write(rows)
-        copied = time.perf_counter() - start
-    print(f"demo of {COUNT:,} transactions over {MONTHS} months in {taken:.1f} s (goal ≤ {GOAL_DEMO} s), ", end="")
-    print(f"{taken / copied:.0f} × the raw COPY of its transactions; company {company.id}")
 
+        def copied() -> None:
+            with cursor.copy("COPY bare FROM STDIN") as copy:
+                copy.write(rows)
 
-@contextmanager
-def open_nowhere():
-    import os
-
-    with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - no path to speak of
-        yield nowhere
+        raw = seconds(copied)
+    title = f"demo of {COUNT:,} transactions over {MONTHS} months"
+    figure(title, taken, "seconds", goal=GOAL_DEMO, way=AT_MOST, behind=f"{taken / raw:.0f} × the raw COPY of its rows")
 
 
 def page() -> None:
@@ -83,10 +70,9 @@ def page() -> None:
                 cursor.execute("SELECT 1")
                 cursor.fetchall()
 
-    print(f"company page of the demonstration (goals ≤ {GOAL_PAGE} × select 1, ≤ {GOAL_QUERIES} statements):")
     for months in SPANS:
         address = f"{path}?months={months}"
-        html = gzip.decompress(client.get(address).content)
+        client.get(address)
         with CaptureQueriesContext(connection) as sent:
             weight = len(client.get(address).content)
         statements = len(sent)
@@ -94,14 +80,12 @@ def page() -> None:
             lambda a=address: client.get(a), lambda: client.get("/app/password"), ones, rounds=ROUNDS
         )
         nothing /= MANY
-        print(
-            f"  {months} months: {asked / nothing:.0f} × select 1, {asked / empty:.1f} × a page without figures ",
-            end="",
+        behind = (
+            f"{1000 * asked:.1f} ms, {asked / empty:.1f} × a page without figures; {statements} statements of "
+            f"{GOAL_QUERIES}, {weight / 1024:.0f} KB on the wire"
         )
-        print(
-            f"({1000 * asked:.1f} ms, {1e6 * nothing:.0f} µs, {1000 * empty:.1f} ms); {statements} statements, ", end=""
-        )
-        print(f"{len(html) / 1024:.0f} KB of HTML, {weight / 1024:.0f} KB on the wire")
+        title = f"company page of the demonstration, {months} months"
+        figure(title, asked / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
 
 
 def quickest(*acts: Callable[[], Any], rounds: int) -> list[float]:

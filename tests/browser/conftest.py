@@ -21,9 +21,14 @@ QUIET = (
 )
 
 
+def installed() -> str | None:
+    """The machine's own Chromium."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    found = installed()
     if found is None:
         pytest.skip(f"none of {', '.join(NAMES)} is installed: no test in a browser")
     return browser_type_launch_args | {"executable_path": found, "args": list(QUIET)}

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from ledger import accounts, booking
+from ledger.calc.months import add_months
 from tests import factories
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -57,11 +58,47 @@ def open_page(page, live_server, busy, query=""):
 def test_the_charts_are_drawn_and_their_numbers_unfold(page, live_server, busy, complaints):
     open_page(page, live_server, busy)
     for name in ("Cash balance", "Cash flow", "Revenue and expenses", "Committed MRR", "MRR movements"):
-        assert page.get_by_role("img", name=name).bounding_box()["width"] > 600
+        assert page.get_by_role("img", name=name).bounding_box()["width"] > 400
     table = page.get_by_role("table", name="Cash flow in EUR")
     expect(table).to_be_hidden()
     page.get_by_text("Numbers of Cash flow").click()
     expect(table).to_be_visible()
+
+
+def shown(page, title):
+    """First cell of each row -> the numbers of the others, as a browser shows them."""
+    rows = page.get_by_role("region", name=f"Numbers of {title}", include_hidden=True).locator("tbody tr")
+    cells = rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+    return {name: [float(cell.translate(READ)) for cell in rest if cell != "–"] for name, *rest in cells}
+
+
+READ = str.maketrans({"−": "-", ",": None, "+": None, "%": None, " ": None})
+
+
+def test_after_signing_in_the_page_shows_the_same_numbers_as_the_api(page, live_server, busy, make_api, complaints):
+    open_page(page, live_server, busy)
+    acme, _ = busy
+    today = datetime.now(tz=UTC).date()
+    api = make_api(acme)
+
+    def ask(query, **question):
+        return api.post(f"data/{query}", question).json()
+
+    window = {"startDate": str(add_months(today, -12)), "endDate": str(today)}
+    told = ask("balanceByCashType", **window)
+    days = {each["date"]: [each["value"]] for each in told["cash"]}
+    for each in told["nonCash"]:
+        days[each["date"]].append(each["value"])
+    read = shown(page, "Cash balance")
+    assert {str(datetime.strptime(day, "%d %b %Y").date()): cells for day, cells in read.items()} == days
+    accounts = ask("accountBalanceByAccount", **window)
+    assert {each["accountName"]: each["value"] for each in accounts.values()} == {
+        name: cells[0] for name, cells in shown(page, "Accounts").items() if name != "All accounts"
+    }
+    flows = ask("cashFlowTimeSeries", startDate=str(today.replace(day=1)), endDate=str(today), interval="month")
+    assert shown(page, "Cash flow")[f"{today:%b %Y}"][:2] == [flows["inflow"][0]["value"], flows["outflow"][0]["value"]]
+    cash = page.locator(".key-figures div").filter(has_text="Cash").first.locator("dd").first.inner_text()
+    assert cash == f"€{round(told['cash'][-1]['value']):,}"
 
 
 def test_the_pointer_and_the_arrow_keys_tell_the_numbers(page, live_server, busy, complaints):
