@@ -39,6 +39,7 @@ def look(request, browser, served, cookies):
         context = browser.new_context(
             base_url=served.url,
             color_scheme=request.param,
+            reduced_motion="reduce",  # a colour on its way to another is none that axe should judge
             viewport={"width": WIDE, "height": 900},
             storage_state=cookies if signed_in else None,
         )
