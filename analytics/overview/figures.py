@@ -7,7 +7,6 @@ from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from analytics import balances
 from analytics.cash_flow import Forecast
 from analytics.overview.amounts import MINUS, compact, percent, rounded
 from analytics.overview.facts import Facts

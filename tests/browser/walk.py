@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -51,6 +52,14 @@ from companies.models import User
 user = User.objects.get(email="vera.board@example.com")
 print(encoded(str(user.pk).encode()), tokens.make_token(user))
 """
+UPLOADED = """
+from django.core.files.base import ContentFile
+from companies.models import Membership
+from ledger import uploads
+owner = Membership.objects.of("{company}").owners().get(user__email="{email}")
+file = ContentFile(b"Date,Amount,Text\\n2026-01-05,-4.50,Coffee\\n2026-01-06,nothing,Tea\\n")
+print(uploads.keep(company_id=owner.company_id, user_id=owner.user_id, file=file))
+"""
 
 
 @dataclass
@@ -76,6 +85,13 @@ class Site:
             return self.company_id
         if parameter in GIVEN:
             return GIVEN[parameter]
+        if parameter == "upload_id":
+            made = UPLOADED.format(company=self.company_id, email=self.email)
+            return self.machine.run("shell", "-v", "0", "-c", made).stdout.strip()
+        if parameter == "day":
+            window = f"startDate={date.today()}&endDate={date.today() + timedelta(days=400)}"
+            rule = self.ask("planned_transactions")[0]["id"]
+            return self.ask(f"planned_transactions/{rule}/occurrences?{window}")[0]["originalDate"]
         if parameter not in FOUND:
             raise LookupError(f"Say in tests/browser/walk.py which list of the API has a {parameter}.")
         return self.ask(FOUND[parameter])[0]["id"]
