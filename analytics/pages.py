@@ -108,7 +108,8 @@ def facts_of(visit: Visit) -> Facts:
     text = visit.request.GET.get("months", str(USUAL_SPAN))
     if text not in {str(months) for months in SPANS}:
         raise Http404
-    return Facts(company=visit.company, months=int(text), today=visit.today)
+    opens = visit.may(Permission.ACCOUNTS_READ)
+    return Facts(company=visit.company, months=int(text), today=visit.today, opens_accounts=opens)
 
 
 def told(part: Part, facts: Facts, visit: Visit) -> tuple[list[Figure], list[Section]]:

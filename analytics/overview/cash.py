@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
+from django.urls import reverse
+
+from analytics.balances import AccountBalance
 from analytics.calc import charts
 from analytics.overview.amounts import compact
 from analytics.overview.facts import MONTHS_AHEAD, Facts
@@ -62,7 +65,7 @@ def account_section(facts: Facts) -> Section:
             first="Account",
             columns=[Column("Balance"), Column("Change", Kind.CHANGE)],
             rows=[
-                *(Row(each.account_name, each.account_name, (each.value, each.change)) for each in found),
+                *(account_row(facts, each) for each in found),
                 Row("All accounts", "All accounts", total, sum=True),
             ],
             currency=facts.currency,
@@ -70,6 +73,11 @@ def account_section(facts: Facts) -> Section:
         unfolded=True,
         span=2,
     )
+
+
+def account_row(facts: Facts, account: AccountBalance) -> Row:
+    link = reverse("account", args=[facts.company.id, account.account_id]) if facts.opens_accounts else ""
+    return Row(account.account_name, account.account_name, (account.value, account.change), link=link)
 
 
 FLOW_KEYS = (

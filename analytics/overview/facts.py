@@ -22,6 +22,7 @@ class Facts:
     company: Company
     months: int
     today: date
+    opens_accounts: bool = False  # whether the viewer may go on to the accounts' own pages
 
     @property
     def currency(self) -> str:

@@ -12,12 +12,12 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from analytics.overview.amounts import signed, whole
+from companies.pages.downloads import harmless
 from ledger.calc.money import format_amount
 from ledger.calc.months import format_month
 
 Cell = Decimal | int | None
 NOTHING = "–"
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a text that begins so would be run by spreadsheets (OWASP, CSV injection)
 
 
 class Kind(Enum):
@@ -41,6 +41,7 @@ class Row:
     label: str
     cells: Sequence[Cell]
     sum: bool = False
+    link: str = ""  # the page about what the row is of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ class Table:
         texts = map(self.text, row.cells, kinds)  # digits and signs, nothing to escape
         cells = "</td><td>".join(texts)
         start = '<tr class="sum">' if row.sum else "<tr>"
-        return f'{start}<th scope="row">{escape(row.label)}</th><td>{cells}</td></tr>'
+        label = f'<a href="{escape(row.link)}">{escape(row.label)}</a>' if row.link else escape(row.label)
+        return f'{start}<th scope="row">{label}</th><td>{cells}</td></tr>'
 
     def text(self, cell: Cell, kind: Kind) -> str:
         """A cell as people read it."""
@@ -97,11 +99,6 @@ class Table:
         if cell is None:
             return ""
         return str(cell) if isinstance(cell, int) or kind is Kind.PERCENT else format_amount(cell, self.currency)
-
-
-def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def day_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]]) -> list[Row]:

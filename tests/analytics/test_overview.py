@@ -82,7 +82,7 @@ def table_of(html, chart):
     part = html.split(f'aria-labelledby="{chart}-heading"')[1].split("</section>")[0]
     head = re.findall(r'<th scope="col">(.*?)</th>', part)
     return head, [
-        re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)
+        re.findall(r"<t[hd][^>]*>(?:<a [^>]*>)?(.*?)(?:</a>)?</t[hd]>", row)
         for row in re.findall(r"<tr[^>]*>(<th scope=\"row\".*?)</tr>", part)
     ]
 
