@@ -3,10 +3,11 @@
 from rest_framework import serializers
 
 from analytics.monthly_rows import TYPES
-from analytics.windows import Window
+from analytics.windows import MOST_DAYS, Window
 from companies.api import fields
 from companies.api.serializers import Shape
 from ledger.models import AccountType, PlType
+from ledger.serializers.selections import MOST_IDS
 
 
 class AccountBalanceQuery(Window):
@@ -14,13 +15,14 @@ class AccountBalanceQuery(Window):
         child=fields.ChoiceField(choices=AccountType.choices),
         required=False,
         allow_empty=False,
+        max_length=100,
         help_text="bank and cash where it is left out",
     )
 
 
 class AccountBalanceShape(Shape):
     account_id = fields.IdField()
-    account_name = fields.TextField()
+    account_name = fields.TextField(max_length=200)
     value = fields.NumberField(help_text="at the end of endDate, or of today where that is earlier")
     value_previous_period = fields.NumberField(help_text="at the end of the day before startDate")
     value_change = fields.NumberField()
@@ -32,8 +34,8 @@ class PointShape(Shape):
 
 
 class CashTypeSeries(Shape):
-    cash = PointShape(many=True)
-    non_cash = PointShape(many=True)
+    cash = serializers.ListField(child=PointShape(), max_length=MOST_DAYS)
+    non_cash = serializers.ListField(child=PointShape(), max_length=MOST_DAYS)
 
 
 INTERVALS = ["day", "week", "month"]
@@ -56,13 +58,13 @@ class ForecastQuery(Shape):
 
 
 class CashFlowSeries(Shape):
-    inflow = PointShape(many=True)
-    outflow = PointShape(many=True, help_text="positive")
+    inflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS)
+    outflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS, help_text="positive")
 
 
 class ForecastSeries(CashFlowSeries):
-    planned_inflow = PointShape(many=True)
-    planned_outflow = PointShape(many=True, help_text="positive")
+    planned_inflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS)
+    planned_outflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS, help_text="positive")
 
 
 class BarShape(Shape):
@@ -89,7 +91,7 @@ class ResultShape(Shape):
     month = fields.MonthField()
     pl_type = fields.ChoiceField(choices=PlType.choices)
     category_id = fields.IdField()
-    category_name = fields.TextField()
+    category_name = fields.TextField(max_length=200)
     actual = fields.NumberField()
     planned = fields.NumberField()
     percentage = fields.NumberField(
@@ -104,7 +106,11 @@ class MonthlyDataQuery(Shape):
     start_month = fields.MonthField(required=False, allow_null=True, help_text="eleven months before endMonth")
     end_month = fields.MonthField(required=False, allow_null=True, help_text="the running month")
     product_ids = serializers.ListField(
-        child=fields.IdField(), required=False, allow_null=True, help_text="as if only these products existed"
+        child=fields.IdField(),
+        max_length=MOST_IDS,
+        required=False,
+        allow_null=True,
+        help_text="as if only these products existed",
     )
 
 
@@ -126,6 +132,6 @@ MonthlyRowShape = type(
     | {
         name: field
         for word, text in MONTHLY.items()
-        for name, field in ((word, fields.NumberField(help_text=text)), (f"{word}_count", fields.WholeField()))
+        for name, field in ((word, fields.NumberField(help_text=text)), (f"{word}_count", fields.CountField()))
     },
 )

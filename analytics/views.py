@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics import balances, cash_flow, monthly_rows, recurring, results
 from analytics import serializers as shapes
 from analytics.windows import (
+    MOST_BARS,
+    MOST_MONTHS,
     Window,
     check_cutover,
     check_length,
@@ -46,6 +49,7 @@ class BalanceViewSet(DataViewSet):
     permission_for = {"by_account": Permission.BALANCES_READ, "by_cash_type": Permission.BALANCES_READ}
 
     @extend_schema(
+        operation_id="accountBalanceByAccount",
         request=shapes.AccountBalanceQuery,
         responses={200: MapOf(shapes.AccountBalanceShape)},
     )
@@ -63,7 +67,7 @@ class BalanceViewSet(DataViewSet):
         )
         return Response({str(row.account_id): answered(row) for row in found})
 
-    @extend_schema(request=Window, responses=shapes.CashTypeSeries)
+    @extend_schema(operation_id="balanceByCashType", request=Window, responses=shapes.CashTypeSeries)
     def by_cash_type(self, request: Request, company_id: str) -> Response:
         """Cash and other balances, one point a day, ending today at the latest."""
         start, end = window(self.parsed(Window))
@@ -143,7 +147,11 @@ def points(days: Iterable[date], values: Iterable[Decimal]) -> list[dict[str, ob
 class ResultViewSet(DataViewSet):
     permission_for = {"bars": Permission.FINANCIALS_READ, "profit_and_loss": Permission.FINANCIALS_READ}
 
-    @extend_schema(operation_id="revenueExpensesBar", request=Window, responses=shapes.BarShape(many=True))
+    @extend_schema(
+        operation_id="revenueExpensesBar",
+        request=Window,
+        responses=serializers.ListSerializer(child=shapes.BarShape(), max_length=MOST_BARS),
+    )
     def bars(self, request: Request, company_id: str) -> Response:
         """Revenue by kind and expenses, one row for every month that the window touches; expenses are positive."""
         start, end = window(self.parsed(Window))
@@ -197,14 +205,7 @@ class RecurringViewSet(DataViewSet):
     @extend_schema(
         operation_id="monthlyData",
         request=shapes.MonthlyDataQuery,
-        responses=shapes.MonthlyRowShape(many=True),
-        examples=[
-            OpenApiExample(
-                "A year of committed recurring revenue",
-                request_only=True,
-                value={"mrrType": "cmrr", "startMonth": "2025-01", "endMonth": "2025-12"},
-            )
-        ],
+        responses=serializers.ListSerializer(child=shapes.MonthlyRowShape(), max_length=MOST_MONTHS),
     )
     def monthly_data(self, request: Request, company_id: str) -> Response:
         """How monthly recurring revenue moved, one row a month; the last twelve months unless told otherwise.

@@ -11,7 +11,10 @@ from ledger.calc.months import add_months, first_of_month, last_of_month, months
 
 MONTHS_BEFORE = 11  # a year is shown unless told otherwise
 MOST_YEARS = 10
+MOST_DAYS = 3654  # in so many years, both ends included: three leap days at most, and the day after the last year
+MOST_BARS = 12 * MOST_YEARS + 1  # months that so many years can touch
 MOST_YEARS_OF_MONTHS = 20  # for queries that answer by the month
+MOST_MONTHS = 12 * MOST_YEARS_OF_MONTHS
 
 
 class Window(Shape):

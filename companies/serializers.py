@@ -3,12 +3,13 @@
 import re
 from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.naming import camel_keys
 from companies.api.serializers import AUDIT, RowShape, Shape
-from companies.models import ApiKey, AuditEntry, Company, Currency, Membership
+from companies.models import LONGEST_ENTITY_ID, ApiKey, AuditEntry, Company, Currency, Membership
 from companies.permissions import Permission, Role, in_order
 
 
@@ -43,6 +44,7 @@ class PaymentProvider(Shape):
         return instance
 
 
+@extend_schema_field({"type": "string", "format": "hostname", "maxLength": 253})
 class DomainField(fields.TextField):
     """A host name in lower case, as browsers send it; names in other scripts in their ASCII form."""
 
@@ -102,11 +104,29 @@ class NewCompany(Shape):
     domain = DomainField(allow_null=True, required=False)
 
 
+class PermissionList(serializers.ListField):
+    """Permission strings; each once, in the catalogue's order."""
+
+    child = fields.ChoiceField(choices=[p.value for p in Permission])
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MOST_NAMED, **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        if not isinstance(data, list):
+            self.fail("not_a_list", input_type=type(data).__name__)
+        return in_order(Permission(value) for value in super().to_internal_value(data))
+
+
+CALLER_ROLES = [*(role.value for role in Role), "apiKey", "app"]
+MOST_NAMED = 100  # permissions, repeated ones counted
+
+
 class CompanyListItem(CompanyShape):
     """A company with the caller's role and effective permissions in it; built from an Access."""
 
-    role = fields.TextField(read_only=True, help_text="owner, admin, editor, viewer; apiKey or app for a key or token")
-    permissions = serializers.ListField(child=fields.ChoiceField(choices=[p.value for p in Permission]), read_only=True)
+    role = fields.ChoiceField(choices=CALLER_ROLES, read_only=True, help_text="apiKey or app for a key or token")
+    permissions = PermissionList(read_only=True)
 
     class Meta(CompanyShape.Meta):
         fields = (
@@ -128,17 +148,6 @@ class LogoUpload(Shape):
     image_base64 = fields.TextField(
         min_length=1, max_length=699_052, help_text="a PNG of at most 4096 × 4096 pixels"
     )  # service.md, part 8
-
-
-class PermissionList(serializers.ListField):
-    """Permission strings; each once, in the catalogue's order."""
-
-    child = fields.ChoiceField(choices=[p.value for p in Permission])
-
-    def to_internal_value(self, data: Any) -> list[str]:
-        if not isinstance(data, list):
-            self.fail("not_a_list", input_type=type(data).__name__)
-        return in_order(Permission(value) for value in super().to_internal_value(data))
 
 
 class MemberShape(RowShape):
@@ -193,14 +202,16 @@ class NewApiKey(Shape):
 
 
 class CreatedApiKey(ApiKeyShape):
-    key = fields.TextField(read_only=True, help_text="the whole key; shown this once")
+    key = fields.TextField(read_only=True, max_length=76, help_text="the whole key; shown this once")
 
     class Meta(ApiKeyShape.Meta):
         fields = (*ApiKeyShape.Meta.fields, "key")
 
 
 class AuditEntryShape(RowShape):
-    entity_id = fields.TextField(allow_null=True, help_text="null where the change is of no single row")
+    entity_id = fields.TextField(
+        allow_null=True, max_length=LONGEST_ENTITY_ID, help_text="null where the change is of no single row"
+    )
 
     class Meta:
         model = AuditEntry

@@ -19,7 +19,7 @@ urlpatterns = [
         views.MemberViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("companies/<str:company_id>/api_keys", views.ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/api_keys/<str:api_key_id>", views.ApiKeyViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("companies/<str:company_id>/api_keys/<str:key_id>", views.ApiKeyViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("companies/<str:company_id>/audit_log", views.AuditLogViewSet.as_view({"get": "list"})),
     path("app", RedirectView.as_view(url="/app/")),
     path("app/", home.home, name="home"),

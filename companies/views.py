@@ -12,7 +12,7 @@ from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ApiViewSet, CompanyViewSet
 from companies.errors import Denied
-from companies.models import ApiKey, AuditEntry, Company, Membership, User
+from companies.models import LONGEST_ENTITY_ID, ApiKey, AuditEntry, Company, Membership, User
 from companies.permissions import Permission, known
 
 
@@ -28,7 +28,7 @@ class SignInAgain(Denied):
 
 class CompanyListViewSet(ApiViewSet):
     schema_tags = ["Companies"]
-    schema_noun = "companies"
+    schema_noun = "company"
 
     @extend_schema(responses=shapes.CompanyListItem(many=True))
     def list(self, request: Request) -> Response:
@@ -72,14 +72,14 @@ class CompanyDetailViewSet(CompanyViewSet):
         )
         return self.one(changed, shapes.CompanyShape)
 
-    @extend_schema(request=shapes.LogoUpload, responses=shapes.CompanyShape)
+    @extend_schema(operation_id="setCompanyLogo", request=shapes.LogoUpload, responses=shapes.CompanyShape)
     def put_logo(self, request: Request, company_id: str) -> Response:
         """Replaces the logo that comes from the company's domain wherever the company is shown."""
         company = self.locked()
         png = logos.decode_png(self.parsed(shapes.LogoUpload)["image_base64"])
         return self.one(logos.replace_logo(company=company, stamp=self.stamp, png=png), shapes.CompanyShape)
 
-    @extend_schema(responses=shapes.CompanyShape)
+    @extend_schema(operation_id="deleteCompanyLogo", responses=shapes.CompanyShape)
     def delete_logo(self, request: Request, company_id: str) -> Response:
         """Takes the custom logo away; the one of the domain is shown again."""
         return self.one(logos.replace_logo(company=self.locked(), stamp=self.stamp, png=None), shapes.CompanyShape)
@@ -175,23 +175,23 @@ class ApiKeyViewSet(CompanyViewSet):
         return answer
 
     @extend_schema(responses=shapes.ApiKeyShape)
-    def retrieve(self, request: Request, company_id: str, api_key_id: str) -> Response:
+    def retrieve(self, request: Request, company_id: str, key_id: str) -> Response:
         """One key; never its secret."""
-        return self.one(self.found(ApiKey.objects, api_key_id), shapes.ApiKeyShape)
+        return self.one(self.found(ApiKey.objects, key_id), shapes.ApiKeyShape)
 
     @extend_schema(responses=Success)
-    def destroy(self, request: Request, company_id: str, api_key_id: str) -> Response:
+    def destroy(self, request: Request, company_id: str, key_id: str) -> Response:
         """Revokes a key; its next request is refused. It stays listed."""
-        key = self.found(ApiKey.objects, api_key_id, locked=True)
+        key = self.found(ApiKey.objects, key_id, locked=True)
         self.unless_stale(key)
         api_keys.revoke(key=key, stamp=self.stamp)
         return Response(SUCCESS)
 
 
 class AuditEntryFilter(django_filters.FilterSet):
-    entityType = django_filters.CharFilter("entity_type")  # noqa: N815 - parameters are named as on the wire
-    entityId = django_filters.CharFilter("entity_id")  # noqa: N815
-    actor = django_filters.CharFilter("actor")
+    entityType = django_filters.CharFilter("entity_type", max_length=40)  # noqa: N815 - parameters are named as on the wire
+    entityId = django_filters.CharFilter("entity_id", max_length=LONGEST_ENTITY_ID)  # noqa: N815
+    actor = django_filters.CharFilter("actor", max_length=64)
     since = django_filters.IsoDateTimeFilter("time", lookup_expr="gte")
 
     class Meta:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from csp.constants import NONCE, NONE, SELF  # noqa: F401
 from django.core.exceptions import ImproperlyConfigured
 
-from config import environment
+from config import document, environment
 from config.database import databases
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -329,7 +329,11 @@ SPECTACULAR_SETTINGS = {
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
     "DESCRIPTION": (ROOT / "templates" / "openapi.md").read_text(encoding="utf-8"),
-    "SERVERS": [{"url": BASE_URL}],
+    "CONTACT": {"name": "Whoever runs this server", "url": BASE_URL},
+    **document.ABOUT,
+    "SERVERS": [{"url": BASE_URL, **document.SERVER}],
+    "ENUM_NAME_OVERRIDES": document.ENUMS,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # their labels say no more than they do
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/companies/[^/]+",
     "COMPONENT_SPLIT_REQUEST": True,

@@ -16,17 +16,21 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api.fields import DATE
-from companies.models import Currency
+from companies.api.limits import LONGEST_TIME
+from companies.models import Currency, id_from
 from ledger.calc.money import InvalidAmount, parse_amount
 from ledger.models import Categorization, PlType, Source, Transaction
+from ledger.serializers.money import AMOUNT
 
 MOST_TEXT = 500
+MOST_VALUES = 200  # of one filter; a line of the protocol has not room for more ids
 
 
 class Strict(forms.Field):
     """A field that takes one spelling of its values; ``read`` raises ValueError for all others."""
 
     says = "Malformed."
+    schema: dict[str, Any] = {}  # in the OpenAPI document
 
     def to_python(self, value: Any) -> Any:
         if value is None:
@@ -42,6 +46,7 @@ class Strict(forms.Field):
 
 class DayField(Strict):
     says = "Must be a date, YYYY-MM-DD."
+    schema = {"type": "string", "format": "date"}
 
     def read(self, text: str) -> date:
         if not DATE.fullmatch(text):
@@ -51,9 +56,10 @@ class DayField(Strict):
 
 class TimeField(Strict):
     says = "Must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z."
+    schema = {"type": "string", "format": "date-time"}
 
     def read(self, text: str) -> datetime:
-        value = parse_datetime(text)
+        value = parse_datetime(text) if len(text) <= LONGEST_TIME else None
         if value is None or timezone.is_naive(value):
             raise ValueError
         return value
@@ -61,6 +67,7 @@ class TimeField(Strict):
 
 class AmountField(Strict):
     says = "Must be an amount such as -1234.56."
+    schema = AMOUNT
 
     def read(self, text: str) -> Decimal:
         whole, point, fraction = text.partition(".")
@@ -73,23 +80,35 @@ class AmountField(Strict):
         return Decimal(text)
 
 
+def known_id(text: str) -> uuid.UUID:
+    found = id_from(text)
+    if found is None:
+        raise ValueError
+    return found
+
+
 class IdField(Strict):
     says = "Must be an id."
+    schema = {"type": "string", "format": "uuid"}
 
     def read(self, text: str) -> uuid.UUID:
-        return uuid.UUID(text)
+        return known_id(text)
 
 
 class IdsField(Strict):
     widget = forms.MultipleHiddenInput
-    says = "Must be ids."
+    says = f"Must be ids, {MOST_VALUES} at most."
+    schema = {"type": "array", "items": IdField.schema, "maxItems": MOST_VALUES}
 
     def read(self, text: Any) -> list[uuid.UUID]:
-        return [uuid.UUID(each) for each in text]
+        if len(text) > MOST_VALUES:
+            raise ValueError
+        return [known_id(each) for each in text]
 
 
 class FlagField(Strict):
     says = "Must be true or false."
+    schema = {"type": "boolean"}
 
     def read(self, text: str) -> bool:
         if text not in {"true", "false"}:
@@ -99,6 +118,7 @@ class FlagField(Strict):
 
 class TextField(Strict):
     says = f"Must be a text of at most {MOST_TEXT} characters."
+    schema = {"type": "string", "maxLength": MOST_TEXT}
 
     def read(self, text: str) -> str:
         if len(text) > MOST_TEXT or "\0" in text:
@@ -108,6 +128,7 @@ class TextField(Strict):
 
 class WordField(Strict):
     def __init__(self, *, words: list[str], **kwargs: Any):
+        self.schema = {"type": "string", "enum": words}
         self.words = words
         self.says = f"Must be one of {', '.join(words)}."
         super().__init__(**kwargs)
@@ -239,9 +260,7 @@ def from_object(given: Mapping[str, Any]) -> "MultiValueDict[str, str]":
 PARAMETERS = [
     OpenApiParameter(
         name,
-        type={DayField: date, TimeField: datetime, FlagField: bool}.get(each.field_class, str),
-        many=name in REPEATABLE,
-        enum=each.extra.get("words"),
+        type=each.field.schema,
         description=each.extra.get("help_text") or "",
     )
     for name, each in TransactionFilter.base_filters.items()

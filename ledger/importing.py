@@ -11,13 +11,12 @@ from datetime import date
 from decimal import Decimal
 from itertools import islice
 from typing import Any
-from uuid import UUID
 
 from django.db import connection
 
 from companies.counters import note_import
 from companies.errors import UNKNOWN_ID, FieldErrors
-from companies.models import AuditEntry, Company, Currency, Stamp, new_id
+from companies.models import AuditEntry, Company, Currency, Stamp, id_from, new_id
 from ledger.calc.money import minor_units
 from ledger.categorizing import Whole, categorize_new
 from ledger.import_body import Item, Request
@@ -155,11 +154,9 @@ def fault_of(item: Item, *, known: bool, currency: str) -> Error | None:
 
 
 def spelled(account_id: str) -> str:
-    """An id as we print it; whatever is no UUID stays as it is."""
-    try:
-        return str(UUID(account_id))
-    except ValueError:
-        return account_id
+    """An id as we print it, in lower case; whatever is none stays as it is."""
+    found = id_from(account_id)
+    return str(found) if found else account_id
 
 
 # ---------------------------------------------------------------------------------------------- duplicates

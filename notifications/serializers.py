@@ -26,7 +26,7 @@ class NotificationShape(RowShape):
 class IdList(serializers.ListField):
     """Up to 10,000 strings; the ids among them. What is no id is an unknown one and left out."""
 
-    child = fields.TextField()
+    child = fields.AnyTextField()
 
     def __init__(self, **kwargs: Any):
         super().__init__(max_length=MAX_IDS, **kwargs)
@@ -47,8 +47,8 @@ class BatchDelete(Shape):
 
 
 class Deleted(Success):
-    deleted_count = fields.WholeField(help_text="those that were there and that the caller may delete")
+    deleted_count = fields.CountField(help_text="those that were there and that the caller may delete")
 
 
 class ReadAll(Success):
-    read_count = fields.WholeField(help_text="those that had not been read")
+    read_count = fields.CountField(help_text="those that had not been read")

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.serializers import RowShape
+from oauth import scopes
 from oauth.models import ConsentGrant
 
 
@@ -15,7 +16,9 @@ class ConnectedAppShape(RowShape):
     client_id = fields.TextField(source="application.client_id", read_only=True)
     user_id = serializers.UUIDField(read_only=True)
     user_email = serializers.EmailField(source="user.email", read_only=True)
-    scopes = serializers.ListField(child=fields.TextField(), read_only=True)
+    scopes = serializers.ListField(
+        child=fields.ChoiceField(choices=scopes.ALL), max_length=len(scopes.ALL), read_only=True
+    )
 
     class Meta:
         model = ConsentGrant

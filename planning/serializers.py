@@ -19,8 +19,11 @@ INT32 = 2_147_483_647  # service.md, part 8
 AMOUNT_HELP = "a decimal such as -12.50, with no more decimals than the currency has; negative is money out"
 
 
+ENDS = ["never", "date", "count"]
+
+
 class RecurrenceEnd(Shape):
-    type = fields.ChoiceField(choices=["never", "date", "count"])
+    type = fields.ChoiceField(choices=ENDS)
     date = fields.DayField(allow_null=True, default=None, help_text="the last day that can occur; for type date")
     count = fields.WholeField(
         allow_null=True, default=None, min_value=1, max_value=INT32, help_text="skipped ones count; for type count"
@@ -37,6 +40,7 @@ class Recurrence(Shape):
 class OccurrenceOverride(Shape):
     """What differs about one occurrence. A key that is absent or null changes nothing."""
 
+    sparse = True
     skipped = fields.FlagField(allow_null=True, required=False)
     date = fields.DayField(allow_null=True, required=False, help_text="the day that it is moved to")
     amount_value = AmountField(allow_null=True, required=False, help_text=AMOUNT_HELP)
@@ -158,7 +162,7 @@ class OccurrenceShape(Shape):
 
     date = fields.DayField()
     original_date = fields.DayField()
-    name = fields.TextField()
+    name = fields.TextField(max_length=300)
     account_id = fields.IdField(allow_null=True)
     category_id = fields.IdField(allow_null=True)
     amount_value = AmountField()

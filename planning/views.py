@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -22,7 +22,6 @@ from planning.occurring import occurrences_of
 
 READ, WRITE = Permission.PLANNING_READ, Permission.PLANNING_WRITE
 CRUD = {"list": READ, "retrieve": READ, "create": WRITE, "update": WRITE, "destroy": WRITE}
-ID = "0199a1de-0000-7000-8000-000000000001"
 
 
 class Window(Shape):
@@ -56,19 +55,6 @@ class PlannedTransactionViewSet(CompanyViewSet):
     @extend_schema(
         request=shapes.PlannedTransactionShape,
         responses={201: shapes.PlannedTransactionShape},
-        examples=[
-            OpenApiExample(
-                "Rent, on the last day of each month",
-                request_only=True,
-                value={
-                    "accountId": ID,
-                    "name": "Rent",
-                    "startDate": "2026-01-31",
-                    "amountValue": "-2400.00",
-                    "recurrence": {"frequency": "month", "interval": 1, "lastDayOfMonth": True},
-                },
-            )
-        ],
     )
     def create(self, request: Request, company_id: str) -> Response:
         """Plans something: once, or as often as `recurrence` says. Occurrence *i* is counted from `startDate`, and
@@ -116,7 +102,11 @@ class PlannedTransactionViewSet(CompanyViewSet):
         found = occurrences_of(planned, window_start=window["start_date"], window_end=window["end_date"])
         return Response(shapes.OccurrenceShape(found, many=True).data)
 
-    @extend_schema(request=shapes.OccurrenceOverride, responses=shapes.PlannedTransactionShape)
+    @extend_schema(
+        operation_id="setOccurrenceOverride",
+        request=shapes.OccurrenceOverride,
+        responses=shapes.PlannedTransactionShape,
+    )
     def put_override(
         self, request: Request, company_id: str, planned_transaction_id: str, original_date: str
     ) -> Response:
@@ -128,7 +118,7 @@ class PlannedTransactionViewSet(CompanyViewSet):
         changed = overriding.override(planned=planned, stamp=self.stamp, original_date=day, patch=patch)
         return self.one(changed, shapes.PlannedTransactionShape)
 
-    @extend_schema(responses={200: shapes.PlannedTransactionShape})
+    @extend_schema(operation_id="deleteOccurrenceOverride", responses={200: shapes.PlannedTransactionShape})
     def delete_override(
         self, request: Request, company_id: str, planned_transaction_id: str, original_date: str
     ) -> Response:
@@ -168,24 +158,6 @@ class PlanItemViewSet(CompanyViewSet):
     @extend_schema(
         request=shapes.PlanItemShape,
         responses={201: shapes.PlanItemShape},
-        examples=[
-            OpenApiExample(
-                "Hosting, 5 % more each quarter",
-                request_only=True,
-                value={
-                    "month": "2026-01",
-                    "plType": "cogs",
-                    "categoryId": ID,
-                    "amount": {
-                        "type": "relative",
-                        "amount": {"value": 1200, "currency": "EUR"},
-                        "relativeChange": 0.05,
-                    },
-                    "frequency": 3,
-                    "duration": 24,
-                },
-            )
-        ],
     )
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a line to the financial plan. `frequency` is the months between its postings (1 by default, 0 posts

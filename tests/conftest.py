@@ -17,7 +17,7 @@ from companies.models import Company, Stamp, User
 from companies.permissions import ALL, Role, known
 from config.database import Embedded
 from ledger.rates import load_packaged_rates
-from tests import factories
+from tests import factories, refusals
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
 
@@ -65,6 +65,14 @@ def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
         "OPTIONS": {"location": str(tmp_path / "assets")},
     }
     settings.STORAGES = storages
+
+
+@pytest.fixture(autouse=True)
+def refusals_are_documented(monkeypatch: Any) -> Iterator[None]:
+    """Whatever a test asks for: the document tells of every refusal that its operation answers."""
+    found = refusals.watch(monkeypatch)
+    yield
+    assert found == []
 
 
 @pytest.fixture

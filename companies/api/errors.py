@@ -15,6 +15,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
 from companies import errors
+from companies.api.limits import LONGEST_DETAIL, LONGEST_POINTER, MOST_ERRORS
 from companies.authentication import challenge
 from companies.counters import note_error
 
@@ -92,13 +93,13 @@ def problem(
         "type": f"{settings.BASE_URL}/docs/errors#{code}",
         "title": TITLES.get(status, "Error"),
         "status": status,
-        "detail": detail,
+        "detail": detail[:LONGEST_DETAIL],
         "instance": request.path,
         "code": code,
         "requestId": getattr(request, "request_id", ""),
     }
     if fields is not None:
-        body["errors"] = fields
+        body["errors"] = fields[:MOST_ERRORS]
     return body
 
 
@@ -177,7 +178,8 @@ def field_errors(details: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
 
 
 def entry(pointer: str | None, code: str, detail: str) -> dict[str, str]:
-    return {"pointer": pointer or "#", "code": code, "detail": detail}
+    """One field's fault; what was sent can make neither text longer than the document says."""
+    return {"pointer": (pointer or "#")[:LONGEST_POINTER], "code": code, "detail": detail[:LONGEST_DETAIL]}
 
 
 def plain(request: Any, *, status: int, code: str, detail: str) -> HttpResponse:

@@ -12,6 +12,9 @@ from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from companies.api.limits import LONGEST_BODY, LONGEST_EMAIL, LONGEST_TIME
+from companies.models import id_from
+
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])", re.ASCII)
 MOST_LEVELS = 64  # the renderer can write 254
@@ -37,12 +40,18 @@ class TextField(serializers.CharField):
 class EmailField(serializers.EmailField):
     def __init__(self, **kwargs: Any):
         kwargs.setdefault("trim_whitespace", False)
+        kwargs.setdefault("max_length", LONGEST_EMAIL)
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+@extend_schema_field({"type": "string", "maxLength": LONGEST_BODY})
+class AnyTextField(TextField):
+    """Any text that fits into a body: what should be an id, and is an unknown one where it is none."""
 
 
 class FlagField(serializers.BooleanField):
@@ -63,6 +72,13 @@ class WholeField(serializers.IntegerField):
         if not isinstance(data, int) or isinstance(data, bool):
             self.fail("invalid")
         return data
+
+
+class CountField(WholeField):
+    """How many there are of something."""
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(min_value=0, max_value=LARGEST_WHOLE, **kwargs)
 
 
 class OrderField(WholeField):
@@ -108,10 +124,8 @@ class IdField(serializers.UUIDField):
     default_error_messages = {"unknown_id": "There is no such record in this company."}
 
     def to_internal_value(self, data: Any) -> uuid.UUID:
-        try:
-            return uuid.UUID(data) if isinstance(data, str) else self.fail("unknown_id")
-        except ValueError:
-            self.fail("unknown_id")
+        found = id_from(data) if isinstance(data, str) else None
+        return found or self.fail("unknown_id")
 
     def to_representation(self, value: Any) -> str:
         return str(value)
@@ -131,7 +145,7 @@ class DayField(serializers.DateField):
             self.fail("invalid_date")
 
 
-@extend_schema_field({"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])$", "examples": ["2026-01"]})
+@extend_schema_field({"type": "string", "maxLength": 7, "pattern": r"^\d{4}-(0[1-9]|1[0-2])$", "examples": ["2026-01"]})
 class MonthField(serializers.Field):
     """YYYY-MM, as the first day of the month."""
 
@@ -153,7 +167,7 @@ class TimeField(serializers.DateTimeField):
 
     def to_internal_value(self, data: Any) -> datetime:
         try:
-            value = parse_datetime(data) if isinstance(data, str) else None
+            value = parse_datetime(data) if isinstance(data, str) and len(data) <= LONGEST_TIME else None
             if value is None or timezone.is_naive(value):
                 self.fail("invalid")
             return value.astimezone(UTC)

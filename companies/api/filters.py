@@ -3,10 +3,26 @@
 from collections.abc import Collection
 from typing import Any
 
+import django_filters
 from django import forms
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
+from companies.models import id_from
+
 PAGING = {"limit", "cursor"}
+
+
+class IdFormField(forms.UUIDField):
+    def to_python(self, value: Any) -> Any:
+        if value not in self.empty_values and id_from(str(value)) is None:
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(value)
+
+
+class IdFilter(django_filters.UUIDFilter):
+    """An id as it is printed."""
+
+    field_class = IdFormField
 
 
 def filtered(view: Any, filterset_class: Any, rows: Any, *, also: frozenset[str] = frozenset()) -> Any:

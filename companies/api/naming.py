@@ -36,3 +36,9 @@ class CamelFields:
                 field.source = name
             fields[camel(name)] = field
         return fields
+
+
+def words(name: str) -> str:
+    """createdTime → Created time"""
+    spaced = re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: f" {match[1].lower()}", name)
+    return re.sub(r"\bapi\b", "API", spaced[:1].upper() + spaced[1:])

@@ -1,21 +1,28 @@
 """The OpenAPI document: what every operation shares is added here, so that each view says only what is its own."""
 
+import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.plumbing import ResolvedComponent, is_serializer
+from drf_spectacular.plumbing import ResolvedComponent, is_list_serializer, is_serializer
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from companies.api.components import EVERYWHERE, add_components, referred
-from companies.api.naming import camel
+from companies.api.enums import name_enums
+from companies.api.examples import add_examples
+from companies.api.limits import LONGEST_LINE, add_columns_limits, add_limits
+from companies.api.naming import camel, words
 from companies.api.pagination import DEFAULT_LIMIT, MOST
+from companies.api.refusals import SAFE, add_refusals, refusals_of
+from companies.api.serializers import RowShape, Shape
+from companies.errors import Refusal
 from companies.permissions import Permission
 
-SAFE = ("GET", "HEAD")
 METHODS = ("get", "post", "put", "delete")
 # Fields by which a shape shows that it is one resource with an ETag; the second is an account's initial balance.
 RESOURCE = {"lastUpdatedTime", "transaction"}
@@ -25,8 +32,14 @@ PAGING = [
         {"type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT},
         description="how many rows to answer at most",
     ),
-    OpenApiParameter("cursor", str, description="from the `Link` header of the page before"),
+    OpenApiParameter(
+        "cursor",
+        {"type": "string", "maxLength": LONGEST_LINE},
+        description="from the `Link` header of the page before",
+    ),
 ]
+UNSAID = {Shape.__doc__, RowShape.__doc__}  # what is said for us, not for callers
+VERBS = {"retrieve": "get", "destroy": "delete"}  # of an operation's name; the others are called as their action
 SECURITY: list[dict[str, list[str]]] = [{"apiKey": []}, {"oauth2": ["svc:read", "svc:write"]}, {"session": []}]
 
 
@@ -44,9 +57,15 @@ class OperationSchema(AutoSchema):
         return list(getattr(self.view, "schema_tags", ())) or super().get_tags()
 
     def get_operation_id(self) -> str:
+        """The name of the method in a generated client: listAccounts, createAccount, getAccount, archiveAccount."""
         action = getattr(self.view, "action", None) or self.method.lower()
         noun = getattr(self.view, "schema_noun", None) or type(self.view).__name__.removesuffix("ViewSet")
-        return camel(f"{action}_{noun[:1].lower()}{noun[1:]}") if action else super().get_operation_id()
+        if action == "list":
+            noun = self.path.rpartition("/")[2]  # which says it in the plural
+        return camel(f"{VERBS.get(action, action)}_{noun[:1].lower()}{noun[1:]}")
+
+    def get_summary(self) -> str:
+        return super().get_summary() or words(self.get_operation_id())
 
     def get_description(self) -> str:  # type: ignore[override]
         text = super().get_description() or ""
@@ -68,8 +87,7 @@ class OperationSchema(AutoSchema):
             answer["headers"] = referred(headers)
             if method == "GET" and "ETag" in headers:
                 operation["responses"]["304"] = {"$ref": "#/components/responses/NotModified"}
-        for status in self.refusals(path):
-            operation["responses"][str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
+        operation["responses"] |= refusals_of(method, path, self.refused())
         operation["responses"] = dict(sorted(operation["responses"].items()))
         taken = {
             "Idempotency-Key": method not in SAFE,
@@ -104,12 +122,13 @@ class OperationSchema(AutoSchema):
         filters = getattr(self.view, "filterset_class", None)
         if filters is None or getattr(self.view, "action", None) != "list":
             return []
-        reader = DjangoFilterExtension(DjangoFilterBackend)
-        return [
-            parameter
-            for name, each in filters.base_filters.items()
-            for parameter in reader.resolve_filter_field(self, filters._meta.model, filters, name, each)
-        ]
+        reader, found = DjangoFilterExtension(DjangoFilterBackend), []
+        for name, each in filters.base_filters.items():
+            for parameter in reader.resolve_filter_field(self, filters._meta.model, filters, name, each):
+                if "max_length" in each.extra:
+                    parameter["schema"]["maxLength"] = each.extra["max_length"]
+                found.append(parameter)
+        return found
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         """A delete answers with a body, which the framework would leave out."""
@@ -119,28 +138,68 @@ class OperationSchema(AutoSchema):
         return super()._get_response_bodies(direction)
 
     def _get_response_for_code(self, serializer: Any, status_code: str, *args: Any, **kwargs: Any) -> Any:
+        most = getattr(serializer, "max_length", None)
         if isinstance(serializer, MapOf):
             values = self.resolve_serializer(serializer.shape(), "response").ref
             serializer = {"type": "object", "additionalProperties": values}
-        return super()._get_response_for_code(serializer, status_code, *args, **kwargs)
+        answer = super()._get_response_for_code(serializer, status_code, *args, **kwargs)
+        if self.is_paged or most:
+            for media in answer["content"].values():
+                media["schema"]["maxItems"] = most or MOST
+        return answer
 
-    def refusals(self, path: str) -> list[int]:
-        """The statuses that this operation can refuse with."""
-        statuses = [400, 401, 406, 429]
-        if "{" in path:
-            statuses += [403, 404]
-        if self.method not in SAFE:
-            statuses += [403, 409, 411, 413, 415]
-        if self.method in ("PUT", "DELETE"):
-            statuses.append(412)
-        return statuses
+    @property
+    def is_paged(self) -> bool:
+        return any(getattr(each, "name", None) == "cursor" for each in self.get_override_parameters())
+
+    def refused(self) -> Sequence[type[Refusal]]:
+        """The refusals of the view's own that this operation can answer."""
+        return getattr(self.view, "refuses", {}).get(getattr(self.view, "action", None), ())
+
+    def _get_serializer_name(self, serializer: Any, direction: str, bypass_extensions: bool = False) -> str:  # noqa: FBT001
+        """The name of the type in a generated client: Account is answered, AccountRequest creates, AccountUpdate
+        changes."""
+        if is_list_serializer(serializer):
+            return self._get_serializer_name(serializer.child, direction)
+        name = type(serializer).__name__.removesuffix("Shape")
+        if direction == "response":
+            return name
+        if getattr(serializer, "partial", False):
+            return name.removesuffix("Input") + "Update"
+        return name if name.startswith("New") or name.endswith(("Request", "Query")) else f"{name}Request"
+
+    def _map_basic_serializer(self, serializer: Any, direction: str) -> Any:
+        """Described by its own words; an answer has all its fields, always, unless it says that it is ``sparse``."""
+        schema = super()._map_basic_serializer(serializer, direction)
+        kind = serializer if isinstance(serializer, type) else type(serializer)
+        if not kind.__doc__ or kind.__doc__ in UNSAID:
+            schema.pop("description", None)
+        add_columns_limits(serializer, schema)
+        if direction == "response" and not getattr(kind, "sparse", False):
+            schema["required"] = sorted(schema.get("properties", ()))
+        return schema
 
 
 def finish(result: dict[str, Any], generator: Any, request: Any, public: Any) -> dict[str, Any]:
-    """Adds what the operations refer to, and names path parameters in camelCase."""
-    add_components(result.setdefault("components", {}))
+    """Adds what the operations refer to and what holds for all of them, and names path parameters in camelCase."""
+    name_enums(result)
+    add_components(result["components"])
+    add_refusals(result["components"])
     result["paths"] = {camel_path(path): named(item) for path, item in result["paths"].items()}
+    drop_unused(result["components"]["schemas"], result)
+    add_limits(result)
+    add_examples(result["paths"])
     return result
+
+
+def drop_unused(schemas: dict[str, Any], document: dict[str, Any]) -> None:
+    """Shapes that are only read have no use as a request."""
+    text = json.dumps(document)
+    unused = [name for name in schemas if f'"#/components/schemas/{name}"' not in text]
+    for name in unused:
+        del schemas[name]
+    if unused:
+        drop_unused(schemas, document)
 
 
 def camel_path(path: str) -> str:
@@ -154,5 +213,6 @@ def named(item: dict[str, Any]) -> dict[str, Any]:
         for parameter in operation.get("parameters", ()):
             if parameter.get("in") == "path":
                 parameter["name"] = camel(parameter["name"])
-                parameter["schema"] = {"type": "string", "minLength": 1}  # service.md, part 4
+                day = parameter["name"].endswith("Date")
+                parameter["schema"] = {"type": "string", "format": "date" if day else "uuid", "minLength": 1}
     return item

@@ -1,6 +1,6 @@
 """Serializers whose names are camelCase and whose types are strict. They give shape; rules live in the acts."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from rest_framework import serializers
@@ -16,6 +16,7 @@ class Shape(CamelFields, ReadInOneGo, serializers.Serializer):  # type: ignore[m
     """A request or an answer that is no stored row."""
 
     default_error_messages = {"invalid": "Must be an object."}
+    sparse: ClassVar[bool] = False  # whether an answer leaves out fields that have no value
 
 
 class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: ignore[misc]

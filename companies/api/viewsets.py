@@ -24,6 +24,7 @@ from companies.access import Access, Credential
 from companies.api import idempotency, replica, throttling
 from companies.api.errors import problem
 from companies.api.filters import refuse_repeated, refuse_unknown
+from companies.api.limits import LONGEST_IGNORED
 from companies.api.pagination import keyset
 from companies.api.rendering import accepts, refuse_unreadable
 from companies.api.serializers import Nothing
@@ -213,7 +214,9 @@ class ApiViewSet(ViewSet):
         """Names unknown request fields in the answer; one that is no printable token is shown quoted."""
         if names:
             shown = sorted(name if name.isascii() and name.isprintable() else repr(name) for name in names)
-            self.told["Ignored-Fields"] = ", ".join(shown).encode("ascii", "backslashreplace").decode()[:2000]
+            self.told["Ignored-Fields"] = (
+                ", ".join(shown).encode("ascii", "backslashreplace").decode()[:LONGEST_IGNORED]
+            )
 
     def only_parameters(self, *known: str) -> None:
         """Refuses query parameters that the operation does not have."""

@@ -1,7 +1,7 @@
 """Companies, the people in them and their credentials."""
 
 from companies.models.api_keys import ApiKey
-from companies.models.audit import AuditEntry, record_change, snapshot
+from companies.models.audit import LONGEST_ENTITY_ID, AuditEntry, record_change, snapshot
 from companies.models.companies import (
     STATUS_MOVES,
     Company,
@@ -12,11 +12,13 @@ from companies.models.companies import (
 )
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import Membership
-from companies.models.stamps import Audited, Stamp
+from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import CompanyForeignKey, CompanyKeys, CompanyOwned, CompanyOwnedQuerySet, id_from, new_id
 from companies.models.users import User
 
 __all__ = [
+    "LONGEST_ACTOR",
+    "LONGEST_ENTITY_ID",
     "STATUS_MOVES",
     "ApiKey",
     "AuditEntry",

@@ -9,6 +9,8 @@ from django.db import models
 from companies.models.stamps import Stamp
 from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
 
+LONGEST_ENTITY_ID = 64
+
 
 class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
     def record(
@@ -45,7 +47,7 @@ class AuditEntry(CompanyOwned):
     request_id = models.CharField(max_length=64, blank=True)
     action = models.CharField(max_length=60)
     entity_type = models.CharField(max_length=40)
-    entity_id = models.CharField(max_length=64, blank=True)
+    entity_id = models.CharField(max_length=LONGEST_ENTITY_ID, blank=True)
     before = models.JSONField(null=True, encoder=DjangoJSONEncoder)
     after = models.JSONField(null=True, encoder=DjangoJSONEncoder)
 

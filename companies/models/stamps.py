@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django.db import models
 
+LONGEST_ACTOR = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
@@ -28,9 +30,9 @@ class Audited(models.Model):
     """The audit fields of a resource; times in UTC."""
 
     created_time = models.DateTimeField()
-    created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null is "the service" on the wire
+    created_user_id = models.CharField(max_length=LONGEST_ACTOR, null=True)  # noqa: DJ001 - null is "the service" on the wire
     last_updated_time = models.DateTimeField()
-    last_updated_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001
+    last_updated_user_id = models.CharField(max_length=LONGEST_ACTOR, null=True)  # noqa: DJ001
 
     class Meta:
         abstract = True

@@ -10,6 +10,8 @@ from companies.api.serializers import AUDIT, RowShape, Shape
 from ledger.models import Account, AccountGroup
 from ledger.serializers.money import AmountField, CurrencyField
 
+CONNECTION_STATUSES = ["active", "syncing", "expiring", "expired", "reauthRequired", "error", "disconnected"]
+
 
 class Institution(Shape):
     id = fields.WholeField()
@@ -30,9 +32,7 @@ class BankConnection(serializers.Serializer):
 
     type = fields.TextField()
     countryCode = fields.TextField()  # noqa: N815 - stored as it is answered
-    status = fields.ChoiceField(
-        choices=["active", "syncing", "expiring", "expired", "reauthRequired", "error", "disconnected"]
-    )
+    status = fields.ChoiceField(choices=CONNECTION_STATUSES)
     integrationId = fields.TextField()  # noqa: N815
     expireTime = fields.TimeField()  # noqa: N815
     lastSyncTime = fields.TimeField()  # noqa: N815
@@ -47,6 +47,7 @@ class BankConnection(serializers.Serializer):
 
 
 class ImportSettings(serializers.Serializer):
+    sparse = True
     csv = fields.JsonField(required=False, allow_null=True, help_text="how this account's CSV files are read")
 
     def to_internal_value(self, data: Any) -> Any:

@@ -8,11 +8,16 @@ from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape
 from ledger.models import Category, Counterparty, PlType
 
+MOST_NAMED = 100  # lines, repeated ones counted
+
 
 class PlTypes(serializers.ListField):
     """P&L lines, each once, in the order of the statement."""
 
     child = fields.ChoiceField(choices=PlType.choices)
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MOST_NAMED, **kwargs)
 
     def to_internal_value(self, data: Any) -> list[str]:
         given = set(super().to_internal_value(data))
@@ -26,9 +31,9 @@ class CategoryShape(RowShape):
     name = fields.TextField(max_length=200)
     pl_types = PlTypes(allow_empty=False)
     order = fields.OrderField(required=False)
-    used = fields.WholeField(read_only=True)
-    used_transactions = fields.WholeField(read_only=True)
-    used_planned_transactions = fields.WholeField(read_only=True)
+    used = fields.CountField(read_only=True)
+    used_transactions = fields.CountField(read_only=True)
+    used_planned_transactions = fields.CountField(read_only=True)
 
     class Meta:
         model = Category

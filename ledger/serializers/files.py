@@ -5,14 +5,19 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 import orjson
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape, Shape
+from ledger.files import MOST_BYTES
 from ledger.models import File
 from ledger.serializers.money import CurrencyField
 
 LARGEST = Decimal(fields.LARGEST_WHOLE)
+
+
+DOCUMENT = {"type": "string", "format": "binary", "maxLength": MOST_BYTES}
 
 
 class ParsedAmount(Shape):
@@ -83,10 +88,15 @@ class FileShape(RowShape):
         )
 
 
+@extend_schema_field(DOCUMENT)
+class DocumentField(serializers.FileField):
+    """The bytes of a document."""
+
+
 class Upload(Shape):
     """`transactionIds` may be repeated, or one JSON array."""
 
-    file = serializers.FileField(help_text="at most 20 MiB; PDF, PNG, JPEG, CSV or XML by its content")
+    file = DocumentField(help_text="at most 20 MiB; PDF, PNG, JPEG, CSV or XML by its content")
     transaction_ids = TransactionIds(required=False)
 
 

@@ -3,11 +3,15 @@
 from rest_framework import serializers
 
 from companies.api import fields
+from companies.api.limits import LONGEST_CODE, LONGEST_DETAIL, LONGEST_POINTER, MOST_ERRORS
 from companies.api.serializers import Shape
 from ledger.import_body import LONGEST_ID, LONGEST_TEXT, MOST_ITEMS
 from ledger.models import PlType
 from ledger.serializers.money import AmountField, CurrencyField
 from ledger.serializers.transaction_shape import CounterpartyRef
+
+ON_ERROR = ["abort", "skip"]
+DUPLICATES = ["keep", "skip"]
 
 
 class ImportItem(Shape):
@@ -30,44 +34,24 @@ class ImportItem(Shape):
 class ImportRequest(Shape):
     transactions = serializers.ListField(child=ImportItem(), max_length=MOST_ITEMS)
     dry_run = fields.FlagField(required=False, default=False)
-    on_error = fields.ChoiceField(choices=["abort", "skip"], required=False, default="abort")
-    duplicates = fields.ChoiceField(choices=["keep", "skip"], required=False, default="keep")
+    on_error = fields.ChoiceField(choices=ON_ERROR, required=False, default="abort")
+    duplicates = fields.ChoiceField(choices=DUPLICATES, required=False, default="keep")
 
 
 class RowError(Shape):
-    pointer = fields.TextField()
-    code = fields.TextField()
-    detail = fields.TextField()
+    pointer = fields.TextField(max_length=LONGEST_POINTER)
+    code = fields.TextField(max_length=LONGEST_CODE)
+    detail = fields.TextField(max_length=LONGEST_DETAIL)
 
 
 class ImportResult(Shape):
     success = fields.FlagField()
-    count = fields.WholeField(help_text="how many were stored, or would be")
-    skipped_before_data_start = fields.WholeField()
+    count = fields.CountField(help_text="how many were stored, or would be")
+    skipped_before_data_start = fields.CountField()
     data_start_date = fields.DayField(allow_null=True)
     import_id = fields.IdField(allow_null=True, help_text="null where nothing was stored")
-    duplicates = fields.WholeField()
-    errors = RowError(many=True, help_text="rows that were skipped, 1,000 at most")  # type: ignore[assignment]
+    duplicates = fields.CountField()
+    errors = serializers.ListField(
+        child=RowError(), max_length=MOST_ERRORS, help_text="rows that were skipped, 1,000 at most"
+    )  # type: ignore[assignment]
     dry_run = fields.FlagField()
-
-
-EXAMPLE = {
-    "transactions": [
-        {
-            "accountId": "01932f9e-7a00-7000-8000-000000000001",
-            "date": "2026-01-31",
-            "fromTo": "Initech",
-            "description": "Invoice 1042",
-            "amountValue": "1190.00",
-            "amountCurrency": "EUR",
-        },
-        {
-            "accountId": "01932f9e-7a00-7000-8000-000000000001",
-            "date": "2026-01-31",
-            "fromTo": "Bank",
-            "description": "Fee",
-            "amountValue": "-4.00",
-        },
-    ],
-    "duplicates": "skip",
-}

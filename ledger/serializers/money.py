@@ -11,10 +11,10 @@ from companies.errors import FieldErrors
 from companies.models import Currency
 from ledger.calc.money import InvalidAmount, TooManyDecimals, format_amount, parse_amount
 
-PATTERN = r"^-?\d{1,15}(\.\d{1,4})?$"
+AMOUNT = {"type": "string", "maxLength": 21, "pattern": r"^-?\d{1,15}(\.\d{1,4})?$", "examples": ["-1234.56"]}
 
 
-@extend_schema_field({"type": "string", "pattern": PATTERN, "examples": ["-1234.56"]})
+@extend_schema_field(AMOUNT)
 class AmountField(serializers.Field):
     """An amount's text; it becomes a number when its currency is known."""
 

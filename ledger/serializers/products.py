@@ -44,7 +44,7 @@ class ProductListItem(ProductShape):
         help_text="committed recurring revenue at the end of the running month, in the base currency; null without "
         "`subscriptions:read`",
     )
-    event_count = fields.WholeField(read_only=True, help_text="subscription events that count, retracted ones do not")
+    event_count = fields.CountField(read_only=True, help_text="subscription events that count, retracted ones do not")
 
     class Meta(ProductShape.Meta):
         fields = (*ProductShape.Meta.fields, "cMRR", "event_count")

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
+from companies.api.limits import LONGEST_BODY
 from companies.api.serializers import Shape
 from companies.errors import FieldErrors
 from ledger.filters import from_object, narrowed
@@ -15,9 +16,11 @@ from ledger.models import Transaction
 
 MOST_IDS = 10_000  # service.md, part 8
 MOST_ERRORS = 1000
+ANY_ID = {"type": "string", "maxLength": LONGEST_BODY}  # what is no id is an unknown one
+MODES = ["ids", "filter", "all"]
 
 
-@extend_schema_field({"type": "array", "items": {"type": "string"}, "maxItems": MOST_IDS})
+@extend_schema_field({"type": "array", "items": ANY_ID, "maxItems": MOST_IDS})
 class IdListField(serializers.Field):
     """Up to 10,000 ids as strings, in the order given; what is no UUID is kept as None, an unknown id like any other.
 
@@ -53,7 +56,7 @@ def as_id(text: str) -> uuid.UUID | None:
 class SelectionShape(Shape):
     """`ids` (with ids), `filter` (with filter, and excludedIds where some are not meant) or `all` (with confirm)."""
 
-    mode = fields.ChoiceField(choices=[("ids", "ids"), ("filter", "filter"), ("all", "all")])
+    mode = fields.ChoiceField(choices=MODES)
     ids = IdListField(required=False)
     filter = fields.JsonField(required=False, help_text="the filters of the list, by name")
     excluded_ids = IdListField(required=False)

@@ -8,11 +8,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
+from companies.api.limits import MOST_ERRORS
 from companies.api.serializers import AUDIT, RowShape, Shape
 from companies.errors import FieldErrors
 from ledger.event_importing import LONGEST_ID, LONGEST_NAME, MOST_EVENTS, MOST_INTERVALS
 from ledger.models import BillingPeriod, Subscription, SubscriptionEvent
-from ledger.serializers.imports import RowError
+from ledger.serializers.imports import ON_ERROR, RowError
 from ledger.serializers.money import AmountField, CurrencyField, amount_in, amount_out
 
 STATUSES = ["scheduled", "active", "ended"]
@@ -55,10 +56,12 @@ class SubscriptionShape(RowShape):
             return "scheduled"
         return "active" if Decimal(said["amount"]) else "ended"
 
+    @extend_schema_field(AmountField(allow_null=True))
     def get_current_amount_value(self, row: Subscription) -> str | None:
         said = standing(row)
         return amount_out(Decimal(said["amount"]), said["currency"]) if said else None
 
+    @extend_schema_field(CurrencyField(allow_null=True))
     def get_current_amount_currency(self, row: Subscription) -> str | None:
         said = standing(row)
         return said["currency"] if said else None
@@ -68,6 +71,7 @@ class SubscriptionShape(RowShape):
         said = standing(row)
         return said["interval"] if said else None
 
+    @extend_schema_field(fields.WholeField(min_value=1, max_value=MOST_INTERVALS, allow_null=True))
     def get_interval_count(self, row: Subscription) -> int | None:
         said = standing(row)
         return said["interval_count"] if said else None
@@ -88,7 +92,7 @@ class EventShape(RowShape):
     )
     amount_currency = CurrencyField()
     interval = fields.ChoiceField(choices=BillingPeriod.choices)
-    interval_count = fields.WholeField()
+    interval_count = fields.WholeField(min_value=1, max_value=MOST_INTERVALS)
     external_id = fields.TextField(allow_null=True)
     retracted_time = fields.TimeField(allow_null=True)
 
@@ -110,6 +114,7 @@ class EventShape(RowShape):
         )
         read_only_fields: ClassVar[tuple[str, ...]] = fields
 
+    @extend_schema_field(AmountField())
     def get_amount_value(self, row: SubscriptionEvent) -> str:
         return amount_out(row.amount_value, row.amount_currency)
 
@@ -149,15 +154,17 @@ class ImportedEvent(EventFields):
 
 class EventImport(Shape):
     events = serializers.ListField(child=ImportedEvent(), max_length=MOST_EVENTS)
-    on_error = fields.ChoiceField(choices=["abort", "skip"], required=False, default="abort")
+    on_error = fields.ChoiceField(choices=ON_ERROR, required=False, default="abort")
     dry_run = fields.FlagField(required=False, default=False)
 
 
 class EventImportResult(Shape):
     success = fields.FlagField()
-    count = fields.WholeField(help_text="how many were stored, or would be")
-    duplicates = fields.WholeField(help_text="items whose externalId is known")
-    errors = RowError(many=True, help_text="rows that were skipped, 1,000 at most")  # type: ignore[assignment]
+    count = fields.CountField(help_text="how many were stored, or would be")
+    duplicates = fields.CountField(help_text="items whose externalId is known")
+    errors = serializers.ListField(
+        child=RowError(), max_length=MOST_ERRORS, help_text="rows that were skipped, 1,000 at most"
+    )  # type: ignore[assignment]
     dry_run = fields.FlagField()
 
 
@@ -177,28 +184,3 @@ def event_values(sent: dict[str, Any]) -> dict[str, Any]:
         "interval_count": sent.get("interval_count") or 1,
         "external_id": sent.get("external_id"),
     }
-
-
-EXAMPLE = {
-    "events": [
-        {
-            "subscriptionExternalId": "sub_1042",
-            "customerExternalId": "cus_77",
-            "customerName": "Initech",
-            "productExternalId": "prod_team",
-            "productName": "Team",
-            "effectiveDate": "2026-01-15",
-            "amountValue": "1188.00",
-            "amountCurrency": "EUR",
-            "interval": "year",
-        },
-        {
-            "subscriptionExternalId": "sub_1042",
-            "effectiveDate": "2027-01-15",
-            "committedDate": "2026-11-02",
-            "amountValue": "0.00",
-            "amountCurrency": "EUR",
-        },
-    ],
-    "onError": "skip",
-}

@@ -9,48 +9,11 @@ from rest_framework.response import Response
 from companies.api import fields
 from companies.api.serializers import Shape
 from companies.api.viewsets import etag_of
+from companies.models import LONGEST_ACTOR
 from ledger.calc.recognition import DateRule
 from ledger.models import CounterpartyType, PlType, Source, Transaction
 from ledger.reading import PROVIDER_FIELDS, PROVIDER_FLAG, read, rendered
 from ledger.serializers.money import AmountField, CurrencyField
-
-EXAMPLE = {
-    "id": "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11",
-    "companyId": "0199a0be-3c41-7b02-8f6d-2e9b7a1c5d01",
-    "accountId": "0199a0bf-9e10-7d55-b1a4-6c3f8e2d7a02",
-    "date": "2026-10-31",
-    "fromTo": "Nimbus Cloud",
-    "description": "October hosting",
-    "amountValue": "-119.00",
-    "amountCurrency": "EUR",
-    "categorizationsAutoAssigned": False,
-    "excludeFromAutoCategorization": False,
-    "notes": None,
-    "source": "manual",
-    "assignedUserId": None,
-    "pending": False,
-    "externalId": None,
-    "importId": None,
-    **dict.fromkeys(PROVIDER_FIELDS),
-    "categorizations": {
-        "0199a0c1-8c7f-7d3a-8a4e-6b7c0de2f901": {
-            "counterparty": {"type": "vendor", "id": "0199a0c0-11aa-7b5c-9f51-0d6e8a2b3c44"},
-            "categoryId": "0199a0bf-2d10-7f00-8000-3c1f5b7a9e02",
-            "usingDateRule": {"type": "month"},
-            "computedStartDate": "2026-10-01",
-            "computedEndDate": "2026-10-31",
-            "plSplit": {"cogs": -100},
-            "passThroughTax": -19,
-            "transferCounterPosition": None,
-            "internalTransitLink": None,
-            "sourceNote": None,
-        }
-    },
-    "createdTime": "2026-11-02T08:15:30Z",
-    "createdUserId": "0199a0bd-5f20-7a11-9c3e-4d8b6e1f2a07",
-    "lastUpdatedTime": "2026-11-02T08:15:30Z",
-    "lastUpdatedUserId": "0199a0bd-5f20-7a11-9c3e-4d8b6e1f2a07",
-}
 
 
 class CounterpartyRef(Shape):
@@ -59,8 +22,9 @@ class CounterpartyRef(Shape):
 
 
 class DateRuleShape(Shape):
-    """``startDate`` and ``endDate`` belong to servicePeriod and custom."""
+    """`startDate` and `endDate` belong to servicePeriod and custom, `invoiceDate` to invoiceDate."""
 
+    sparse = True
     type = fields.ChoiceField(choices=[(rule.value, rule.value) for rule in DateRule])
     start_date = fields.DayField(required=False, allow_null=True)
     end_date = fields.DayField(required=False, allow_null=True)
@@ -86,6 +50,8 @@ class LegRef(Shape):
 
 class PlSplit(Shape):
     """Amounts by P&L line, in the transaction's currency and with its sign; only the lines that the part has."""
+
+    sparse = True
 
     def get_fields(self) -> dict[str, serializers.Field]:
         return {line: fields.NumberField(required=False, allow_null=True) for line in PlType.values}
@@ -133,9 +99,9 @@ class TransactionShape(Shape):
     )
     import_id = fields.IdField(allow_null=True, read_only=True)
     created_time = fields.TimeField(read_only=True)
-    created_user_id = fields.TextField(allow_null=True, read_only=True)
+    created_user_id = fields.TextField(allow_null=True, read_only=True, max_length=LONGEST_ACTOR)
     last_updated_time = fields.TimeField(read_only=True)
-    last_updated_user_id = fields.TextField(allow_null=True, read_only=True)
+    last_updated_user_id = fields.TextField(allow_null=True, read_only=True, max_length=LONGEST_ACTOR)
     categorizations = serializers.SerializerMethodField(help_text="by categorization id")
 
     def get_fields(self) -> dict[str, serializers.Field]:

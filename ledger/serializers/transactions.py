@@ -8,7 +8,8 @@ from companies.api import fields
 from companies.api.serializers import Shape
 from ledger.dating import Rule
 from ledger.models import PlType
-from ledger.serializers.selections import IdListField, SelectionShape
+from ledger.serializers.money import CurrencyField
+from ledger.serializers.selections import MOST_IDS, IdListField, SelectionShape
 from ledger.serializers.transaction_shape import CategorizationShape, CounterpartyRef, DateRuleShape
 from ledger.splitting import Given
 
@@ -89,7 +90,7 @@ def choice_of(values: dict[str, Any]) -> dict[str, Any]:
 
 class CategorizeResult(Shape):
     success = fields.FlagField()
-    affected = fields.WholeField()
+    affected = fields.CountField()
 
 
 class UncategorizeRequest(Shape):
@@ -97,8 +98,8 @@ class UncategorizeRequest(Shape):
 
 
 class UncategorizeResult(CategorizeResult):
-    counters_created = fields.WholeField(help_text="other legs of transfers that were reopened")
-    counters_skipped = fields.WholeField(help_text="other legs that were selected too")
+    counters_created = fields.CountField(help_text="other legs of transfers that were reopened")
+    counters_skipped = fields.CountField(help_text="other legs that were selected too")
 
 
 class IdsRequest(Shape):
@@ -107,28 +108,28 @@ class IdsRequest(Shape):
 
 class Amount(Shape):
     value = fields.NumberField()
-    currency = fields.TextField()
+    currency = CurrencyField()
 
 
 class StatusResult(Shape):
-    open_transaction_ids = serializers.ListField(child=fields.IdField())
+    open_transaction_ids = serializers.ListField(child=fields.IdField(), max_length=MOST_IDS)
     amounts_by_id = serializers.DictField(child=Amount())
 
 
 class DeleteResult(Shape):
     success = fields.FlagField()
-    deleted_count = fields.WholeField()
+    deleted_count = fields.CountField()
 
 
 class LinkRequest(Shape):
     """Ids that are malformed or unknown are answered with 404."""
 
-    source_transaction_id = fields.TextField(allow_blank=True)
-    source_categorization_id = fields.TextField(required=False, allow_null=True, allow_blank=True)
-    target_transaction_id = fields.TextField(allow_blank=True)
+    source_transaction_id = fields.AnyTextField(allow_blank=True)
+    source_categorization_id = fields.AnyTextField(required=False, allow_null=True, allow_blank=True)
+    target_transaction_id = fields.AnyTextField(allow_blank=True)
     force = fields.FlagField(required=False)
 
 
 class UnlinkRequest(Shape):
-    transaction_id = fields.TextField(allow_blank=True)
-    categorization_id = fields.TextField(allow_blank=True)
+    transaction_id = fields.AnyTextField(allow_blank=True)
+    categorization_id = fields.AnyTextField(allow_blank=True)

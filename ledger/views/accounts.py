@@ -77,19 +77,19 @@ class AccountViewSet(CompanyViewSet):
         """Restores an archived account to the active lists."""
         return self.changed(self.locked(account_id), {"archived": False}, "account.unarchived")
 
-    @extend_schema(request=shapes.GroupMove, responses=shapes.AccountShape)
+    @extend_schema(operation_id="moveAccountToGroup", request=shapes.GroupMove, responses=shapes.AccountShape)
     def change_group(self, request: Request, company_id: str, account_id: str) -> Response:
         """Moves an account to another group, or out of its group with null."""
         account = self.locked(account_id)
         return self.changed(account, self.parsed(shapes.GroupMove), "account.groupChanged")
 
-    @extend_schema(responses=TransactionBox)
+    @extend_schema(operation_id="getInitialBalance", responses=TransactionBox)
     def initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
         """The account's initial-balance transaction; null where it has none."""
         account = self.found(Account.objects, account_id)
         return boxed(self, accounts.initial_balance(account=account))
 
-    @extend_schema(request=shapes.InitialBalance, responses=TransactionBox)
+    @extend_schema(operation_id="setInitialBalance", request=shapes.InitialBalance, responses=TransactionBox)
     def set_initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
         """Sets what the account held at the start of a day; dataStartDate does not apply."""
         account = self.locked(account_id, versioned=False)

@@ -1,6 +1,7 @@
 """Categories and counterparties."""
 
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -9,11 +10,11 @@ from rest_framework.response import Response
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import CompanyViewSet
 from companies.errors import unknown_id
+from companies.models import id_from
 from companies.permissions import Permission
 from ledger import categories, counterparties
 from ledger.models import Category, Counterparty
 from ledger.serializers import categories as shapes
-from ledger.serializers.selections import as_id
 from ledger.views.base import LedgerViewSet
 
 CHANGES = ("create", "update", "destroy")
@@ -57,7 +58,9 @@ class CategoryViewSet(LedgerViewSet):
         )
 
     @extend_schema(
-        parameters=[OpenApiParameter("replaceWith", description="a category to put in its place wherever it is used")],
+        parameters=[
+            OpenApiParameter("replaceWith", UUID, description="a category to put in its place wherever it is used")
+        ],
         responses={200: Success},
     )
     def destroy(self, request: Request, company_id: str, category_id: str) -> Response:
@@ -65,7 +68,7 @@ class CategoryViewSet(LedgerViewSet):
         row = self.locked(category_id)
         self.only_parameters("replaceWith")
         text = request.query_params.get("replaceWith")
-        replacement = None if text is None else as_id(text)
+        replacement = None if text is None else id_from(text)
         if text is not None and replacement is None:
             raise unknown_id("#/replaceWith")
         categories.delete(category=row, company=self.company, stamp=self.stamp, replace_with=replacement)

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,24 +15,8 @@ from ledger.models import Transaction
 from ledger.reading import statuses
 from ledger.serializers import transactions as shapes
 from ledger.serializers.selections import as_id, selected
-from ledger.serializers.transaction_shape import EXAMPLE, TransactionShape
+from ledger.serializers.transaction_shape import TransactionShape
 from ledger.views.base import LedgerViewSet
-
-A_SPLIT = {
-    "categorizations": {
-        "net": {
-            "categoryId": "0199a0bf-2d10-7f00-8000-3c1f5b7a9e02",
-            "plSplit": {"cogs": -100},
-            "passThroughTax": -19,
-            "usingDateRule": {"type": "month"},
-        }
-    }
-}
-BY_FILTER = {
-    "selection": {"mode": "filter", "filter": {"q": "nimbus", "open": True}},
-    "categoryId": "0199a0bf-2d10-7f00-8000-3c1f5b7a9e02",
-}
-BY_IDS = {"selection": {"mode": "ids", "ids": ["0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11"]}}
 
 
 class CategorizationViewSet(LedgerViewSet):
@@ -47,10 +31,6 @@ class CategorizationViewSet(LedgerViewSet):
         operation_id="replaceCategorizations",
         request=shapes.CategorizationMap,
         responses=TransactionShape,
-        examples=[
-            OpenApiExample("Net and tax", request_only=True, value=A_SPLIT),
-            OpenApiExample("The transaction", response_only=True, value=EXAMPLE),
-        ],
     )
     def replace(self, request: Request, company_id: str, transaction_id: str) -> Response:
         """Replaces the map of categorizations. `plSplit` and `passThroughTax` have the transaction's currency and sign;
@@ -67,7 +47,6 @@ class CategorizationViewSet(LedgerViewSet):
     @extend_schema(
         request=shapes.CategorizeRequest,
         responses=shapes.CategorizeResult,
-        examples=[OpenApiExample("By a filter", request_only=True, value=BY_FILTER)],
     )
     def categorize(self, request: Request, company_id: str) -> Response:
         """Gives the whole amount of each selected transaction to one category; legs of transfers stay, and the category
@@ -84,7 +63,6 @@ class CategorizationViewSet(LedgerViewSet):
     @extend_schema(
         request=shapes.UncategorizeRequest,
         responses=shapes.UncategorizeResult,
-        examples=[OpenApiExample("By ids", request_only=True, value=BY_IDS)],
     )
     def uncategorize(self, request: Request, company_id: str) -> Response:
         """Removes the categorizations of the selected transactions. The other leg of a removed transfer is removed too,
@@ -100,7 +78,7 @@ class CategorizationViewSet(LedgerViewSet):
             }
         )
 
-    @extend_schema(request=shapes.IdsRequest, responses=shapes.StatusResult)
+    @extend_schema(operation_id="getCategorizationStatus", request=shapes.IdsRequest, responses=shapes.StatusResult)
     def categorization_status(self, request: Request, company_id: str) -> Response:
         """Which of up to 10,000 transactions still await categorization, in the order asked, and the amount of each.
         Unknown ids are in neither answer."""

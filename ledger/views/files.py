@@ -1,11 +1,11 @@
 """Documents kept beside transactions."""
 
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.http import FileResponse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, UnsupportedMediaType, ValidationError
@@ -17,17 +17,17 @@ from companies.api.rendering import BodyTooLarge, JsonParser
 from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
 from companies.errors import Missing
+from companies.models import id_from
 from companies.permissions import Permission
 from ledger import files
 from ledger.models import File, ParseStatus
 from ledger.serializers import files as shapes
-from ledger.serializers.selections import as_id
 from ledger.sniffing import KINDS
 from ledger.views.base import LedgerViewSet
 
 FILTERS = [
     OpenApiParameter("parseStatus", enum=ParseStatus.values),
-    OpenApiParameter("transactionId", description="documents of one transaction"),
+    OpenApiParameter("transactionId", UUID, description="documents of one transaction"),
 ]
 CONTENT_TYPES = [kind.content_type for kind in KINDS]
 
@@ -60,7 +60,7 @@ class FileViewSet(LedgerViewSet):
                 raise ValidationError({"parseStatus": [ErrorDetail("No such status.", code="invalid_filter")]})
             rows = rows.filter(parse_status=status)
         if tied is not None:
-            wanted = as_id(tied)
+            wanted = id_from(tied)
             if wanted is None:
                 raise ValidationError({"transactionId": [ErrorDetail("Must be an id.", code="invalid_filter")]})
             rows = rows.tied_to(wanted)
@@ -94,7 +94,7 @@ class FileViewSet(LedgerViewSet):
         """What is known of a document; `…/content` has its bytes."""
         return self.one(self.found(File.objects.with_transactions(), file_id), shapes.FileShape)
 
-    @extend_schema(responses={(200, *CONTENT_TYPES): OpenApiResponse(OpenApiTypes.BINARY)})
+    @extend_schema(operation_id="downloadFile", responses={(200, *CONTENT_TYPES): OpenApiResponse(shapes.DOCUMENT)})
     def content(self, request: Request, company_id: str, file_id: str) -> Any:
         """The document itself, as an attachment."""
         row = self.found(File.objects, file_id)

@@ -14,7 +14,7 @@ from ledger.views.base import LedgerViewSet
 
 class ImportHistoryViewSet(LedgerViewSet):
     schema_tags = ["Imports"]
-    schema_noun = "imports"
+    schema_noun = "import"
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.TRANSACTIONS_READ),
         "destroy": Permission.TRANSACTIONS_WRITE,

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from companies.api.errors import entry
 from companies.api.rendering import json_body
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
@@ -24,7 +25,6 @@ class ImportViewSet(CompanyViewSet):
         operation_id="importTransactions",
         request=shapes.ImportRequest,
         responses={200: shapes.ImportResult},
-        examples=[OpenApiExample("Two movements", request_only=True, value=shapes.EXAMPLE)],
     )
     def create(self, request: Request, company_id: str) -> Response:
         """Imports up to 100,000 transactions, all or none of them unless `onError` is `skip`.
@@ -54,6 +54,6 @@ def answered(outcome: importing.Outcome, data_start_date: Any) -> dict[str, Any]
         "dataStartDate": data_start_date.isoformat() if data_start_date else None,
         "importId": str(outcome.batch.id) if outcome.batch else None,
         "duplicates": outcome.duplicates,
-        "errors": [{"pointer": pointer, "code": code, "detail": detail} for pointer, code, detail in errors],
+        "errors": [entry(*each) for each in errors],
         "dryRun": outcome.dry_run,
     }

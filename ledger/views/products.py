@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -47,7 +47,6 @@ class ProductViewSet(CompanyViewSet):
     @extend_schema(
         request=shapes.ProductShape,
         responses={201: shapes.ProductShape},
-        examples=[OpenApiExample("Team plan", request_only=True, value={"name": "Team", "externalIds": ["prod_team"]})],
     )
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a product."""

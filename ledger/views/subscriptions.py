@@ -1,12 +1,13 @@
 """Subscriptions, their events, and imports of events."""
 
 import django_filters
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies.api.filters import filtered
+from companies.api.errors import entry
+from companies.api.filters import IdFilter, filtered
 from companies.api.rendering import json_body
 from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
@@ -15,14 +16,15 @@ from companies.permissions import Permission
 from ledger import event_importing, importing, subscribing
 from ledger.bulk_body import NotJson
 from ledger.event_body import EVENTS
+from ledger.event_importing import LONGEST_ID
 from ledger.models import Subscription, SubscriptionEvent
 from ledger.serializers import subscriptions as shapes
 
 
 class SubscriptionFilter(django_filters.FilterSet):
-    customerId = django_filters.UUIDFilter("customer_id")  # noqa: N815 - parameters are named as on the wire
-    productId = django_filters.UUIDFilter("product_id")  # noqa: N815
-    externalId = django_filters.CharFilter("external_id")  # noqa: N815
+    customerId = IdFilter("customer_id")  # noqa: N815 - parameters are named as on the wire
+    productId = IdFilter("product_id")  # noqa: N815
+    externalId = django_filters.CharFilter("external_id", max_length=LONGEST_ID)  # noqa: N815
 
     class Meta:
         model = Subscription
@@ -59,11 +61,11 @@ class SubscriptionViewSet(CompanyViewSet):
 
 
 class SubscriptionEventFilter(django_filters.FilterSet):
-    subscriptionId = django_filters.UUIDFilter("subscription_id")  # noqa: N815
-    customerId = django_filters.UUIDFilter("subscription__customer_id")  # noqa: N815
+    subscriptionId = IdFilter("subscription_id")  # noqa: N815
+    customerId = IdFilter("subscription__customer_id")  # noqa: N815
     startDate = django_filters.DateFilter("effective_date", lookup_expr="gte")  # noqa: N815
     endDate = django_filters.DateFilter("effective_date", lookup_expr="lte")  # noqa: N815
-    externalId = django_filters.CharFilter("external_id")  # noqa: N815
+    externalId = django_filters.CharFilter("external_id", max_length=LONGEST_ID)  # noqa: N815
 
     class Meta:
         model = SubscriptionEvent
@@ -87,18 +89,6 @@ class SubscriptionEventViewSet(CompanyViewSet):
     @extend_schema(
         request=shapes.NewEvent,
         responses={201: shapes.EventShape},
-        examples=[
-            OpenApiExample(
-                "An upgrade",
-                request_only=True,
-                value={
-                    "subscriptionId": "01932f9e-7a00-7000-8000-000000000001",
-                    "effectiveDate": "2026-03-01",
-                    "amountValue": "49.00",
-                    "amountCurrency": "EUR",
-                },
-            )
-        ],
     )
     def create(self, request: Request, company_id: str) -> Response:
         """From a day on a subscription is worth an amount each interval; 0 ends it.
@@ -127,7 +117,6 @@ class SubscriptionEventViewSet(CompanyViewSet):
         operation_id="importSubscriptionEvents",
         request=shapes.EventImport,
         responses=shapes.EventImportResult,
-        examples=[OpenApiExample("A year and its end", request_only=True, value=shapes.EXAMPLE)],
     )
     def import_events(self, request: Request, company_id: str) -> Response:
         """Imports up to 100,000 events, all or none of them unless `onError` is `skip`.
@@ -148,7 +137,7 @@ class SubscriptionEventViewSet(CompanyViewSet):
                 "success": True,
                 "count": outcome.count,
                 "duplicates": outcome.duplicates,
-                "errors": [{"pointer": pointer, "code": code, "detail": detail} for pointer, code, detail in errors],
+                "errors": [entry(*each) for each in errors],
                 "dryRun": outcome.dry_run,
             }
         )

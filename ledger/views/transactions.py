@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,7 +17,7 @@ from ledger.models import Transaction
 from ledger.reading import read, rendered
 from ledger.serializers import transactions as shapes
 from ledger.serializers.selections import known_ids
-from ledger.serializers.transaction_shape import EXAMPLE, TransactionShape
+from ledger.serializers.transaction_shape import TransactionShape
 from ledger.views.base import LedgerViewSet
 
 SORTED_BY = {"date": "date", "amount_value": "amountValue", "id": "id"}
@@ -34,7 +34,6 @@ class TransactionViewSet(LedgerViewSet):
     @extend_schema(
         parameters=[*PARAMETERS, SORT, *PAGING],
         responses=TransactionShape(many=True),
-        examples=[OpenApiExample("One movement", response_only=True, value=EXAMPLE)],
     )
     def list(self, request: Request, company_id: str) -> Response:
         """The company's transactions, latest first, a page at a time. Filters add up; unknown and malformed ones are
@@ -85,7 +84,7 @@ class TransactionViewSet(LedgerViewSet):
         booking.remove_one(row=row, company=self.company, stamp=self.stamp)
         return Response(SUCCESS)
 
-    @extend_schema(request=shapes.IdsRequest, responses=shapes.DeleteResult)
+    @extend_schema(operation_id="batchDeleteTransactions", request=shapes.IdsRequest, responses=shapes.DeleteResult)
     def batch_delete(self, request: Request, company_id: str) -> Response:
         """Deletes up to 10,000 transactions, all or none; partners of linked ones are unlinked."""
         asked = self.parsed(shapes.IdsRequest)["transaction_ids"]

@@ -192,7 +192,7 @@ def test_no_alternative_takes_everything():
 
 
 def test_states_before_and_after_are_an_object_or_null():
-    shown = SECTIONS["schemas"]["AuditEntryShape"]["properties"]
+    shown = SECTIONS["schemas"]["AuditEntry"]["properties"]
     assert [shown["before"]["type"], shown["after"]["type"]] == [["object", "null"]] * 2
 
 

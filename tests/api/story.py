@@ -1,0 +1,334 @@
+"""A small company's first year, told through every operation of the API: where the document's examples come from.
+
+The clock stands still but for a minute a call; ids and secrets, which are different each time, are counted.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+BEGIN = datetime(2026, 1, 15, 9, 30, tzinfo=UTC)
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+KEY = re.compile(r"svc_[0-9a-f-]{36}[0-9A-Za-z]{36}")
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # one pixel
+RECEIPT = "date,description,amount\n2025-12-31,December hosting,-119.00\n"
+YEAR = {"startDate": "2025-10-01", "endDate": "2025-12-31"}
+LISTED = 2  # rows of a list are enough to see its shape
+
+
+@dataclass
+class Story:
+    """Calls operations as the company's owner, and keeps what was first asked and answered by each."""
+
+    document: dict[str, Any]
+    owner: Client
+    monkeypatch: Any
+    now: datetime = BEGIN
+    headers: dict[str, str] = field(default_factory=dict)  # of the API key, once there is one
+    company: str = ""
+    told: dict[str, dict[str, Any]] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, str] = field(default_factory=dict)  # id → the one that is shown
+
+    def __post_init__(self) -> None:
+        self.monkeypatch.setattr("django.utils.timezone.now", lambda: self.now)
+
+    def get(self, path: str, query: Any = None, **kinds: Any) -> Any:
+        return self.call("get", path, query=query, **kinds)
+
+    def post(self, path: str, body: Any = None, **kinds: Any) -> Any:
+        return self.call("post", path, body=body, **kinds)
+
+    def put(self, path: str, body: Any = None, **kinds: Any) -> Any:
+        return self.call("put", path, body=body, **kinds)
+
+    def delete(self, path: str, **kinds: Any) -> Any:
+        return self.call("delete", path, **kinds)
+
+    def call(self, method: str, path: str, *, body: Any = None, query: Any = None, session: bool = False) -> Any:
+        self.now += timedelta(minutes=1)
+        where = path if path.startswith("/") else f"/companies/{self.company}/{path}".rstrip("/")
+        headers = {} if session else self.headers
+        send = getattr(self.owner, method)
+        if method == "get":
+            answer = send(where, query, headers=headers)
+        else:
+            answer = send(where, "" if body is None else body, content_type="application/json", headers=headers)
+        return self.keep(method, where, answer, request=body, query=query)
+
+    def upload(self, path: str, *, name: str, content: str, **values: Any) -> Any:
+        """A form with a file."""
+        self.now += timedelta(minutes=1)
+        where = f"/companies/{self.company}/{path}"
+        document = SimpleUploadedFile(name, content.encode(), content_type="text/csv")
+        answer = self.owner.post(where, {"file": document, **values}, headers=self.headers)
+        return self.keep("post", where, answer, request={"file": content, **values})
+
+    def keep(self, method: str, path: str, answer: Any, *, request: Any = None, query: Any = None) -> Any:
+        assert answer.status_code < 300, (method, path, request, answer.content)
+        binary = "json" not in answer["Content-Type"]
+        found = b"".join(answer.streaming_content).decode() if binary else answer.json()
+        operation = self.operation_at(method, path)
+        if operation not in self.told:
+            shown = found[:LISTED] if isinstance(found, list) else found
+            asked = query and {name: True if value == "true" else value for name, value in query.items()}
+            parts = {"request": request, "answer": shown, "parameters": asked}
+            self.told[operation] = {name: part for name, part in parts.items() if part is not None}
+        return found
+
+    def operation_at(self, method: str, path: str) -> str:
+        for route in sorted(self.document["paths"], key=lambda each: each.count("{")):  # the plainest that fits
+            if re.fullmatch(re.sub(r"{\w+}", "[^/]+", route), path) and method in self.document["paths"][route]:
+                return self.document["paths"][route][method]["operationId"]
+        raise LookupError(path)
+
+    @property
+    def examples(self) -> dict[str, Any]:
+        """What was told, in the order of the document, with ids that are the same each time."""
+        order = [o["operationId"] for item in self.document["paths"].values() for o in item.values()]
+        return {name: self.settled(self.told[name]) for name in order if name in self.told}
+
+    def settled(self, part: Any) -> Any:
+        if isinstance(part, dict):
+            return {
+                self.settled(name): "x" * 4 if name == "lastFour" else self.settled(each) for name, each in part.items()
+            }
+        if isinstance(part, list):
+            return [self.settled(each) for each in part]
+        if not isinstance(part, str):
+            return part
+        for secret, shown in self.secrets.items():
+            part = part.replace(secret, shown)
+        return UUID.sub(lambda match: self.counted(match[0]), KEY.sub("svc_" + "x" * 72, part))
+
+    def counted(self, found: str) -> str:
+        return self.seen.setdefault(found, f"0199a0c1-7a00-7000-8000-{len(self.seen) + 1:012d}")
+
+
+def signed_in(user: Any) -> Client:
+    """A browser whose session is not older than the real clock, which is the one that ends sessions."""
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    session = client.session
+    session["auth_time"] = session["seen_time"] = time.time()
+    session.save()
+    return client
+
+
+def tell(story: Story) -> Iterator[str]:
+    """The whole of it; yields once, where an app must be connected."""
+    company = story.post("/companies", {"name": "Initech", "baseCurrency": "EUR", "domain": "initech.example"})
+    story.company = company["id"]
+    members(story)
+    story.get("/companies")
+    yield story.company
+    apps = story.get("connected_apps", session=True)
+    settings_of(story)
+    ids = ledger(story)
+    purposes(story, ids)
+    papers(story, ids)
+    revenue(story, ids)
+    plans(story, ids)
+    figures(story)
+    notes(story)
+    ends(story, ids, app=apps[0]["id"])
+
+
+def members(story: Story) -> None:
+    permissions = ["accounts:read", "balances:read"]
+    readonly = {"name": "Dashboard", "permissions": permissions, "expiresTime": "2027-01-15T00:00:00Z"}
+    made = story.post("api_keys", readonly, session=True)
+    listed = story.get("audit_log", {"entityType": "apiKey"}, session=True)
+    assert listed
+    catalogue = story.document["components"]["schemas"]["Permission"]["enum"]
+    full = story.post("api_keys", {"name": "Story", "permissions": catalogue}, session=True)
+    story.headers = {"Authorization": f"Bearer {full['key']}"}
+    story.get("api_keys")
+    story.get(f"api_keys/{made['id']}")
+    story.delete(f"api_keys/{made['id']}")
+    invited = story.post("members", {"email": "bill@initech.example", "role": "editor"}, session=True)
+    story.get("members")
+    story.get(f"members/{invited['id']}")
+    story.put(f"members/{invited['id']}", {"role": "viewer"}, session=True)
+    story.delete(f"members/{invited['id']}", session=True)
+
+
+def settings_of(story: Story) -> None:
+    story.get("")
+    story.put("", {"name": "Initech GmbH", "plShowAllCategories": True})
+    story.put("logo", {"imageBase64": PNG})
+    story.delete("logo")
+
+
+def ledger(story: Story) -> dict[str, str]:
+    group = story.post("account_groups", {"name": "Banks", "order": 1})["id"]
+    story.get("account_groups")
+    story.get(f"account_groups/{group}")
+    story.put(f"account_groups/{group}", {"name": "Banks in Germany"})
+    bank = story.post("accounts", {"type": "bank", "name": "Main account", "defaultCurrency": "EUR"})["id"]
+    card = story.post("accounts", {"type": "creditCard", "name": "Company card"})["id"]
+    story.put(f"accounts/{bank}/change_group", {"accountGroupId": group})
+    story.put(f"accounts/{bank}/initial_balance", {"date": "2025-10-01", "amountValue": "25000.00"})
+    story.get(f"accounts/{bank}/initial_balance")
+    story.get("accounts")
+    story.get(f"accounts/{bank}")
+    story.put(f"accounts/{bank}", {"name": "Main account, Commerzbank", "order": 1})
+    story.put(f"accounts/{card}/archive")
+    story.put(f"accounts/{card}/unarchive")
+    vendor = story.post("counterparties", {"type": "vendor", "name": "Nimbus Cloud", "externalId": "ven_19"})["id"]
+    customer = story.post("counterparties", {"type": "customer", "name": "Globex", "externalId": "cus_77"})["id"]
+    story.get("counterparties")
+    story.get(f"counterparties/{vendor}")
+    story.put(f"counterparties/{vendor}", {"name": "Nimbus Cloud Ltd"})
+    own = story.post("categories", {"name": "Monitoring", "emoji": "📈", "plTypes": ["cogs"], "order": 30})["id"]
+    categories = {each["systemKey"]: each["id"] for each in story.get("categories") if each["systemKey"]}
+    story.get(f"categories/{categories['hosting']}")
+    story.put(f"categories/{own}", {"name": "Monitoring and logs"})
+    return {"group": group, "bank": bank, "card": card, "vendor": vendor, "customer": customer, "own": own} | categories
+
+
+def purposes(story: Story, ids: dict[str, str]) -> None:
+    money = {"accountId": ids["bank"], "amountCurrency": "EUR"}
+    rows = [
+        {"date": "2025-12-31", "fromTo": "Nimbus Cloud", "description": "December hosting", "amountValue": "-119.00"},
+        {"date": "2025-12-15", "fromTo": "Globex", "description": "Invoice 1042", "amountValue": "1190.00"},
+        {"date": "2025-12-02", "fromTo": "Company card", "description": "Settlement", "amountValue": "-300.00"},
+        {"date": "2025-11-28", "fromTo": "Nimbus Cloud", "description": "November hosting", "amountValue": "-119.00"},
+    ]
+    sent = [money | row | {"externalId": f"bank-{n}"} for n, row in enumerate(rows, 1)]
+    imported = story.post("transactions/import", {"transactions": sent, "duplicates": "skip"})["importId"]
+    story.get("imports")
+    story.get(f"imports/{imported}")
+    settled = {"accountId": ids["card"], "date": "2025-12-03", "description": "Settlement", "amountValue": "300.00"}
+    target = story.post("transactions", settled)["id"]
+    listed = {each["externalId"]: each["id"] for each in story.get("transactions", {"startDate": "2025-11-01"})}
+    hosting, invoice, source, november = (listed[f"bank-{n}"] for n in range(1, 5))
+    parts = {
+        "net": {
+            "categoryId": ids["hosting"],
+            "counterparty": {"type": "vendor", "id": ids["vendor"]},
+            "plSplit": {"cogs": -100},
+            "passThroughTax": -19,
+            "usingDateRule": {"type": "month"},
+        }
+    }
+    story.put(f"transactions/{hosting}/categorizations", {"categorizations": parts})
+    story.get(f"transactions/{hosting}")
+    story.put(f"transactions/{hosting}", {"notes": "The last one at the old price."})
+    by_ids = {"mode": "ids", "ids": [invoice]}
+    story.post("transactions/categorize", {"selection": by_ids, "categoryId": ids["revenueRecurring"]})
+    story.post("transactions/categorization_status", {"transactionIds": [hosting, invoice, november]})
+    named = {"mode": "filter", "filter": {"q": "nimbus", "startDate": "2025-12-01"}}
+    story.post("transactions/uncategorize", {"selection": named})
+    story.put(f"transactions/{hosting}/categorizations", {"categorizations": parts})
+    story.post("transactions/link_transfer", {"sourceTransactionId": source, "targetTransactionId": target})
+    leg = next(iter(story.get(f"transactions/{target}")["categorizations"]))
+    story.post("transactions/unlink_transfer", {"transactionId": target, "categorizationId": leg})
+    ids |= {"hosting transaction": hosting, "import": imported, "target": target, "november": november}
+
+
+def papers(story: Story, ids: dict[str, str]) -> None:
+    kept = story.upload("files", name="hosting.csv", content=RECEIPT, transactionIds=[ids["hosting transaction"]])["id"]
+    story.get("files")
+    story.get(f"files/{kept}")
+    amount = {"value": -119, "currency": "EUR"}
+    read = {"amount": amount, "date": "2025-12-31", "type": "invoice"}
+    story.put(f"files/{kept}", {"parseStatus": "parsed", "parseData": read})
+    story.get(f"files/{kept}/content")
+    ids["file"] = kept
+
+
+def revenue(story: Story, ids: dict[str, str]) -> None:
+    group = story.post("product_groups", {"name": "Plans", "order": 1})["id"]
+    story.get("product_groups")
+    story.get(f"product_groups/{group}")
+    story.put(f"product_groups/{group}", {"name": "Plans for teams"})
+    product = story.post("products", {"name": "Team", "productGroupId": group, "externalIds": ["prod_team"]})["id"]
+    story.get(f"products/{product}")
+    story.put(f"products/{product}", {"name": "Team plan"})
+    bought = {"customerId": ids["customer"], "productId": product, "externalId": "sub_1042"}
+    subscription = story.post("subscriptions", bought)["id"]
+    priced = {"amountValue": "99.00", "amountCurrency": "EUR", "interval": "month"}
+    event = {"subscriptionId": subscription, "effectiveDate": "2025-11-01", **priced, "externalId": "evt_1"}
+    first = story.post("subscription_events", event)["id"]
+    later = {"subscriptionExternalId": "sub_1042", "effectiveDate": "2025-12-15", "externalId": "evt_2"}
+    other = {"subscriptionExternalId": "sub_1043", "customerExternalId": "cus_78", "customerName": "Hooli"}
+    year = {"effectiveDate": "2025-12-01", "amountValue": "1188.00", "amountCurrency": "EUR", "interval": "year"}
+    events = [later | priced | {"amountValue": "149.00"}, other | {"productExternalId": "prod_team"} | year]
+    story.post("subscription_events/import", {"events": events, "onError": "skip"})
+    story.get("subscriptions")
+    story.get(f"subscriptions/{subscription}")
+    story.get("subscription_events", {"startDate": "2025-01-01"})
+    story.get(f"subscription_events/{first}")
+    story.get("products")
+    ids |= {"product": product, "product group": group, "event": first}
+
+
+def plans(story: Story, ids: dict[str, str]) -> None:
+    rent = {
+        "accountId": ids["bank"],
+        "name": "Rent",
+        "startDate": "2026-01-31",
+        "amountValue": "-2400.00",
+        "categoryId": ids["officeAndAdmin"],
+        "recurrence": {"frequency": "month", "interval": 1, "lastDayOfMonth": True},
+    }
+    planned = story.post("planned_transactions", rent)["id"]
+    story.get("planned_transactions")
+    story.get(f"planned_transactions/{planned}")
+    story.put(f"planned_transactions/{planned}", {"amountValue": "-2500.00"})
+    window = {"startDate": "2026-02-01", "endDate": "2026-03-31"}
+    story.put(f"planned_transactions/{planned}/overrides/2026-02-28", {"date": "2026-03-02"})
+    story.get(f"planned_transactions/{planned}/occurrences", window)
+    story.delete(f"planned_transactions/{planned}/overrides/2026-02-28")
+    growing = {"type": "relative", "amount": {"value": 120, "currency": "EUR"}, "relativeChange": 0.05}
+    line = {"month": "2025-12", "plType": "cogs", "categoryId": ids["hosting"], "amount": growing}
+    item = story.post("plan_items", line | {"frequency": 3, "duration": 24})["id"]
+    story.get("plan_items")
+    story.get(f"plan_items/{item}")
+    story.put(f"plan_items/{item}", {"duration": 36})
+    ids |= {"planned": planned, "item": item}
+
+
+def figures(story: Story) -> None:
+    story.post("data/accountBalanceByAccount", YEAR)
+    story.post("data/balanceByCashType", {"startDate": "2025-12-30", "endDate": "2025-12-31"})
+    story.post("data/cashFlowTimeSeries", YEAR | {"interval": "month"})
+    ahead = {"startDate": "2025-12-01", "endDate": "2026-02-28", "interval": "month"}
+    story.post("data/forecastCashFlowTimeSeries", ahead)
+    story.post("data/revenueExpensesBar", YEAR)
+    story.post("data/profitAndLoss", {"startMonth": "2025-12", "endMonth": "2025-12", "showAllCategories": False})
+    story.post("data/monthlyData", {"mrrType": "mrr", "startMonth": "2025-11", "endMonth": "2025-12"})
+
+
+def notes(story: Story) -> None:
+    told = story.get("notifications", {"unread": "true"}, session=True)
+    story.put(f"notifications/{told[0]['id']}/read", session=True)
+    story.post("notifications/read_all", session=True)
+    story.post("notifications/batch_delete", {"notificationIds": [each["id"] for each in told[:2]]}, session=True)
+
+
+def ends(story: Story, ids: dict[str, str], *, app: str) -> None:
+    story.delete(f"connected_apps/{app}", session=True)
+    story.delete(f"files/{ids['file']}")
+    story.delete(f"plan_items/{ids['item']}")
+    story.delete(f"planned_transactions/{ids['planned']}")
+    story.delete(f"subscription_events/{ids['event']}")
+    spare = story.post("products", {"name": "Solo"})["id"]
+    story.delete(f"products/{spare}")
+    group = story.post("product_groups", {"name": "Add-ons"})["id"]
+    story.delete(f"product_groups/{group}")
+    story.delete(f"transactions/{ids['target']}")
+    story.post("transactions/batch_delete", {"transactionIds": [ids["november"]]})
+    story.delete(f"imports/{ids['import']}")
+    story.delete(f"categories/{ids['own']}")
+    story.delete(f"counterparties/{ids['vendor']}")
+    story.delete(f"accounts/{ids['card']}")
+    group = story.post("account_groups", {"name": "Elsewhere"})["id"]
+    story.delete(f"account_groups/{group}")

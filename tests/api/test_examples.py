@@ -1,0 +1,70 @@
+"""Every example in the document was really asked and answered, and still is."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator
+
+from companies.api.examples import KEPT
+from companies.models import Company
+from oauth.registration import register
+from tests.api.story import Story, signed_in, tell
+from tests.factories import UserFactory
+from tests.oauth.conftest import REDIRECT, Flow
+
+pytestmark = pytest.mark.django_db
+
+DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+OPERATIONS = [operation for item in DOCUMENT["paths"].values() for operation in item.values()]
+
+
+@pytest.fixture
+def examples(monkeypatch) -> dict[str, Any]:
+    """What the story is answered now."""
+    owner = UserFactory(email="peter@initech.example", name="Peter Gibbons")
+    story = Story(document=DOCUMENT, owner=signed_in(owner), monkeypatch=monkeypatch)
+    for company in tell(story):  # it stops where an app is to be let in
+        app = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+        story.secrets[app.client_id] = "forecaster"
+        flow = Flow(application=app, browser=signed_in(owner))
+        flow.tokens(Company.objects.get(id=company), scope="svc:read offline_access")
+    return story.examples
+
+
+def test_the_kept_examples_are_what_is_answered(examples):
+    """With WRITE_EXAMPLES=1 they are written anew; look at the difference before it is committed."""
+    if os.environ.get("WRITE_EXAMPLES"):
+        KEPT.write_text(json.dumps(examples, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert examples == json.loads(KEPT.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each["operationId"])
+def test_every_body_has_an_example_that_its_schema_allows(operation):
+    success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+    shown = 0
+    for body in (success, operation.get("requestBody", {"content": {}})):
+        for kind, media in body["content"].items():
+            if "json" in kind or "form" in kind:
+                schema = Draft202012Validator(media["schema"] | {"components": DOCUMENT["components"]})
+                assert [wrong.message for wrong in schema.iter_errors(media["example"])] == [], kind
+            shown += "example" in media
+    assert shown
+
+
+def test_every_refusal_shows_each_of_its_codes():
+    schema = Draft202012Validator({"$ref": "#/components/schemas/Problem", "components": DOCUMENT["components"]})
+    own = [answer for operation in OPERATIONS for answer in operation["responses"].values()]
+    refusals = [*DOCUMENT["components"]["responses"].values(), *own]
+    problems = [each["content"]["application/problem+json"] for each in refusals if problem_in(each)]
+    assert problems
+    for media in problems:
+        for code, example in media["examples"].items():
+            assert example["value"]["code"] == code
+            assert list(schema.iter_errors(example["value"])) == []
+
+
+def problem_in(answer: dict[str, Any]) -> bool:
+    return "application/problem+json" in answer.get("content", {})

@@ -1,0 +1,57 @@
+"""Every refusal that any test sees is one that the OpenAPI document tells of its operation, with its code."""
+
+import re
+from functools import cache
+from typing import Any
+
+from drf_spectacular.generators import SchemaGenerator
+
+from companies.api.viewsets import ApiViewSet
+
+
+@cache
+def documented() -> dict[tuple[str, str], dict[str, set[str]]]:
+    """(method, address) → status → codes."""
+    document = SchemaGenerator().get_schema(request=None, public=True)
+    shared = document["components"]["responses"]
+    return {
+        (method.upper(), re.sub(r"{\w+}", "{}", path)): {
+            status: codes_of(shared.get(answer.get("$ref", "").rpartition("/")[2], answer))
+            for status, answer in operation["responses"].items()
+        }
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+    }
+
+
+def codes_of(answer: dict[str, Any]) -> set[str]:
+    return set(answer.get("content", {}).get("application/problem+json", {}).get("examples", ()))
+
+
+def undocumented(view: Any, answer: Any) -> tuple[str, str, int, str] | None:
+    """What an answer refused and its operation does not tell."""
+    request = view.request
+    if request.resolver_match is None:
+        return None  # a view that a test called by itself
+    method = "GET" if request.method == "HEAD" else request.method
+    path = "/" + re.sub(r"<[^>]+>", "{}", request.resolver_match.route)
+    known = documented().get((method, path))
+    if known is None or answer.data["code"] in known.get(str(answer.status_code), ()):
+        return None  # a method that the address does not have
+    return method, path, answer.status_code, answer.data["code"]
+
+
+def watch(monkeypatch: Any) -> list[tuple[str, str, int, str]]:
+    """The list into which refusals that are not documented come."""
+    found: list[tuple[str, str, int, str]] = []
+    answered = ApiViewSet.handle_exception
+
+    def handle_exception(view: Any, error: Exception) -> Any:
+        answer = answered(view, error)
+        missing = undocumented(view, answer)
+        if missing:
+            found.append(missing)
+        return answer
+
+    monkeypatch.setattr(ApiViewSet, "handle_exception", handle_exception)
+    return found
