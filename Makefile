@@ -10,6 +10,13 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --root-user-
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 \
 	-o DPkg::Lock::Timeout=60
 
+# What the OpenAPI document is held against, where there is a node that is new enough for it.
+RULES := tests/openapi/node_modules/.installed
+NPM := npm --prefix tests/openapi
+NEW_ENOUGH := const [major, minor] = process.versions.node.split(".").map(Number); \
+	process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)
+LINT := cd tests/openapi && REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --no-install
+
 # What a deployment would set, so that Django's deployment checks look at a deployment.
 DEPLOYED := DEBUG=0 DATABASE_URL=postgresql://app@db.example.com/app BASE_URL=https://api.example.com \
 	SECRET_KEY=only-for-the-deployment-checks-of-this-makefile-0123456789-abcdefghij \
@@ -20,7 +27,7 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check chromium bench audit screenshots clean
+.PHONY: run test check chromium bench audit screenshots openapi rules clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
@@ -28,7 +35,7 @@ run: $(RUNS)
 test: $(TESTS) chromium check
 	@$(BIN)/python -m pytest
 
-check: $(TESTS)
+check: $(TESTS) openapi
 	$(call quietly,$(BIN)/ruff check .)
 	$(call quietly,$(BIN)/ruff format --check .)
 	$(call quietly,$(BIN)/mypy .)
@@ -38,6 +45,19 @@ check: $(TESTS)
 	$(call quietly,find templates -name '*.html' -exec $(BIN)/djade --check --target-version 5.2 {} +)
 	$(call quietly,$(BIN)/codespell)
 	@echo "Checked: style, types, imports, migrations, deployment settings, templates, spelling."
+
+openapi: $(TESTS)
+	@if ! command -v npm >/dev/null || ! node -e '$(NEW_ENOUGH)' 2>/dev/null; then \
+		echo "There is no node 20.19 or newer with npm here: the OpenAPI document is not held against its rules."; \
+	elif ! $(MAKE) --no-print-directory --silent $(RULES); then \
+		echo "npm could not install the rules: the OpenAPI document is not held against them."; \
+	else $(MAKE) --no-print-directory rules; fi
+
+rules:
+	$(call quietly,$(DEPLOYED) BASE_URL=https://finance.test $(BIN)/python manage.py spectacular --format openapi-json --validate --fail-on-warn --file tests/openapi/node_modules/openapi.json)
+	$(call quietly,$(LINT) spectral lint --ruleset spectral.yaml --fail-severity warn node_modules/openapi.json)
+	$(call quietly,$(LINT) redocly lint --config redocly.yaml node_modules/openapi.json)
+	@echo "Checked: the OpenAPI document, by the rules of Spectral, OWASP and Redocly."
 
 # The tests in a browser are skipped where there is none; that is no reason to fail here.
 chromium:
@@ -76,6 +96,11 @@ $(TESTS): tests/requirements.txt requirements.txt | $(BIN)/python
 	@echo "Installing what the service and its tests need into .venv."
 	@$(PIP) -r tests/requirements.txt
 	@touch $(RUNS) $@
+
+$(RULES): tests/openapi/package-lock.json
+	@echo "Installing the rules for the OpenAPI document into tests/openapi/node_modules."
+	@$(NPM) ci --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \

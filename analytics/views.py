@@ -38,6 +38,10 @@ class DataViewSet(CompanyViewSet):
 
     schema_tags = ["Data"]
 
+    def __init_subclass__(cls) -> None:
+        """Every query converts."""
+        cls.refuses = dict.fromkeys(cls.permission_for, (RateMissing,))
+
     def act(self, request: Request, handler: Callable[..., Response]) -> Response:
         try:
             return super().act(request, handler)

@@ -50,6 +50,7 @@ class CompanyListViewSet(ApiViewSet):
 class CompanyDetailViewSet(CompanyViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
+    refuses = {"update": ["rate_missing"]}
     permission_for = {
         "retrieve": Permission.COMPANY_READ,
         "update": Permission.COMPANY_WRITE,
@@ -92,6 +93,7 @@ class CompanyDetailViewSet(CompanyViewSet):
 
 class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
+    refuses = {"create": [members.AlreadyMember], **dict.fromkeys(("update", "destroy"), (members.LastOwner,))}
     permission_for = dict.fromkeys(("list", "create", "retrieve", "update", "destroy"), Permission.MEMBERS_MANAGE)
 
     @extend_schema(responses=shapes.MemberShape(many=True))
@@ -144,6 +146,7 @@ class MemberViewSet(CompanyViewSet):
 
 class ApiKeyViewSet(CompanyViewSet):
     schema_tags = ["API keys"]
+    refuses = {"create": [SignInAgain]}
     permission_for = dict.fromkeys(("list", "create", "retrieve", "destroy"), Permission.API_KEYS_MANAGE)
 
     @extend_schema(responses=shapes.ApiKeyShape(many=True))

@@ -15,11 +15,14 @@ from companies.api.serializers import SUCCESS, Shape, Success
 from companies.api.viewsets import CompanyViewSet
 from companies.errors import Missing
 from companies.permissions import Permission
+from ledger.posting import RateMissing
+from ledger.views.base import PERIODS
 from planning import budgeting, overriding, scheduling
 from planning import serializers as shapes
 from planning.models import PlanItem, PlannedTransaction, Source, with_overrides
 from planning.occurring import occurrences_of
 
+SETTLING = (*PERIODS, RateMissing)  # a settled plan moves the parts of its transaction
 READ, WRITE = Permission.PLANNING_READ, Permission.PLANNING_WRITE
 CRUD = {"list": READ, "retrieve": READ, "create": WRITE, "update": WRITE, "destroy": WRITE}
 
@@ -36,6 +39,11 @@ def whole(shape: Any, row: Any, body: Any) -> Any:
 
 class PlannedTransactionViewSet(CompanyViewSet):
     schema_tags = ["Planned transactions"]
+    refuses = {
+        **dict.fromkeys(("create", "update"), (overriding.SettlesAnother, *SETTLING)),
+        "put_override": [overriding.NotAnOccurrence, overriding.SettlesAnother, *SETTLING],
+        **dict.fromkeys(("destroy", "delete_override"), SETTLING),
+    }
     permission_for = {
         **CRUD,
         "occurrences": READ,

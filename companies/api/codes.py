@@ -72,10 +72,17 @@ def status_of(kind: type[errors.Refusal]) -> int:
     return next(status for ground, status in STATUS.items() if issubclass(kind, ground))
 
 
+def told(kind: type[errors.Refusal] | str) -> tuple[int, str, str]:
+    """(status, code, what it means) of one kind, or of a code."""
+    if isinstance(kind, str):
+        return documented()[kind][0], kind, documented()[kind][1]
+    return status_of(kind), kind.code, (kind.__doc__ or "").strip().splitlines()[0]
+
+
 def documented() -> dict[str, tuple[int, str]]:
     """Code at the top of an answer → (status, what it means)."""
-    told = {each.code: (status_of(each), (each.__doc__ or "").strip().splitlines()[0]) for each in refusals()}
-    return dict(sorted((told | EDGE_CODES).items()))
+    known = {code: (status, text) for status, code, text in map(told, refusals())}
+    return dict(sorted((known | EDGE_CODES).items()))
 
 
 def field_code(code: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
-from companies.api.codes import documented, status_of
+from companies.api.codes import documented
 from companies.api.components import EVERYWHERE, referred
 from companies.api.errors import TITLES
 from companies.api.limits import (
@@ -16,7 +16,6 @@ from companies.api.limits import (
     LONGEST_REQUEST_ID,
     MOST_ERRORS,
 )
-from companies.errors import Refusal
 
 EXAMPLE_ID = "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11"
 SAFE = ("GET", "HEAD")
@@ -102,7 +101,7 @@ def add_refusals(components: dict[str, Any]) -> None:
     """What operations have in common."""
     components["schemas"] |= {"FieldError": FIELD_ERROR, "Problem": PROBLEM}
     components["responses"] |= {
-        shared(status, changes=changes): refusal(status, codes_of(status, changes=changes))
+        shared(status, changes=changes): refusal(status, meanings(status, changes=changes))
         for status in REFUSALS
         for changes in (False, True)
     }
@@ -118,8 +117,8 @@ def codes_of(status: int, *, changes: bool) -> tuple[str, ...]:
     return (*OF_ALL.get(status, ()), *of_changes)
 
 
-def refusals_of(method: str, path: str, own: Iterable[type[Refusal]]) -> dict[str, Any]:
-    """Status → the refusals that an operation can answer: what all can, and the view's own."""
+def refusals_of(method: str, path: str, own: Iterable[tuple[int, str, str]]) -> dict[str, Any]:
+    """Status → the refusals that an operation can answer: what all can, and its own (status, code, meaning)."""
     statuses, changes = {400, 401, 403, 404, 406, 429, 500, 503}, method not in SAFE
     if "{" not in path:
         statuses -= {404} if changes else {403, 404}  # nothing there can be missing, nor closed to a caller
@@ -127,23 +126,27 @@ def refusals_of(method: str, path: str, own: Iterable[type[Refusal]]) -> dict[st
         statuses |= {409, 411, 413, 415}
     if method in ("PUT", "DELETE"):
         statuses.add(412)
-    own_codes: dict[int, list[str]] = {}
-    for kind in own:
-        own_codes.setdefault(status_of(kind), []).append(kind.code)
+    told: dict[int, dict[str, str]] = {}
+    for status, code, text in own:
+        told.setdefault(status, {})[code] = text
     return {
-        str(status): refusal(status, (*own_codes[status], *codes_of(status, changes=changes)))
-        if status in own_codes
+        str(status): refusal(status, told[status] | meanings(status, changes=changes))
+        if status in told
         else {"$ref": f"#/components/responses/{shared(status, changes=changes)}"}
-        for status in sorted(statuses | set(own_codes))
+        for status in sorted(statuses | set(told))
     }
 
 
-def refusal(status: int, codes: Iterable[str]) -> dict[str, Any]:
-    """One status with each of its codes as an example."""
+def meanings(status: int, *, changes: bool) -> dict[str, str]:
+    """The codes that a status has everywhere, with what they mean."""
     every = documented()
-    meaning = {code: every[code][1] for code in codes}
-    listed = "\n".join(f"- `{code}`: {text}" for code, text in meaning.items())
-    examples = {code: {"summary": text, "value": example(status, code, text)} for code, text in meaning.items()}
+    return {code: every[code][1] for code in codes_of(status, changes=changes)}
+
+
+def refusal(status: int, codes: dict[str, str]) -> dict[str, Any]:
+    """One status with each of its codes as an example."""
+    listed = "\n".join(f"- `{code}`: {text}" for code, text in codes.items())
+    examples = {code: {"summary": text, "value": example(status, code, text)} for code, text in codes.items()}
     return {
         "description": f"{REFUSALS[status]}\n\n{listed}",
         "headers": referred([*EVERYWHERE, *REFUSAL_HEADERS.get(status, ())]),

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from django_filters.rest_framework import DjangoFilterBackend
@@ -12,6 +11,7 @@ from drf_spectacular.plumbing import ResolvedComponent, is_list_serializer, is_s
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
+from companies.api.codes import told
 from companies.api.components import EVERYWHERE, add_components, referred
 from companies.api.enums import name_enums
 from companies.api.examples import add_examples
@@ -20,7 +20,6 @@ from companies.api.naming import camel, words
 from companies.api.pagination import DEFAULT_LIMIT, MOST
 from companies.api.refusals import SAFE, add_refusals, refusals_of
 from companies.api.serializers import RowShape, Shape
-from companies.errors import Refusal
 from companies.permissions import Permission
 
 METHODS = ("get", "post", "put", "delete")
@@ -87,7 +86,7 @@ class OperationSchema(AutoSchema):
             answer["headers"] = referred(headers)
             if method == "GET" and "ETag" in headers:
                 operation["responses"]["304"] = {"$ref": "#/components/responses/NotModified"}
-        operation["responses"] |= refusals_of(method, path, self.refused())
+        operation["responses"] |= refusals_of(method, path, self.own_refusals())
         operation["responses"] = dict(sorted(operation["responses"].items()))
         taken = {
             "Idempotency-Key": method not in SAFE,
@@ -152,9 +151,9 @@ class OperationSchema(AutoSchema):
     def is_paged(self) -> bool:
         return any(getattr(each, "name", None) == "cursor" for each in self.get_override_parameters())
 
-    def refused(self) -> Sequence[type[Refusal]]:
-        """The refusals of the view's own that this operation can answer."""
-        return getattr(self.view, "refuses", {}).get(getattr(self.view, "action", None), ())
+    def own_refusals(self) -> list[tuple[int, str, str]]:
+        """(status, code, meaning) of those that the view declares for the action."""
+        return [told(each) for each in getattr(self.view, "refuses", {}).get(getattr(self.view, "action", None), ())]
 
     def _get_serializer_name(self, serializer: Any, direction: str, bypass_extensions: bool = False) -> str:  # noqa: FBT001
         """The name of the type in a generated client: Account is answered, AccountRequest creates, AccountUpdate

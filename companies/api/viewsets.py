@@ -29,7 +29,7 @@ from companies.api.pagination import keyset
 from companies.api.rendering import accepts, refuse_unreadable
 from companies.api.serializers import Nothing
 from companies.authentication import challenge
-from companies.errors import Denied, Missing
+from companies.errors import Denied, Missing, Refusal
 from companies.models import Company, Stamp, id_from
 from companies.permissions import Permission
 
@@ -67,6 +67,8 @@ class ApiViewSet(ViewSet):
     only_reads: ClassVar[bool] = True  # what answers a question writes nothing, so that a replica may answer it
     format_kwarg = None  # no .json endings: the framework asks for it
     schema_tags: ClassVar[Sequence[str]] = ()
+    # Action → the refusals that are its own, as the document tells them; by code where they are raised in other apps.
+    refuses: ClassVar[Mapping[str, Sequence[type[Refusal] | str]]] = {}
     caller: Credential
     now: datetime
 

@@ -21,6 +21,7 @@ ARCHIVED = {None: {"archived": False}, "true": {"archived": True}, "false": {"ar
 
 class AccountViewSet(CompanyViewSet):
     schema_tags = ["Accounts"]
+    refuses = {"destroy": [accounts.AccountNotEmpty]}
     permission_for = {
         **dict.fromkeys(("list", "retrieve", "initial_balance"), Permission.ACCOUNTS_READ),
         **dict.fromkeys(
@@ -113,6 +114,7 @@ class AccountViewSet(CompanyViewSet):
 
 class AccountGroupViewSet(CompanyViewSet):
     schema_tags = ["Account groups"]
+    refuses = {"destroy": [accounts.AccountGroupNotEmpty]}
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.ACCOUNTS_READ),
         **dict.fromkeys(("create", "update", "destroy"), Permission.ACCOUNTS_WRITE),

@@ -6,7 +6,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api.viewsets import CompanyViewSet
+from ledger.dating import PeriodOutOfRange, PeriodTooLong
 from ledger.one_writer import one_writer
+
+PERIODS = (PeriodTooLong, PeriodOutOfRange)  # refused wherever parts get their dates
 
 
 class LedgerViewSet(CompanyViewSet):

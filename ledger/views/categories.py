@@ -23,6 +23,10 @@ CHANGES = ("create", "update", "destroy")
 class CategoryViewSet(LedgerViewSet):
     schema_tags = ["Categories"]
     touches_nothing = frozenset({"create"})
+    refuses = {
+        "update": [categories.CategoryIsSystem, categories.PlTypeInUse],
+        "destroy": [categories.CategoryIsSystem, categories.CategoryInUse],
+    }
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.CATEGORIES_READ),
         **dict.fromkeys(CHANGES, Permission.CATEGORIES_WRITE),
@@ -85,6 +89,10 @@ class CategoryViewSet(LedgerViewSet):
 
 class CounterpartyViewSet(CompanyViewSet):
     schema_tags = ["Counterparties"]
+    refuses = {
+        **dict.fromkeys(("create", "update"), (counterparties.ExternalIdTaken,)),
+        "destroy": [counterparties.CounterpartyInUse],
+    }
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.COUNTERPARTIES_READ),
         **dict.fromkeys(CHANGES, Permission.COUNTERPARTIES_WRITE),

@@ -11,17 +11,23 @@ from companies.api.serializers import SUCCESS, Success
 from companies.errors import Missing
 from companies.permissions import Permission
 from ledger import categorizing, splitting, transfers, uncategorizing
+from ledger.categorizing import SplitExceedsAmount, TransactionLinked
 from ledger.models import Transaction
+from ledger.posting import RateMissing
 from ledger.reading import statuses
 from ledger.serializers import transactions as shapes
 from ledger.serializers.selections import as_id, selected
 from ledger.serializers.transaction_shape import TransactionShape
-from ledger.views.base import LedgerViewSet
+from ledger.views.base import PERIODS, LedgerViewSet
 
 
 class CategorizationViewSet(LedgerViewSet):
     schema_tags = ["Categorizations"]
     schema_noun = "transactions"
+    refuses = {
+        "replace": [SplitExceedsAmount, TransactionLinked, *PERIODS, RateMissing],
+        "categorize": [SplitExceedsAmount, TransactionLinked, *PERIODS, RateMissing],
+    }
     permission_for = {
         "categorization_status": Permission.TRANSACTIONS_READ,
         **dict.fromkeys(("replace", "categorize", "uncategorize"), Permission.TRANSACTIONS_WRITE),
@@ -99,6 +105,18 @@ class CategorizationViewSet(LedgerViewSet):
 class TransferViewSet(LedgerViewSet):
     schema_tags = ["Transfers"]
     schema_noun = "transfer"
+    refuses = {
+        "link": [
+            transfers.AlreadyLinked,
+            transfers.SameAccount,
+            transfers.SameSign,
+            transfers.SourceClosed,
+            transfers.TargetClosed,
+            transfers.AmountsDiffer,
+            RateMissing,
+        ],
+        "unlink": [transfers.NotLinked],
+    }
     permission_for = dict.fromkeys(("link", "unlink"), Permission.TRANSACTIONS_WRITE)
 
     @extend_schema(request=shapes.LinkRequest, responses=Success)

@@ -21,9 +21,10 @@ from companies.models import id_from
 from companies.permissions import Permission
 from ledger import files
 from ledger.models import File, ParseStatus
+from ledger.posting import RateMissing
 from ledger.serializers import files as shapes
-from ledger.sniffing import KINDS
-from ledger.views.base import LedgerViewSet
+from ledger.sniffing import KINDS, UnsupportedFile
+from ledger.views.base import PERIODS, LedgerViewSet
 
 FILTERS = [
     OpenApiParameter("parseStatus", enum=ParseStatus.values),
@@ -35,6 +36,10 @@ CONTENT_TYPES = [kind.content_type for kind in KINDS]
 class FileViewSet(LedgerViewSet):
     schema_tags = ["Files"]
     touches_nothing = frozenset({"create"})  # what arrives has no date yet, and reading it takes its time
+    refuses = {
+        "create": [files.FileTooLarge, UnsupportedFile],
+        **dict.fromkeys(("update", "destroy"), (*PERIODS, RateMissing)),
+    }
     permission_for = {
         **dict.fromkeys(("list", "retrieve", "content"), Permission.FILES_READ),
         **dict.fromkeys(("create", "update", "destroy"), Permission.FILES_WRITE),

@@ -15,6 +15,7 @@ from ledger.views.base import LedgerViewSet
 class ImportHistoryViewSet(LedgerViewSet):
     schema_tags = ["Imports"]
     schema_noun = "import"
+    refuses = {"destroy": [undoing.ImportUndone]}
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.TRANSACTIONS_READ),
         "destroy": Permission.TRANSACTIONS_WRITE,

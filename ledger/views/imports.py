@@ -14,11 +14,13 @@ from companies.permissions import Permission
 from ledger import importing
 from ledger.bulk_body import NotJson
 from ledger.import_body import IMPORT
+from ledger.posting import RateMissing
 from ledger.serializers import imports as shapes
 
 
 class ImportViewSet(CompanyViewSet):
     schema_tags = ["Imports"]
+    refuses = {"create": [RateMissing]}
     permission_for = {"create": Permission.TRANSACTIONS_WRITE}
 
     @extend_schema(

@@ -12,6 +12,7 @@ from companies.permissions import Permission
 from ledger import committed, products
 from ledger.calc.months import last_of_month
 from ledger.models import Product, ProductGroup
+from ledger.posting import RateMissing
 from ledger.rates import rate_table
 from ledger.serializers import products as shapes
 
@@ -23,6 +24,11 @@ READ_AND_WRITE = {
 
 class ProductViewSet(CompanyViewSet):
     schema_tags = ["Products"]
+    refuses = {
+        "list": [RateMissing],
+        **dict.fromkeys(("create", "update"), (products.ProductExternalIdTaken,)),
+        "destroy": [products.ProductInUse],
+    }
     permission_for = READ_AND_WRITE
 
     @extend_schema(responses=shapes.ProductListItem(many=True))
@@ -81,6 +87,7 @@ class ProductViewSet(CompanyViewSet):
 
 class ProductGroupViewSet(CompanyViewSet):
     schema_tags = ["Products"]
+    refuses = {"destroy": [products.ProductGroupNotEmpty]}
     permission_for = READ_AND_WRITE
 
     @extend_schema(responses=shapes.ProductGroupShape(many=True))

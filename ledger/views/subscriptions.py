@@ -33,6 +33,7 @@ class SubscriptionFilter(django_filters.FilterSet):
 
 class SubscriptionViewSet(CompanyViewSet):
     schema_tags = ["Subscriptions"]
+    refuses = {"create": [subscribing.ExternalIdTaken]}
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.SUBSCRIPTIONS_READ),
         "create": Permission.SUBSCRIPTIONS_WRITE,
@@ -74,6 +75,7 @@ class SubscriptionEventFilter(django_filters.FilterSet):
 
 class SubscriptionEventViewSet(CompanyViewSet):
     schema_tags = ["Subscriptions"]
+    refuses = {"create": [subscribing.ExternalIdTaken]}
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.SUBSCRIPTIONS_READ),
         **dict.fromkeys(("create", "destroy", "import_events"), Permission.SUBSCRIPTIONS_WRITE),

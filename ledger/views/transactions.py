@@ -12,13 +12,15 @@ from companies.api.schema import PAGING
 from companies.api.serializers import SUCCESS, Success
 from companies.permissions import Permission
 from ledger import booking
+from ledger.categorizing import SplitExceedsAmount, TransactionLinked
 from ledger.filters import NAMES, ORDERS, PARAMETERS, narrowed, order_of
 from ledger.models import Transaction
+from ledger.posting import RateMissing
 from ledger.reading import read, rendered
 from ledger.serializers import transactions as shapes
 from ledger.serializers.selections import known_ids
 from ledger.serializers.transaction_shape import TransactionShape
-from ledger.views.base import LedgerViewSet
+from ledger.views.base import PERIODS, LedgerViewSet
 
 SORTED_BY = {"date": "date", "amount_value": "amountValue", "id": "id"}
 SORT = OpenApiParameter("sort", enum=list(ORDERS), description="`-date` where it is left out")
@@ -26,6 +28,17 @@ SORT = OpenApiParameter("sort", enum=list(ORDERS), description="`-date` where it
 
 class TransactionViewSet(LedgerViewSet):
     schema_tags = ["Transactions"]
+    refuses = {
+        "create": [booking.ExternalIdTaken],
+        "update": [
+            booking.ExternalIdTaken,
+            booking.InitialBalanceFixed,
+            SplitExceedsAmount,
+            TransactionLinked,
+            *PERIODS,
+            RateMissing,
+        ],
+    }
     permission_for = {
         **dict.fromkeys(("list", "retrieve"), Permission.TRANSACTIONS_READ),
         **dict.fromkeys(("create", "update", "destroy", "batch_delete"), Permission.TRANSACTIONS_WRITE),
