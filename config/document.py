@@ -46,6 +46,7 @@ ENUMS = {
     "ErrorsMode": "ledger.serializers.imports.ON_ERROR",
     "ImportType": "ledger.models.ImportType",
     "MrrType": "analytics.monthly_rows.TYPES",
+    "NotificationType": "notifications.models.NotificationType",
     "ParseStatus": "ledger.models.ParseStatus",
     "Permission": "companies.permissions.Permission",
     "PlType": "ledger.models.PlType",

@@ -1,7 +1,5 @@
 """What every test stands on: the database, Acme and Globex, and callers with every kind of credential."""
 
-import shutil
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +16,7 @@ from companies.permissions import ALL, Role, known
 from config.database import Embedded
 from ledger.rates import load_packaged_rates
 from tests import factories, refusals
+from tests.npm import installed
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
 
@@ -201,11 +200,5 @@ def site(transactional_db: None, settings: Any) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def node_modules() -> None:
-    """Installs the client as its lock file says; where there is no node, or no registry, the tests are skipped."""
-    if not shutil.which("node") or not shutil.which("npm"):
-        pytest.skip("node and npm are not installed: the clients in JavaScript are not tried")
-    if not (CLIENTS / "node_modules" / "openid-client").is_dir():
-        npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"]
-        done = subprocess.run(npm, check=False, cwd=CLIENTS, capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            pytest.skip(f"npm could not install openid-client: {done.stderr[-300:]}")
+    """The clients in JavaScript, installed."""
+    installed("clients", package="openid-client")
