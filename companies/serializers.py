@@ -104,7 +104,7 @@ class NewCompany(Shape):
     domain = DomainField(allow_null=True, required=False)
 
 
-class PermissionList(serializers.ListField):
+class PermissionList(fields.ListField):
     """Permission strings; each once, in the catalogue's order."""
 
     child = fields.ChoiceField(choices=[p.value for p in Permission])

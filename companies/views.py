@@ -60,7 +60,7 @@ class CompanyDetailViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.CompanyShape)
     def retrieve(self, request: Request, company_id: str) -> Response:
-        """One company."""
+        """One company: its settings, its status, and what is computed of it daily."""
         return self.one(self.company, shapes.CompanyShape)
 
     @extend_schema(request=shapes.CompanyShape(partial=True), responses=shapes.CompanyShape)
@@ -113,7 +113,7 @@ class MemberViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.MemberShape)
     def retrieve(self, request: Request, company_id: str, member_id: str) -> Response:
-        """One member."""
+        """One member with role, own permissions and e-mail."""
         return self.one(self.found(Membership.objects.select_related("user"), member_id), shapes.MemberShape)
 
     @extend_schema(request=shapes.MemberInput(partial=True), responses=shapes.MemberShape)
@@ -179,7 +179,7 @@ class ApiKeyViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.ApiKeyShape)
     def retrieve(self, request: Request, company_id: str, key_id: str) -> Response:
-        """One key; never its secret."""
+        """One key: what it may do and when it was last used; never its secret."""
         return self.one(self.found(ApiKey.objects, key_id), shapes.ApiKeyShape)
 
     @extend_schema(responses=Success)

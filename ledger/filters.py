@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -62,7 +62,7 @@ class TimeField(Strict):
         value = parse_datetime(text) if len(text) <= LONGEST_TIME else None
         if value is None or timezone.is_naive(value):
             raise ValueError
-        return value
+        return value.astimezone(UTC)
 
 
 class AmountField(Strict):

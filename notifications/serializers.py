@@ -23,7 +23,7 @@ class NotificationShape(RowShape):
         read_only_fields = fields
 
 
-class IdList(serializers.ListField):
+class IdList(fields.ListField):
     """Up to 10,000 strings; the ids among them. What is no id is an unknown one and left out."""
 
     child = fields.AnyTextField()

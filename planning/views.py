@@ -177,7 +177,7 @@ class PlanItemViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.PlanItemShape)
     def retrieve(self, request: Request, company_id: str, plan_item_id: str) -> Response:
-        """One line of the plan."""
+        """One line of the plan, with the rule by which it is posted."""
         return self.one(self.found(PlanItem.objects, plan_item_id), shapes.PlanItemShape)
 
     @extend_schema(request=shapes.PlanItemShape(partial=True), responses=shapes.PlanItemShape)
@@ -190,7 +190,7 @@ class PlanItemViewSet(CompanyViewSet):
 
     @extend_schema(responses={200: Success})
     def destroy(self, request: Request, company_id: str, plan_item_id: str) -> Response:
-        """Takes the line out of the plan."""
+        """Takes the line out of the plan, with all its postings."""
         budgeting.remove(item=self.locked(plan_item_id), stamp=self.stamp)
         return Response(SUCCESS)
 

@@ -81,6 +81,15 @@ class CountField(WholeField):
         super().__init__(min_value=0, max_value=LARGEST_WHOLE, **kwargs)
 
 
+class ListField(serializers.ListField):
+    """Its length is looked at before its items are: a subclass may make fewer of them."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
+            raise serializers.ValidationError(f"Must have at most {self.max_length:,} items.", code="max_length")
+        return super().to_internal_value(data)
+
+
 class OrderField(WholeField):
     """The range that the contract gives to ``order`` and ``expectedAnnualReturn``."""
 

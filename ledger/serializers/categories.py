@@ -2,8 +2,6 @@
 
 from typing import Any, ClassVar
 
-from rest_framework import serializers
-
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape
 from ledger.models import Category, Counterparty, PlType
@@ -11,7 +9,7 @@ from ledger.models import Category, Counterparty, PlType
 MOST_NAMED = 100  # lines, repeated ones counted
 
 
-class PlTypes(serializers.ListField):
+class PlTypes(fields.ListField):
     """P&L lines, each once, in the order of the statement."""
 
     child = fields.ChoiceField(choices=PlType.choices)

@@ -49,7 +49,7 @@ class ParseData(Shape):
         return instance
 
 
-class TransactionIds(serializers.ListField):
+class TransactionIds(fields.ListField):
     child = fields.IdField()
 
     def __init__(self, **kwargs: Any):

@@ -45,7 +45,7 @@ class AccountViewSet(CompanyViewSet):
 
     @extend_schema(request=shapes.AccountShape, responses={201: shapes.AccountShape})
     def create(self, request: Request, company_id: str) -> Response:
-        """Opens an account."""
+        """Opens an account. Without a currency it is in the company's; what it held before is its initial balance."""
         values = self.parsed(shapes.AccountShape, shown=shapes.AccountListItem)
         account = accounts.open_account(company=self.company, stamp=self.stamp, values=values)
         location = f"/companies/{self.company.id}/accounts/{account.id}"
@@ -53,7 +53,7 @@ class AccountViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.AccountShape)
     def retrieve(self, request: Request, company_id: str, account_id: str) -> Response:
-        """One account."""
+        """One account, archived or not; its balance comes from `data/accountBalanceByAccount`."""
         return self.one(self.found(Account.objects, account_id), shapes.AccountShape)
 
     @extend_schema(request=shapes.AccountShape(partial=True), responses=shapes.AccountShape)
@@ -129,14 +129,14 @@ class AccountGroupViewSet(CompanyViewSet):
 
     @extend_schema(request=shapes.AccountGroupShape, responses={201: shapes.AccountGroupShape})
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a group."""
+        """Adds a group; accounts are moved into it one by one."""
         group = accounts.add_group(company=self.company, stamp=self.stamp, values=self.parsed(shapes.AccountGroupShape))
         location = f"/companies/{self.company.id}/account_groups/{group.id}"
         return self.one(group, shapes.AccountGroupShape, status=201, location=location)
 
     @extend_schema(responses=shapes.AccountGroupShape)
     def retrieve(self, request: Request, company_id: str, account_group_id: str) -> Response:
-        """One account group."""
+        """One account group; its accounts name it in `accountGroupId`."""
         return self.one(self.found(AccountGroup.objects, account_group_id), shapes.AccountGroupShape)
 
     @extend_schema(request=shapes.AccountGroupShape(partial=True), responses=shapes.AccountGroupShape)

@@ -48,7 +48,7 @@ class CategoryViewSet(LedgerViewSet):
 
     @extend_schema(responses=shapes.CategoryShape)
     def retrieve(self, request: Request, company_id: str, category_id: str) -> Response:
-        """One category."""
+        """One category with its P&L lines and how often it is used."""
         return self.one(self.found(Category.objects.with_uses(), category_id), shapes.CategoryShape)
 
     @extend_schema(request=shapes.CategoryShape(partial=True), responses=shapes.CategoryShape)
@@ -114,7 +114,7 @@ class CounterpartyViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.CounterpartyShape)
     def retrieve(self, request: Request, company_id: str, counterparty_id: str) -> Response:
-        """One counterparty."""
+        """One customer, vendor or other counterparty."""
         return self.one(self.found(Counterparty.objects, counterparty_id), shapes.CounterpartyShape)
 
     @extend_schema(request=shapes.CounterpartyShape(partial=True), responses=shapes.CounterpartyShape)

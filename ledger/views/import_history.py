@@ -30,7 +30,7 @@ class ImportHistoryViewSet(LedgerViewSet):
 
     @extend_schema(responses=shapes.ImportShape)
     def retrieve(self, request: Request, company_id: str, import_id: str) -> Response:
-        """One import."""
+        """One import: how many rows were stored, skipped and known, and whether it was undone."""
         return self.one(self.found(ImportBatch.objects, import_id), shapes.ImportShape)
 
     @extend_schema(responses={200: shapes.UndoResult})

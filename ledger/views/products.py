@@ -55,7 +55,7 @@ class ProductViewSet(CompanyViewSet):
         responses={201: shapes.ProductShape},
     )
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a product."""
+        """Adds a product; `externalIds` are unique in the company."""
         product = products.add_product(company=self.company, stamp=self.stamp, values=self.parsed(shapes.ProductShape))
         location = f"/companies/{self.company.id}/products/{product.id}"
         return self.one(product, shapes.ProductShape, status=201, location=location)
@@ -92,14 +92,14 @@ class ProductGroupViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.ProductGroupShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
-        """All product groups."""
+        """All product groups of the company, in their order."""
         self.only_parameters()
         rows = ProductGroup.objects.of(self.company.id).in_order()
         return Response(shapes.ProductGroupShape(rows, many=True).data)
 
     @extend_schema(request=shapes.ProductGroupShape, responses={201: shapes.ProductGroupShape})
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a product group."""
+        """Adds a product group; products name it in `productGroupId`."""
         values = self.parsed(shapes.ProductGroupShape)
         group = products.add_group(company=self.company, stamp=self.stamp, values=values)
         location = f"/companies/{self.company.id}/product_groups/{group.id}"
@@ -107,7 +107,7 @@ class ProductGroupViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.ProductGroupShape)
     def retrieve(self, request: Request, company_id: str, product_group_id: str) -> Response:
-        """One product group."""
+        """One product group; its products name it in `productGroupId`."""
         return self.one(self.found(ProductGroup.objects, product_group_id), shapes.ProductGroupShape)
 
     @extend_schema(request=shapes.ProductGroupShape(partial=True), responses=shapes.ProductGroupShape)

@@ -104,7 +104,7 @@ class SubscriptionEventViewSet(CompanyViewSet):
 
     @extend_schema(responses=shapes.EventShape)
     def retrieve(self, request: Request, company_id: str, subscription_event_id: str) -> Response:
-        """One event."""
+        """One event; a retracted one too, with the time at which it was."""
         return self.one(self.found(SubscriptionEvent.objects, subscription_event_id), shapes.EventShape)
 
     @extend_schema(responses=Success)

@@ -1,0 +1,175 @@
+"""The document tells callers and generators of clients what they need, of every operation and every type."""
+
+import re
+from typing import Any
+
+import pytest
+from drf_spectacular.generators import SchemaGenerator
+
+from analytics.windows import MOST_BARS, MOST_DAYS, MOST_MONTHS
+from companies.api import limits
+from config import gunicorn
+from config.document import ENUMS
+from tests.api.test_document import resolved
+
+DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+OPERATIONS = [
+    (method.upper(), path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()
+]
+EVERY = pytest.mark.parametrize(
+    ("method", "path", "operation"), OPERATIONS, ids=[operation["operationId"] for _, _, operation in OPERATIONS]
+)
+TAGS = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
+ALWAYS = {400, 401, 406, 429, 500, 503}
+ID = "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11"
+
+
+@EVERY
+def test_an_operation_is_named_summed_up_and_described(method, path, operation):
+    assert re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", operation["operationId"])
+    assert re.fullmatch(r"[A-Z][A-Za-z ]{5,50}", operation["summary"])
+    described = operation["description"].partition("Permission:")[0].strip()
+    assert len(described) > 10
+    assert described != operation["summary"]
+    assert len(operation["tags"]) == 1
+    assert set(operation["tags"]) <= set(TAGS)
+
+
+@EVERY
+def test_an_operation_tells_every_refusal_with_its_codes(method, path, operation):
+    expected = set(ALWAYS)
+    if path != "/companies":
+        expected |= {403, 404}
+    if method != "GET":
+        expected |= {403, 409, 411, 413, 415}
+    if method in ("PUT", "DELETE"):
+        expected.add(412)
+    assert expected <= {int(status) for status in operation["responses"]}
+    for status, answer in operation["responses"].items():
+        if int(status) < 400:
+            continue
+        media = resolved(answer)["content"]["application/problem+json"]
+        assert media["schema"] == {"$ref": "#/components/schemas/Problem"}
+        assert media["examples"], status
+        for code, example in media["examples"].items():
+            assert example["value"]["status"] == int(status)
+            assert f"- `{code}`: " in resolved(answer)["description"]
+
+
+def test_a_summary_is_of_one_operation_only():
+    summaries = [operation["summary"] for _, _, operation in OPERATIONS]
+    assert len(set(summaries)) == len(summaries)
+
+
+def test_every_group_is_described_and_used():
+    assert all(TAGS.values())
+    assert set(TAGS) == {tag for _, _, operation in OPERATIONS for tag in operation["tags"]}
+
+
+def test_types_are_called_as_callers_think_of_them():
+    names = set(DOCUMENT["components"]["schemas"])
+    assert {"Account", "AccountRequest", "AccountUpdate", "Transaction", "Problem", "Currency"} <= names
+    assert not [name for name in names if "Shape" in name or "Patched" in name or name.endswith("RequestRequest")]
+
+
+def test_words_that_fields_share_have_one_type_with_a_name():
+    schemas = DOCUMENT["components"]["schemas"]
+    named = {name for name, schema in schemas.items() if "enum" in schema}
+    assert named == set(ENUMS)
+    inline = [
+        (name, word)
+        for name, schema in schemas.items()
+        for word, each in schema.get("properties", {}).items()
+        if "enum" in each or "enum" in each.get("items", {})
+    ]
+    assert inline == []
+
+
+def test_the_base_of_all_shapes_is_not_described_to_callers():
+    texts = [schema.get("description", "") for schema in DOCUMENT["components"]["schemas"].values()]
+    assert any(texts)
+    assert not [text for text in texts if "stored row" in text]
+
+
+def test_every_field_of_an_answer_is_always_there():
+    schemas = DOCUMENT["components"]["schemas"]
+    for name in ("Account", "Transaction", "Category", "PlannedTransaction", "File", "AuditEntry"):
+        assert set(schemas[name]["required"]) == set(schemas[name]["properties"]), name
+    assert "required" not in schemas["PlSplit"]  # only the lines that the part has
+
+
+# ---------------------------------------------------------------------------------------------- limits that are stated
+
+
+def test_the_server_takes_no_longer_lines_than_are_stated():
+    assert gunicorn.limit_request_line == gunicorn.limit_request_field_size == limits.LONGEST_LINE
+
+
+@pytest.mark.django_db
+def test_the_longest_windows_have_as_many_days_and_months_as_are_stated(api):
+    ten_years = {"startDate": "2000-01-01", "endDate": "2010-01-01"}
+    flows = api.post("data/cashFlowTimeSeries", ten_years).json()
+    assert len(flows["inflow"]) == MOST_DAYS
+    assert len(api.post("data/revenueExpensesBar", ten_years).json()) == MOST_BARS
+    twenty = {"mrrType": "mrr", "startMonth": "2000-01", "endMonth": "2019-12"}
+    assert len(api.post("data/monthlyData", twenty).json()) == MOST_MONTHS
+    longer = api.post("data/monthlyData", twenty | {"endMonth": "2020-01"})
+    assert longer.json()["errors"][0]["code"] == "window_too_long"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("spelled", [ID.replace("-", ""), f"{{{ID}}}", f"urn:uuid:{ID}"])
+def test_an_id_has_one_spelling_in_bodies_and_filters_too(api, spelled):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "x"}).json()["id"]
+    wrong = api.post("accounts", {"type": "bank", "name": "x", "accountGroupId": spelled.replace(ID, vendor)})
+    assert wrong.json()["errors"][0]["code"] == "unknown_id"
+    for path, name in (
+        ("transactions", "counterpartyId"),
+        ("transactions", "accountId"),
+        ("subscriptions", "customerId"),
+    ):
+        text = spelled.replace(ID, vendor).replace(ID.replace("-", ""), vendor.replace("-", ""))
+        assert api.get(path, {name: text}).json()["errors"][0]["code"] == "invalid_filter"
+        assert api.get(path, {name: vendor}).status_code == 200
+
+
+@pytest.mark.django_db
+def test_texts_of_a_refusal_are_no_longer_than_stated_whatever_was_sent(api):
+    body = api.post("accounts", {"type": "y" * 10_000, "name": "x"}).json()
+    assert max(len(each["detail"]) for each in body["errors"]) <= limits.LONGEST_DETAIL
+    keys = {"k" * 5_000: {"skipped": True}}
+    planned = {"accountId": None, "name": "x", "startDate": "2026-01-01", "amountValue": "1.00", "overrides": keys}
+    pointers = [each["pointer"] for each in api.post("planned_transactions", planned).json()["errors"]]
+    assert [len(each) for each in pointers] == [limits.LONGEST_POINTER]
+
+
+@pytest.mark.django_db
+def test_no_more_faults_are_told_than_stated(api):
+    wrong = api.post("notifications/batch_delete", {"notificationIds": [1] * 5_000})
+    assert len(wrong.json()["errors"]) == limits.MOST_ERRORS
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "parameter", "longest"),
+    [
+        ("audit_log", "actor", 64),
+        ("audit_log", "entityType", 40),
+        ("audit_log", "entityId", 64),
+        ("subscriptions", "externalId", 200),
+        ("transactions", "q", 500),
+    ],
+)
+def test_a_filter_takes_texts_as_long_as_stated(api, path, parameter, longest):
+    assert api.get(path, {parameter: "x" * longest}).status_code == 200
+    assert api.get(path, {parameter: "x" * (longest + 1)}).status_code == 400
+
+
+@pytest.mark.django_db
+def test_a_time_and_a_list_are_as_long_as_stated(api):
+    time = "2026-01-31T12:00:00.123456+05:30:15.123456"
+    assert len(time) <= limits.LONGEST_TIME
+    assert api.get("transactions", {"updatedSince": time}).status_code == 200
+    assert api.get("transactions", {"accountId": [ID] * 201}).json()["errors"][0]["code"] == "invalid_filter"
+    many = {"name": "x", "plTypes": ["ga"] * 101}
+    assert api.post("categories", many).json()["errors"][0]["code"] == "too_long"
