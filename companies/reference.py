@@ -14,7 +14,7 @@ from companies.api.methods import read_only
 @lru_cache(maxsize=1)
 def document() -> bytes:
     """The OpenAPI 3.1 document as JSON; made once a process."""
-    return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True), option=orjson.OPT_INDENT_2)
+    return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True))
 
 
 @read_only

@@ -86,7 +86,7 @@ class ListField(serializers.ListField):
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
-            raise serializers.ValidationError(f"Must have at most {self.max_length:,} items.", code="max_length")
+            raise serializers.ValidationError(f"Must have at most {self.max_length:,} items.", code="too_long")
         return super().to_internal_value(data)
 
 
