@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
-from companies.models import Membership
+from companies.models import ApiKey, Membership
 from ledger.models import ImportBatch
 from tests.anyrow import any_row, company_models, loosen
 
@@ -21,6 +21,7 @@ NAMED: dict[str, Any] = {
     **{f"{model.__name__[:1].lower()}{model.__name__[1:]}Id": model for model in company_models()},
     "memberId": Membership,
     "importId": ImportBatch,
+    "keyId": ApiKey,
 }
 NOT_IDS = {"originalDate": "2026-01-31"}
 # An app's connection belongs to a person: everyone may ask for their own, so the rules of keys do not hold for it.
