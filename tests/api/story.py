@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
@@ -33,10 +34,11 @@ class Story:
     headers: dict[str, str] = field(default_factory=dict)  # of the API key, once there is one
     company: str = ""
     told: dict[str, dict[str, Any]] = field(default_factory=dict)
-    secrets: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)  # what differs by chance or setting → what is shown
     seen: dict[str, str] = field(default_factory=dict)  # id → the one that is shown
 
     def __post_init__(self) -> None:
+        self.secrets |= {settings.APP_URL: "https://finance.example/app", settings.BASE_URL: "https://finance.example"}
         self.monkeypatch.setattr("django.utils.timezone.now", lambda: self.now)
 
     def get(self, path: str, query: Any = None, **kinds: Any) -> Any:

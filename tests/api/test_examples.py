@@ -35,10 +35,10 @@ def examples(monkeypatch) -> dict[str, Any]:
 
 
 def test_the_kept_examples_are_what_is_answered(examples):
-    """With WRITE_EXAMPLES=1 they are written anew; look at the difference before it is committed."""
+    """With WRITE_EXAMPLES=1 they are written anew: look at the difference before it is committed."""
     if os.environ.get("WRITE_EXAMPLES"):
         KEPT.write_text(json.dumps(examples, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    assert examples == json.loads(KEPT.read_text(encoding="utf-8"))
+    assert examples == json.loads(KEPT.read_text(encoding="utf-8")), "WRITE_EXAMPLES=1 writes them anew."
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each["operationId"])
