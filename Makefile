@@ -32,8 +32,9 @@ endef
 run: $(RUNS)
 	@$(BIN)/python manage.py up
 
+# As many at once as there are processors; tests of one file stay together, for their servers are made once.
 test: $(TESTS) chromium check
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 check: $(TESTS) openapi
 	$(call quietly,$(BIN)/ruff check .)

@@ -38,13 +38,24 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
         load_packaged_rates(now=datetime.now(tz=UTC))
 
 
+EMPTIED = {"database": False}  # by a test that committed, the last of this process
+
+
 @pytest.fixture(autouse=True)
-def rates_again(request: Any) -> None:
-    """Tests that commit leave an empty database behind; the next one of them finds the rates again."""
+def rates_again(request: Any, django_db_blocker: Any) -> None:
+    """Tests that commit leave an empty database behind; whatever test comes next finds the rates again."""
     marked = request.node.get_closest_marker("django_db")
-    if {"transactional_db", "live_server"} & set(request.fixturenames) or (marked and marked.kwargs.get("transaction")):
+    commits = {"transactional_db", "live_server"} & set(request.fixturenames) or (
+        marked and marked.kwargs.get("transaction")
+    )
+    if commits:
         request.getfixturevalue("transactional_db")
         load_packaged_rates(now=datetime.now(tz=UTC))
+        EMPTIED["database"] = True
+    elif EMPTIED["database"] and (marked or "db" in request.fixturenames):
+        with django_db_blocker.unblock():  # before the test's own transaction, so that they stay
+            load_packaged_rates(now=datetime.now(tz=UTC))
+        EMPTIED["database"] = False
 
 
 @pytest.fixture(autouse=True)
