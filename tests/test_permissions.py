@@ -1,25 +1,32 @@
-"""Every endpoint × every kind of caller: the table below is the whole of who may do what.
+"""Every operation of the OpenAPI document × every credential: who gets in, and what the others are told.
 
-The endpoints come from the address space itself: one that is missing in the table fails a test.
+Two tables say it, read from the decisions and not from the code: NEEDS, an operation's permission, and CREDENTIALS, how
+far each kind of caller comes. How many pairs that are: ``pytest -sk every_operation_stands tests/test_permissions.py``.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from django.urls import get_resolver
+from drf_spectacular.generators import SchemaGenerator
 
 from companies.api.viewsets import ApiViewSet, CompanyViewSet
-from companies.permissions import ALL, Permission, Role
+from companies.models import Company
+from companies.permissions import Permission, Role
+from oauth.registration import register
 from tests import factories
+from tests.api.bodies import UNKNOWN
 from tests.conftest import Api
+from tests.oauth.conftest import REDIRECT, Flow
 
 pytestmark = pytest.mark.django_db
 
 ANYONE = "any member"
-UNKNOWN = "00000000-0000-7000-8000-000000000000"
 
-# Below /companies/{companyId}, with {} for an id: the permission of each method, read from the decisions, not the code.
+# Below /companies/{companyId}, with {} for an id: the permission of each method.
 NEEDS: dict[str, dict[str, str]] = {
     "": {"GET": "company:read", "PUT": "company:write"},
     "logo": {"PUT": "company:write", "DELETE": "company:write"},
@@ -72,7 +79,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "product_groups": {"GET": "products:read", "POST": "products:write"},
     "product_groups/{}": {"GET": "products:read", "PUT": "products:write", "DELETE": "products:write"},
     "subscriptions": {"GET": "subscriptions:read", "POST": "subscriptions:write"},
-    "subscriptions/{}": {"GET": "subscriptions:read", "PUT": "subscriptions:write", "DELETE": "subscriptions:write"},
+    "subscriptions/{}": {"GET": "subscriptions:read"},
     "subscription_events": {"GET": "subscriptions:read", "POST": "subscriptions:write"},
     "subscription_events/{}": {"GET": "subscriptions:read", "DELETE": "subscriptions:write"},
     "subscription_events/import": {"POST": "subscriptions:write"},
@@ -89,81 +96,241 @@ NEEDS: dict[str, dict[str, str]] = {
     "notifications/batch_delete": {"POST": "notifications:write"},
 }
 
+# What is answered to those who get in, with an empty body, about things that do not exist: 404 where the address has
+# an id, 200 to a read, 400 to a write; but these take an empty body, or a form.
+OTHERWISE = {
+    ("", "PUT"): 200, ("logo", "DELETE"): 200, ("notifications/read_all", "POST"): 200,
+    ("files", "POST"): 415,
+}  # fmt: skip
+
 READS = {p.value for p in Permission if p.value.endswith(":read")} - {"audit:read"}
 WRITES = {p.value for p in Permission if p.value.endswith(":write")}
+EVERYTHING = {p.value for p in Permission}
 ROLES = {
-    Role.OWNER: {p.value for p in Permission},
-    Role.ADMIN: {p.value for p in Permission} - {"company:manage"},
+    Role.OWNER: EVERYTHING,
+    Role.ADMIN: EVERYTHING - {"company:manage"},
     Role.EDITOR: READS | WRITES,
     Role.VIEWER: READS | {"notifications:write"},
 }
 
-
-def routes(patterns=None, prefix: str = "") -> Iterator[tuple[type, str, str]]:
-    """(view class, method, address) of every operation of the API."""
-    for pattern in get_resolver().url_patterns if patterns is None else patterns:
-        address = prefix + str(pattern.pattern)
-        if hasattr(pattern, "url_patterns"):
-            yield from routes(pattern.url_patterns, address)
-        elif issubclass(getattr(pattern.callback, "cls", object), ApiViewSet):
-            for method in pattern.callback.actions:
-                if method != "head":
-                    yield pattern.callback.cls, method.upper(), address
+IN = (0, "")  # let in
+NOBODY, REFUSED = (401, "not_authenticated"), (401, "invalid_credentials")
+STRANGER = (404, "not_found")
+DENIED, FORGED = (403, "permission_denied"), (403, "csrf_failed")
+Outcome = tuple[int, str]
 
 
-def below_company(address: str) -> str:
-    """companies/<str:company_id>/accounts/<str:account_id> → accounts/{}"""
-    return re.sub(r"<[^>]+>", "{}", address).removeprefix("companies/{}").removeprefix("/")
+def below_company(path: str) -> str:
+    """/companies/{companyId}/accounts/{accountId} → accounts/{}"""
+    return re.sub(r"{\w+}", "{}", path).removeprefix("/companies/{}").removeprefix("/")
 
 
-OPERATIONS = sorted({(below_company(a), method) for view, method, a in routes() if issubclass(view, CompanyViewSet)})
+DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+DOCUMENTED = [(path, method.upper()) for path, item in DOCUMENT["paths"].items() for method in item]
+OPERATIONS = sorted((below_company(path), method) for path, method in DOCUMENTED if "{companyId}" in path)
+OUTSIDE = [("/companies", "GET"), ("/companies", "POST")]
 
 
-def call(api: Api, method: str, path: str) -> int:
-    """The status of a call with an empty body about things that do not exist."""
-    answer = getattr(api, method.lower())(path.replace("{}", UNKNOWN), *([{}] if method in ("POST", "PUT") else []))
-    if answer.status_code == 403:
-        assert answer.json()["code"] == "permission_denied"
-    return answer.status_code
+class World:
+    """Acme with its people, Globex with Carol, and the credentials of all of them, each made when it is first asked."""
+
+    def __init__(self, *, acme: Company, globex: Company, make_api: Any, browser_of: Any):
+        self.acme, self.globex, self.make_api, self.browser_of = acme, globex, make_api, browser_of
+        self.made: dict[Any, Api] = {}
+
+    def once(self, name: Any, make: Callable[[], Api]) -> Api:
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
+
+    def header(self, text: str, *, beside: Api | None = None) -> Api:
+        caller = Api(self.acme, session=beside.client if beside else None)
+        caller.headers = {"Authorization": text}
+        return caller
+
+    def key(self, *permissions: str) -> Api:
+        return self.once(permissions, lambda: self.make_api(self.acme, *permissions))
+
+    def all_but(self, needed: str) -> Api:
+        return self.key(*sorted(EVERYTHING - {needed}))
+
+    def foreign_key(self) -> Api:
+        return self.once("foreign", lambda: Api(self.acme, key=self.make_api(self.globex).key))
+
+    def session(self, role: Role, company: Company | None = None) -> Api:
+        of = company or self.acme
+
+        def make() -> Api:
+            person = factories.member(of, f"{role}@{of.name}.example", role=role)
+            return self.browser_of(person, self.acme)
+
+        return self.once((role, of.id), make)
+
+    def forged(self) -> Api:
+        """The owner's session in a browser that another site makes call."""
+        browser = self.session(Role.OWNER)
+        browser.client.handler.enforce_csrf_checks = True
+        return browser
+
+    def token(self, company: Company, scope: str) -> Api:
+        """An app's token that the company's owner agreed to."""
+
+        def make() -> Api:
+            owner = factories.member(company, f"owner@{company.name}.example", role=Role.OWNER)
+            app = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+            flow = Flow(application=app)
+            flow.sign_in(owner)
+            return self.header(f"Bearer {flow.tokens(company, scope=scope)['access_token']}")
+
+        return self.once((company.id, scope), make)
+
+
+@dataclass(frozen=True)
+class Credential:
+    """A kind of caller: how one is made for an operation, what it holds, or what it is told whatever it asks."""
+
+    caller: Callable[[World, str], Api]  # (world, the permission that the operation needs)
+    holds: Callable[[str], bool] = lambda needed: True
+    told: Outcome | None = None
+    app: bool = False
+    person: bool = False
+
+    def outcome(self, path: str, method: str) -> Outcome:
+        if self.told in (NOBODY, REFUSED) or (self.told == FORGED and method != "GET"):
+            return self.told
+        if path == "/companies":
+            return IN if method == "GET" or self.person else DENIED
+        if self.told == STRANGER:
+            return STRANGER
+        needed = NEEDS[path][method]
+        return IN if needed == ANYONE or self.holds(needed) else DENIED
+
+
+def exactly(world: World, needed: str) -> Api:
+    return world.key("accounts:read" if needed == ANYONE else needed)
+
+
+CREDENTIALS: dict[str, Credential] = {
+    "no credential": Credential(lambda world, _: Api(world.acme), told=NOBODY),
+    "a garbage key": Credential(lambda world, _: world.header("Bearer svc_garbage"), told=REFUSED),
+    "a garbage token": Credential(lambda world, _: world.header("Bearer eyJhbGciOiJub25lIn0.e30."), told=REFUSED),
+    "another scheme": Credential(lambda world, _: world.header("Basic YTpi"), told=REFUSED),
+    "garbage beside a session": Credential(
+        lambda world, _: world.header("Bearer x", beside=world.session(Role.OWNER)), told=REFUSED
+    ),
+    "a key with exactly the permission": Credential(exactly),
+    "a key with all others": Credential(lambda world, needed: world.all_but(needed), holds=lambda needed: False),
+    "another company's key": Credential(lambda world, _: world.foreign_key(), told=STRANGER),
+    "the owner's session": Credential(lambda world, _: world.session(Role.OWNER), person=True),
+    "an admin's session": Credential(
+        lambda world, _: world.session(Role.ADMIN), holds=lambda needed: needed in ROLES[Role.ADMIN], person=True
+    ),
+    "an editor's session": Credential(
+        lambda world, _: world.session(Role.EDITOR), holds=lambda needed: needed in ROLES[Role.EDITOR], person=True
+    ),
+    "a viewer's session": Credential(
+        lambda world, _: world.session(Role.VIEWER), holds=lambda needed: needed in ROLES[Role.VIEWER], person=True
+    ),
+    "another company's owner's session": Credential(
+        lambda world, _: world.session(Role.OWNER, world.globex), told=STRANGER, person=True
+    ),
+    "a session without the CSRF token": Credential(lambda world, _: world.forged(), told=FORGED, person=True),
+    "an app that may read": Credential(
+        lambda world, _: world.token(world.acme, "svc:read"), holds=lambda needed: needed in READS, app=True
+    ),
+    "an app that may write": Credential(
+        lambda world, _: world.token(world.acme, "svc:write"), holds=lambda needed: needed in WRITES, app=True
+    ),
+    "another company's app": Credential(
+        lambda world, _: world.token(world.globex, "svc:read svc:write"), told=STRANGER, app=True
+    ),
+}
+
+
+@pytest.fixture
+def world(acme, globex, make_api, browser_of) -> World:
+    return World(acme=acme, globex=globex, make_api=make_api, browser_of=browser_of)
+
+
+def call(api: Api, method: str, path: str) -> Any:
+    """A call with an empty body about things that do not exist."""
+    return getattr(api, method.lower())(path.replace("{}", UNKNOWN), *([{}] if method in ("POST", "PUT") else []))
 
 
 def test_every_operation_stands_in_the_table():
-    assert not [(path, method) for path, method in OPERATIONS if method not in NEEDS.get(path, {})]
-    outside = {(method, address) for view, method, address in routes() if not issubclass(view, CompanyViewSet)}
-    assert outside == {("GET", "companies"), ("POST", "companies")}
+    """In the document as in the address space: one that is left out of either is found."""
+    pairs = len(DOCUMENTED) * len(CREDENTIALS)
+    print(f"{len(DOCUMENTED)} operations × {len(CREDENTIALS)} credentials = {pairs} pairs")  # noqa: T201 - what was asked
+    in_table = {(path, method) for path, methods in NEEDS.items() for method in methods}
+    assert set(OPERATIONS) == in_table
+    assert sorted(set(DOCUMENTED) - {each for each in DOCUMENTED if "{companyId}" in each[0]}) == OUTSIDE
+    assert {(re.sub(r"{\w+}", "{}", path), method) for path, method in DOCUMENTED} == set(routes())
 
 
-@pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_a_key_needs_exactly_the_operations_permission(make_api, acme, path, method):
-    needed = NEEDS[path][method]
-    if needed == ANYONE:
-        assert call(make_api(acme, "accounts:read"), method, path) in (200, 404)
+def routes(patterns: Any = None, prefix: str = "/") -> Iterator[tuple[str, str]]:
+    """(address, method) of every operation that is routed."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        address = prefix + re.sub(r"<[^>]+>", "{}", str(pattern.pattern))
+        if hasattr(pattern, "url_patterns"):
+            yield from routes(pattern.url_patterns, address)
+        elif issubclass(getattr(pattern.callback, "cls", object), ApiViewSet):
+            yield from ((address, method.upper()) for method in pattern.callback.actions if method != "head")
+
+
+@pytest.mark.parametrize("name", CREDENTIALS)
+def test_each_credential_gets_in_where_the_table_says_and_nowhere_else(world, name):
+    credential, wrong = CREDENTIALS[name], {}
+    for path, method in [*OPERATIONS, *OUTSIDE]:
+        needed = NEEDS.get(path, {}).get(method, ANYONE)
+        caller = credential.caller(world, needed)
+        answer = call(caller, method, path)
+        outcome = credential.outcome(path, method)
+        if outcome == IN:
+            found = [answer.status_code != let_in(path, method) and answer.content]
+        else:
+            found = [(answer.status_code, answer.json()["code"]) != outcome and answer.content]
+            found += list(mistakes(answer, credential, needed))
+        if outcome in (NOBODY, REFUSED, STRANGER):
+            found.append(told(answer) != told(call_about_nothing(caller, method, path)) and "tells what there is")
+        found.append("RateLimit-Remaining" not in answer.headers and "no budget")
+        if any(found):
+            wrong[f"{method} {path}"] = (outcome, [each for each in found if each])
+    assert wrong == {}
+
+
+def let_in(path: str, method: str) -> int:
+    """The status of those who get in."""
+    if "{}" in path:
+        return 404
+    return OTHERWISE.get((path, method), 200 if method == "GET" else 400)
+
+
+def mistakes(answer: Any, credential: Credential, needed: str) -> Iterator[str]:
+    """What a refusal should say and does not."""
+    challenge = answer.get("WWW-Authenticate", "")
+    if answer.status_code == 401 and not challenge.startswith("Bearer "):
+        yield f"no challenge: {challenge}"
+    if answer.status_code == 401 and ('error="invalid_token"' in challenge) != (credential.told == REFUSED):
+        yield f"the challenge names the wrong error: {challenge}"
+    if answer.json()["code"] != "permission_denied" or needed == ANYONE:
         return
-    assert call(make_api(acme, needed), method, path) not in (401, 403, 405)
-    without = make_api(acme, *(p.value for p in ALL if p.value != needed))
-    answer = getattr(without, method.lower())(path.replace("{}", UNKNOWN))
-    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
-    assert needed in answer.json()["detail"]
+    if needed not in answer.json()["detail"]:
+        yield "the permission is not named"
+    if ('error="insufficient_scope"' in challenge) != credential.app:
+        yield f"the challenge is not one for this caller: {challenge}"
+    if credential.app and ("scope=" in challenge) != (needed in READS | WRITES):
+        yield f"the challenge offers what no scope gives: {challenge}"
 
 
-@pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_people_may_what_their_role_may_and_strangers_nothing(browser_of, client, acme, globex, path, method):
-    needed = NEEDS[path][method]
-    for role, held in ROLES.items():
-        person = browser_of(factories.member(acme, f"{role}@acme.example", role=role), acme)
-        status = call(person, method, path)
-        assert (status == 403) == (needed != ANYONE and needed not in held), (role, status)
-        assert status not in (401, 405, 500)
-    stranger = browser_of(factories.member(globex, "stranger@globex.example", role=Role.OWNER), acme)
-    assert call(stranger, method, path) == 404
-    assert call(Api(acme, session=client), method, path) == 401
+def call_about_nothing(caller: Api, method: str, path: str) -> Any:
+    """The same call about a company that does not exist."""
+    return call(caller, method, path if path.startswith("/") else f"/companies/{UNKNOWN}/{path}".rstrip("/"))
 
 
-def test_the_list_of_companies_is_for_every_caller_and_starting_one_for_people(client, api, browser_of, bob, acme):
-    assert api.get("/companies").status_code == browser_of(bob, acme).get("/companies").status_code == 200
-    assert client.get("/companies").status_code == 401
-    assert api.post("/companies", {"name": "x"}).status_code == 403
-    assert browser_of(bob, acme).post("/companies", {"name": "x"}).status_code == 201
+def told(answer: Any) -> tuple[int, str | None, dict[str, Any]]:
+    """An answer but for what names the request."""
+    body = {name: value for name, value in answer.json().items() if name not in {"instance", "requestId"}}
+    return answer.status_code, answer.get("WWW-Authenticate"), body
 
 
 def test_a_view_without_a_permission_for_an_action_cannot_be_routed():

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from companies.api import replica
 from companies.api.viewsets import ApiViewSet
 from ledger.sniffing import KINDS
-from tests.api.test_fuzz import address, filled, ids, taken
+from tests.api.bodies import address, filled, ids, taken
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db

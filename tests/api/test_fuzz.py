@@ -5,13 +5,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.test_permissions import OPERATIONS, UNKNOWN
+from tests.api.bodies import UNKNOWN, address, filled, ids, taken
+from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
+assert ids  # a fixture
 
 ODD_TEXTS = [
     "", " ", "\0", "a\0b", "\ud7ff", "\uffff", "𝕏", "\u202e", "e\u0301" * 50, "x" * 12_000, "' OR 1=1 --", "<script>",
@@ -28,91 +29,6 @@ VALUES = st.recursive(
 PARAMETERS = ["limit", "cursor", "startDate", "endDate", "archived", "q", "sort", "accountId", "since", "replaceWith"]
 QUERIES = st.dictionaries(st.sampled_from(PARAMETERS) | TEXTS, TEXTS, max_size=2)
 
-DAYS = {"startDate": "2024-01-01", "endDate": "2024-03-31"}
-MONEY = {"amountValue": "-1.00", "amountCurrency": "EUR"}
-PLANNED = {"accountId": "accounts", "name": "Rent", "startDate": "2024-01-31", "amountValue": "-1.00"}
-RULE = {"frequency": "month", "interval": 1, "lastDayOfMonth": True, "end": {"type": "count", "count": 3}}
-PRICE = {"value": 10.5, "currency": "EUR"}
-EVENT = {"effectiveDate": "2024-01-01", "committedDate": "2024-01-01", "amountValue": "10.00", "amountCurrency": "EUR"}
-IDS = {"mode": "ids", "ids": ["transactions"]}
-# A body that each operation takes; where the name of a list stands for an id, a row of it is put.
-BODIES: dict[str, dict[str, Any]] = {
-    "": {"name": "Acme", "baseCurrency": "USD", "domain": "a.example", "dataStartDate": "2020-01-01"},
-    "logo": {"imageBase64": "iVBORw0KGgo="},
-    "members": {"email": "z@acme.example", "role": "viewer", "permissions": ["accounts:read"]},
-    "api_keys": {"name": "x", "permissions": ["accounts:read"], "expiresTime": "2999-01-01T00:00:00Z"},
-    "accounts": {"type": "bank", "name": "x", "accountGroupId": "account_groups", "order": 1, "defaultCurrency": "EUR",
-                 "expectedAnnualReturn": 1, "importSettings": {"csv": {"a": 1}}, "defaultCategoryId": "categories"},
-    "accounts/{}/change_group": {"accountGroupId": "account_groups"},
-    "accounts/{}/initial_balance": {"date": "2024-01-01", "amountValue": "1.00"},
-    "account_groups": {"name": "x", "order": 1, "archived": True},
-    "transactions": {"accountId": "accounts", "date": "2024-01-01", "fromTo": "x", "description": "x", "notes": "x",
-                     "pending": False, "externalId": "e", **MONEY},
-    "transactions/{}/categorizations": {"categorizations": {"a": {"categoryId": "categories", "plSplit": {"ga": -0.5},
-        "usingDateRule": {"type": "servicePeriod", **DAYS}, "passThroughTax": -0.1,
-        "counterparty": {"type": "customer", "id": "counterparties"}}}},
-    "transactions/import": {"transactions": [{"accountId": "accounts", "date": "2024-05-01", "fromTo": "x",
-        "externalId": "i", "categoryId": "categories", "plType": "ga", **MONEY}], "onError": "skip",
-        "duplicates": "skip"},
-    "transactions/batch_delete": {"transactionIds": ["transactions"]},
-    "transactions/categorize": {"selection": IDS, "categoryId": "categories", "plType": "ga", "passThroughTax": -0.1,
-                                "usingDateRule": {"type": "month"}},
-    "transactions/uncategorize": {"selection": {"mode": "filter", "filter": {"q": "x", **DAYS}, "excludedIds": []}},
-    "transactions/categorization_status": {"transactionIds": ["transactions"]},
-    "transactions/link_transfer": {"sourceTransactionId": "transactions", "targetTransactionId": "transactions",
-                                   "sourceCategorizationId": None, "force": True},
-    "transactions/unlink_transfer": {"transactionId": "transactions", "categorizationId": UNKNOWN},
-    "categories": {"name": "x", "emoji": "x", "plTypes": ["ga"], "order": 1},
-    "counterparties": {"type": "customer", "name": "x", "externalId": "x"},
-    "files": {},
-    "planned_transactions": {**PLANNED, "recurrence": RULE, "categoryId": "categories", "invoiceDate": "2024-01-01",
-                             "usingDateRule": {"type": "month"}, "passThroughTaxAmount": "-0.10",
-                             "externalData": {"attempted": True, "attemptCount": 1}},
-    "planned_transactions/{}/overrides/{}": {"skipped": True, "date": "2024-02-02", "amountValue": "1.00"},
-    "plan_items": {"month": "2024-01", "plType": "ga", "categoryId": "categories", "duration": 3, "frequency": 1,
-                   "amount": {"type": "relative", "amount": PRICE, "relativeChange": 0.1}},
-    "products": {"name": "x", "productGroupId": "product_groups", "order": 1, "externalIds": ["p"]},
-    "product_groups": {"name": "x", "order": 1},
-    "subscriptions": {"customerId": "counterparties", "productId": "products", "externalId": "s"},
-    "subscription_events": {"subscriptionId": "subscriptions", "interval": "month", "intervalCount": 1, **EVENT},
-    "subscription_events/import": {"events": [{"subscriptionId": "subscriptions", **EVENT}], "onError": "skip"},
-    "data/monthlyData": {"mrrType": "mrr", "startMonth": "2024-01", "endMonth": "2024-03", "productIds": ["products"]},
-    "data/profitAndLoss": {"startMonth": "2024-01", "endMonth": "2024-03", "showAllCategories": True},
-    "data/forecastCashFlowTimeSeries": {"endDate": "2026-12-31", "interval": "week", "cutoverDate": "2024-01-01"},
-    "notifications/batch_delete": {"notificationIds": [UNKNOWN]},
-}  # fmt: skip
-# Rows to work on, in the order in which they can be made.
-ROWS = [
-    "account_groups", "categories", "accounts", "counterparties", "transactions", "product_groups", "products",
-    "subscriptions", "subscription_events", "plan_items", "planned_transactions", "members", "api_keys",
-]  # fmt: skip
-
-
-@pytest.fixture
-def ids(api) -> dict[str, str]:
-    """One row of everything, so that the calls get past the 404."""
-    found: dict[str, str] = {}
-    for name in ROWS:
-        made = api.post(name, filled(BODIES[name], found))
-        assert made.status_code in (201, 404), (name, made.content)
-        if made.status_code == 201:
-            found[name] = made.json()["id"]
-    body = filled(BODIES["transactions/import"], found)
-    found["imports"] = api.post("transactions/import", body).json()["importId"]
-    paper = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
-    made = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
-    if made.status_code == 201:
-        found["files"] = made.json()["id"]
-    return found
-
-
-def filled(body: Any, ids: dict[str, str]) -> Any:
-    if isinstance(body, dict):
-        return {name: filled(value, ids) for name, value in body.items()}
-    if isinstance(body, list):
-        return [filled(value, ids) for value in body]
-    return ids.get(body, body) if isinstance(body, str) else body
-
 
 def places(body: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where in a body something stands: () is the body itself."""
@@ -126,16 +42,6 @@ def with_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
     copy = dict(body) if isinstance(body, dict) else list(body)
     copy[path[0]] = with_value(copy[path[0]], path[1:], value)
     return copy
-
-
-def taken(path: str) -> dict[str, Any]:
-    """The body that an operation takes."""
-    return BODIES.get(path) or BODIES.get(path.removesuffix("/{}")) or (DAYS if path.startswith("data/") else {})
-
-
-def address(path: str, ids: dict[str, str]) -> str:
-    row = ids.get(path.partition("/")[0], UNKNOWN)
-    return path.replace("{}", row, 1).replace("{}", "2024-01-31")
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.test_fuzz import BODIES, filled, ids
+from tests.api.bodies import BODIES, filled, ids
 
 pytestmark = pytest.mark.django_db
 assert ids  # a fixture
