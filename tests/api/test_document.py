@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from companies.api import replica
 from companies.api.viewsets import ApiViewSet
 from ledger.sniffing import KINDS
-from tests.api.bodies import address, filled, ids, taken
+from tests.api.bodies import ANOTHER, address, filled, ids, taken
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
@@ -36,8 +36,6 @@ TOLD = {
 ALWAYS = {"ETag", "Location", "Ignored-Fields"}
 # Rows are changed, so that everything is there to be read, before they are deleted.
 ORDER = ["PUT", "GET", "POST", "DELETE"]
-# What may be there once only: not as in the rows that are there already.
-ANOTHER = {"externalId": "another", "externalIds": ["another"], "email": "another@acme.example"}
 # These find nothing to work on.
 REFUSED = {
     "POST transactions/link_transfer", "POST transactions/unlink_transfer", "PUT logo", "PUT notifications/{}/read",
