@@ -215,6 +215,7 @@ def test_cross_user_rights_delete_everyones_in_the_company_only(api, alice, bob,
         ({"notificationIds": "all"}, "#/notificationIds", "invalid_value"),
         ({"notificationIds": [7]}, "#/notificationIds/0", "invalid_value"),
         ({"notificationIds": [UNKNOWN] * 10_001}, "#/notificationIds", "too_long"),
+        ({"notificationIds": ["no id"] * 10_001}, "#/notificationIds", "too_long"),
     ],
 )
 def test_a_wrong_batch_is_refused_and_nothing_deleted(api, bob, tell, body, pointer, code):
