@@ -154,7 +154,9 @@ class DayField(serializers.DateField):
             self.fail("invalid_date")
 
 
-@extend_schema_field({"type": "string", "maxLength": 7, "pattern": r"^\d{4}-(0[1-9]|1[0-2])$", "examples": ["2026-01"]})
+@extend_schema_field(
+    {"type": "string", "maxLength": 7, "pattern": r"^(?!0000)\d{4}-(0[1-9]|1[0-2])$", "examples": ["2026-01"]}
+)
 class MonthField(serializers.Field):
     """YYYY-MM, as the first day of the month."""
 

@@ -88,6 +88,9 @@ class OperationSchema(AutoSchema):
                 operation["responses"]["304"] = {"$ref": "#/components/responses/NotModified"}
         operation["responses"] |= refusals_of(method, path, self.own_refusals())
         operation["responses"] = dict(sorted(operation["responses"].items()))
+        body = operation.get("requestBody")
+        if body:
+            body["required"] = any(self.shape_of(content).get("required") for content in body["content"].values())
         taken = {
             "Idempotency-Key": method not in SAFE,
             "If-Match": method in ("PUT", "DELETE"),
@@ -111,10 +114,20 @@ class OperationSchema(AutoSchema):
 
     def is_resource(self, answer: dict[str, Any]) -> bool:
         """Whether one resource is answered, not a list nor the outcome of an act."""
-        schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
-        name = schema.get("$ref", "").rpartition("/")[2]
-        shape = self.registry[name, ResolvedComponent.SCHEMA].schema if name else {}
+        shape = self.shape_of(answer.get("content", {}).get("application/json", {}))
         return bool(RESOURCE & set(shape.get("properties", ())))
+
+    def shape_of(self, content: dict[str, Any]) -> dict[str, Any]:
+        """The schema that a body's content refers to; empty where it has none of a name."""
+        name = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
+        return self.registry[name, ResolvedComponent.SCHEMA].schema if name else {}
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: Any = False) -> Any:
+        """A list that must not be empty says so, which the framework leaves out."""
+        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        if isinstance(field, serializers.ListField) and not field.allow_empty and "items" in schema:
+            schema["minItems"] = 1
+        return schema
 
     def _get_filter_parameters(self) -> list[dict[str, Any]]:
         """The filters of a list; the framework would look for them beside a queryset, which our views do not have."""

@@ -267,3 +267,28 @@ def test_headers_are_described_once_and_referred_to():
                 assert header == {"$ref": f"#/components/headers/{name}"}, place
     assert set(SECTIONS["headers"]) == TOLD
     assert all(header["description"] and header["schema"] for header in SECTIONS["headers"].values())
+
+
+def test_a_body_may_be_left_out_where_none_of_its_fields_is_required():
+    for key, operation in BY_PATH.items():
+        if "requestBody" in operation:
+            (content,) = operation["requestBody"]["content"].values()
+            assert operation["requestBody"]["required"] == bool(resolved(content["schema"]).get("required")), key
+
+
+def test_a_list_that_must_not_be_empty_says_so(api):
+    for path, body, name in (
+        ("categories", {"name": "x", "plTypes": []}, "plTypes"),
+        ("api_keys", {"name": "x", "permissions": []}, "permissions"),
+    ):
+        (error,) = api.post(path, body).json()["errors"]
+        assert error["code"] == "must_not_be_empty"
+        (content,) = operation_of("POST", path)["requestBody"]["content"].values()
+        assert resolved(content["schema"])["properties"][name]["minItems"] == 1
+
+
+def test_no_month_of_the_document_is_in_the_year_0():
+    months = [part["pattern"] for _, part in schemas(DOCUMENT) if "0[1-9]|1[0-2]" in str(part.get("pattern"))]
+    assert months
+    assert not [pattern for pattern in months if re.match(pattern, "0000-01")]
+    assert all(re.match(pattern, "0001-01") for pattern in months)

@@ -295,6 +295,7 @@ def listed(api, **params):
         ({"q": "ümlaut"}, [7]),
         ({"q": "%"}, [0]),
         ({"updatedSince": "2100-01-01T00:00:00Z"}, []),
+        ({"updatedSince": "2100-01-01T00:00:00+19:45"}, []),  # further than any zone, and PostgreSQL, goes
         ({"importId": "00000000-0000-7000-8000-000000000000"}, []),
         ({"accountId": "00000000-0000-7000-8000-000000000000"}, []),
     ],
@@ -333,6 +334,7 @@ def test_accounts_and_categories_may_be_several(api, books, many, bank, savings)
         ("importId", "1", "invalid_filter"),
         ("updatedSince", "2026-01-01", "invalid_filter"),
         ("updatedSince", "2026-01-01T00:00:00", "invalid_filter"),
+        ("updatedSince", "9999-12-31T23:59:59-23:59", "invalid_filter"),
         ("sort", "name", "invalid_filter"),
         ("limit", "0", "out_of_range"),
         ("limit", "1001", "out_of_range"),
