@@ -27,7 +27,7 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check chromium bench audit screenshots openapi rules clean
+.PHONY: run test check chromium fuzz bench audit screenshots openapi rules clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
@@ -68,6 +68,11 @@ chromium:
 		{ $(APT) update && $(APT) install -y --no-install-recommends chromium; } >/dev/null 2>&1; \
 	fi; \
 	command -v chromium >/dev/null || echo "There is no Chromium here: the tests in a browser are skipped."
+
+# Made-up requests, others each time: FUZZ of them for each operation, by each of the two ways to make them up.
+FUZZ ?= 100
+fuzz: $(TESTS)
+	@FUZZ=$(FUZZ) $(BIN)/python -m pytest -q -s tests/api/test_fuzz.py tests/api/test_schemathesis.py
 
 # One table of every ratio, each with its goal; nothing fails. Half an hour on a quiet machine.
 bench: $(TESTS)

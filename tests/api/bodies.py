@@ -1,10 +1,13 @@
 """A body that each operation takes, and a row of everything to work on."""
 
+import os
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+# Requests that each fuzzing test makes up for an operation; 0 in the suite: the same few each time (make fuzz).
+FUZZ = int(os.environ.get("FUZZ") or 0)
 UNKNOWN = "00000000-0000-7000-8000-000000000000"
 
 DAYS = {"startDate": "2024-01-01", "endDate": "2024-03-31"}

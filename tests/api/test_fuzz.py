@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.api.bodies import UNKNOWN, address, filled, ids, taken
+from tests.api.bodies import FUZZ, UNKNOWN, address, filled, ids, taken
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +49,10 @@ def test_no_operation_fails_whatever_is_sent(api, ids, path, method):
     body = filled(taken(path), ids)
     here, statuses = api.path(address(path, ids)), set()
 
-    @settings(max_examples=30, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=FUZZ or 30, derandomize=not FUZZ, deadline=None, database=None,
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
     @given(
         changes=st.lists(st.tuples(st.sampled_from(places(body)), VALUES), max_size=2),
         query=st.just({}) | (QUERIES if method != "POST" else st.just({})),

@@ -1,0 +1,193 @@
+"""Requests that schemathesis makes up from the document, of its own schemas and against them: no answer is a 5xx, and
+each keeps to what the document says.
+
+What tests/api/test_fuzz.py gives is not done again here: its bodies are good ones with an odd value in one place, and
+come deeper; these have every shape that the document allows, and those that it rules out, and so do headers, parameters
+and methods. The suite sends the same few requests each time; ``make fuzz`` sends others each time, and more of them.
+Each is undone after its answer, so that all find the same rows.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from zlib import crc32
+
+import pytest
+import schemathesis
+from django.conf import settings as django_settings
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
+from django.test import override_settings
+from hypothesis import HealthCheck, settings
+from schemathesis.config import SchemathesisConfig
+from schemathesis.generation import GenerationMode
+from schemathesis.generation.meta import TestPhase
+from schemathesis.specs.openapi import checks
+
+from companies import api_keys
+from companies.api.limits import LONGEST_LINE
+from companies.models import Stamp
+from companies.permissions import ALL, Role
+from config.wsgi import application as served
+from tests import factories
+from tests.api.bodies import FUZZ, rows_of
+from tests.conftest import Api
+from tests.test_isolation import NAMED
+from tests.test_permissions import DOCUMENT, below_company
+
+pytestmark = pytest.mark.django_db
+
+IN_THE_SUITE = 5  # made-up requests an operation, beside those that the bounds of its schema call for
+
+CONFIG = {
+    "generation": {
+        "max-examples": FUZZ or IN_THE_SUITE,
+        "deterministic": not FUZZ,
+        "database": "none",
+        "with-security-parameters": False,  # the caller's key is ours to send; ignored_auth tries without it
+        "allow-x00": False,  # no text takes a NUL, and to say so would make a pattern of each
+    },
+    "checks": {
+        # A stale If-Match is told before the body is read.
+        "negative_data_rejection": {"expected-statuses": [400, 401, 403, 404, 405, 406, 409, 411, 412, 413, 415]},
+    },
+}
+
+# That all is taken which the schema allows (positive_data_acceptance) is asked of these only. The others name rows or
+# files that must be there and in a certain state, take cursors that only they make, or have fields that depend on each
+# other: no schema knows that a period ends after it starts, or that a yen has no decimals.
+SCHEMA_IS_ALL = {
+    "GET": {
+        "", "members", "members/{}", "api_keys", "api_keys/{}", "connected_apps", "accounts", "accounts/{}",
+        "accounts/{}/initial_balance", "account_groups", "account_groups/{}", "imports/{}", "transactions/{}",
+        "categories", "categories/{}", "counterparties", "counterparties/{}", "files/{}", "files/{}/content",
+        "products", "products/{}", "product_groups", "product_groups/{}", "subscriptions/{}", "subscription_events/{}",
+        "planned_transactions/{}", "plan_items/{}",
+    },
+    "POST": {
+        "account_groups", "categories", "counterparties", "product_groups", "products", "subscriptions",
+        "notifications/read_all", "notifications/batch_delete", "transactions/categorization_status",
+    },
+    "PUT": {
+        "account_groups/{}", "counterparties/{}", "product_groups/{}", "products/{}", "accounts/{}/archive",
+        "accounts/{}/unarchive", "accounts/{}/change_group",
+    },
+    "DELETE": {
+        "logo", "members/{}", "api_keys/{}", "imports/{}", "transactions/{}", "files/{}", "subscription_events/{}",
+        "planned_transactions/{}", "plan_items/{}",
+    },
+}  # fmt: skip
+
+
+def application(environ: Any, start_response: Any) -> Any:
+    """What is served, in the test's own transaction: a request would end its connection."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    return served(environ, start_response)
+
+
+schema = schemathesis.openapi.from_dict(
+    json.loads(json.dumps(DOCUMENT, default=str)), config=SchemathesisConfig.from_dict(CONFIG)
+)
+schema.app = application
+
+
+@dataclass
+class Seeded:
+    """A company with a row of everything, and what was answered about it so far."""
+
+    api: Api
+    rows: dict[str, str]
+    storages: dict[str, Any]
+    statuses: Counter[int]
+
+
+@pytest.fixture(scope="module")
+def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Seeded]:
+    """Made once: a company for each operation would take longer than its requests."""
+    location = str(tmp_path_factory.mktemp("fuzzed"))
+    files = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
+    storages = {**django_settings.STORAGES, "default": files, "assets": files}
+    with django_db_blocker.unblock(), override_settings(STORAGES=storages), transaction.atomic():
+        company = factories.company(name="Acme")
+        factories.member(company, "owner@acme.example", role=Role.OWNER)
+        stamp = Stamp(time=datetime.now(tz=UTC))
+        key = api_keys.mint(company=company, stamp=stamp, name="fuzz", permissions=ALL, creator=None)
+        api = Api(company, key=key.text)
+        found = Seeded(api=api, rows=rows_of(api), storages=storages, statuses=Counter())
+        yield found
+        told = dict(sorted(found.statuses.items()))
+        print(f"schemathesis: {found.statuses.total()} requests, answered {told}")  # noqa: T201 - what was asked
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(autouse=True)
+def same_files(seeded: Seeded, quick_and_private: None, settings: Any) -> None:
+    settings.STORAGES = seeded.storages
+
+
+def about_own_rows(case: Any, seeded: Seeded) -> None:
+    """What a schema cannot know: the ids of the company and of its rows."""
+    path = {name: seeded.rows.get(NAMED.get(name, ""), value) for name, value in (case.path_parameters or {}).items()}
+    if path:
+        case.path_parameters = path | {"companyId": str(seeded.api.company.id)}
+    case.headers.pop("If-Match", None)  # or all else would be hidden behind a 412
+    if case.meta.generation.mode is GenerationMode.POSITIVE:
+        body = with_own_rows(case.body, seeded.rows)
+        if repr(body) != repr(case.body):  # 1 equals 1.0; and what is set anew is judged anew, a form wrongly
+            case.body = body
+    if isinstance(case.body, dict) and case.body.get("onError") == "skip":
+        case.body["onError"] = "abort"  # or bad rows are answered in a list, with 200
+
+
+def with_own_rows(part: Any, rows: dict[str, str], name: str = "") -> Any:
+    """The body with ids of rows where a schema asks for ids, and 1 for 1.0: we hold that to be no integer."""
+    if isinstance(part, float) and part.is_integer():
+        return int(part)
+    if isinstance(part, dict):
+        return {key: with_own_rows(value, rows, known_as(name, key)) for key, value in part.items()}
+    if isinstance(part, list):
+        return [with_own_rows(value, rows, name) for value in part]
+    return rows.get(NAMED.get(name, ""), part) if isinstance(part, str) else part
+
+
+def known_as(parent: str, key: str) -> str:
+    """The name that NAMED has for a field."""
+    return f"{parent}.{key}" if f"{parent}.{key}" in NAMED else key
+
+
+def checks_off(case: Any) -> set[Any]:
+    """The checks that the document cannot keep for this request."""
+    off = set()
+    if below_company(case.operation.path) not in SCHEMA_IS_ALL.get(case.method, ()):
+        off.add(checks.positive_data_acceptance)
+    if any(len(value) > LONGEST_LINE for value in case.headers.values()):
+        off.add(checks.negative_data_rejection)  # the server's to refuse, which is not in between here
+    if case.operation.path.endswith("/files"):
+        off.add(checks.negative_data_rejection)  # an empty field of a form names no transaction: an empty list
+    if case.meta.phase.name is TestPhase.COVERAGE:
+        off.add(checks.ignored_auth)  # asks each time anew without the key, and with another: a few times are enough
+    return off
+
+
+def left_out(case: Any) -> bool:
+    """Every other of the requests that the bounds of a schema call for: the suite has a minute for this."""
+    bounds = case.meta.phase.name is TestPhase.COVERAGE
+    return not FUZZ and bounds and crc32(repr((case.query, case.body)).encode(errors="replace")) % 2 == 1
+
+
+@schema.parametrize()
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
+def test_every_answer_is_as_documented(case, seeded):
+    if left_out(case):
+        return
+    headers, off = seeded.api.headers, list(checks_off(case))
+    about_own_rows(case, seeded)
+    with transaction.atomic():
+        answer = case.call(headers=headers)
+        seeded.statuses[answer.status_code] += 1
+        case.validate_response(answer, headers=headers, excluded_checks=off, transport_kwargs={"headers": headers})
+        transaction.set_rollback(True)
