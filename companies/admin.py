@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from companies import founding
+from companies import founding, members
 from companies.forms import permission_summary
 from companies.models import STATUS_MOVES, ApiKey, AuditEntry, Company, Membership, Stamp, User
 from companies.models.tenancy import id_from
@@ -40,6 +40,17 @@ class Rows(ReadOnly, admin.TabularInline):
     extra = 0
     show_change_link = False
     can_delete = False
+
+
+def stamp_of(request: Any) -> Stamp:
+    """Who of the staff changes something, and when."""
+    return Stamp(
+        time=timezone.now(),
+        actor=str(request.user.pk),
+        user_id=request.user.pk,
+        credential=f"staff:{request.user.pk}",
+        request_id=request.request_id,
+    )
 
 
 class MembershipRows(Rows):
@@ -156,15 +167,8 @@ class CompanyAdmin(admin.ModelAdmin):
         if obj.system_status not in {stored.system_status, *STATUS_MOVES[stored.system_status]}:
             messages.error(request, "The status was moved by somebody else meanwhile.")
             return
-        stamp = Stamp(
-            time=timezone.now(),
-            actor=str(request.user.pk),
-            user_id=request.user.pk,
-            credential=f"staff:{request.user.pk}",
-            request_id=request.request_id,
-        )
-        values = {name: getattr(obj, name) for name in ("system_status", "system_trial_until")}
-        founding.change_company(company=stored, stamp=stamp, permissions=frozenset(), values=values)
+        values = {name: getattr(obj, name) for name in form.changed_data}  # a time in a form has lost its fractions
+        founding.change_company(company=stored, stamp=stamp_of(request), permissions=frozenset(), values=values)
 
 
 @admin.register(AuditEntry)
@@ -223,6 +227,13 @@ class UserAdmin(DjangoUserAdmin):
         if obj is None or request.user.is_superuser:
             return super().get_fieldsets(request, obj)
         return ((None, {"fields": ("email", "name")}), *self.fieldsets[1:])
+
+    def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001
+        """The logs of the person's companies have it too."""
+        before = User.objects.filter(pk=obj.pk).values(*members.SHOWN).first()
+        super().save_model(request, obj, form, change)
+        if before:
+            members.person_changed(user=obj, before=before, stamp=stamp_of(request))
 
     def user_change_password(self, request: Any, id: Any, form_url: str = "") -> Any:  # noqa: A002 - its name in Django
         """For superusers: other staff could sign in as a company's owner with what they set."""

@@ -1,5 +1,7 @@
 """Who joins, changes role or leaves."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
 from django.db import transaction
@@ -75,6 +77,17 @@ def change(*, membership: Membership, stamp: Stamp, by: Access, role: str, permi
             stamp, membership, "member.updated", before=before, after={"role": role, "permissions": permissions}
         )
     return membership
+
+
+SHOWN = ("email", "name", "is_active")  # what the companies of a person see of them
+
+
+def person_changed(*, user: User, before: dict[str, Any], stamp: Stamp) -> None:
+    """A row in the log of each of the person's companies, where staff changed what is ``SHOWN`` of them."""
+    after = {name: getattr(user, name) for name in SHOWN}
+    if after != before:
+        for membership in Membership.objects.filter(user=user):
+            record_change(stamp, membership, "member.updated", before=before, after=after)
 
 
 def remove(*, membership: Membership, stamp: Stamp, by: Access) -> None:

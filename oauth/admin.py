@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
 
-from companies.admin import CompanyAdmin, ReadOnly, Rows
+from companies.admin import CompanyAdmin, ReadOnly, Rows, stamp_of
 from companies.errors import Invalid
 from companies.logos import clean_png
 from oauth import registration, scopes
@@ -109,8 +109,9 @@ class ApplicationAdmin(admin.ModelAdmin):
         return format_html('<img src="{}" width="64" height="64" alt="">', application.logo_url)
 
     def save_model(self, request: Any, obj: Application, form: Any, change: bool) -> None:  # noqa: FBT001
-        """The log of the admin has every change; a secret is told to nobody but the one who made it, once."""
-        secret = None
+        """The log of the admin has every change, and those of the companies that let the app in; a secret is told to
+        nobody but the one who made it, once."""
+        before, secret = Application.objects.filter(pk=obj.pk).values(*registration.LOGGED).first(), None
         if obj.confidential and (not obj.client_secret or form.cleaned_data.get("new_secret")):
             secret = registration.give_secret(obj)
         elif not obj.confidential:
@@ -118,6 +119,8 @@ class ApplicationAdmin(admin.ModelAdmin):
         if form.cleaned_data.get("logo"):
             registration.put_logo(obj, form.cleaned_data["logo"])
         super().save_model(request, obj, form, change)
+        if before:
+            registration.app_changed(application=obj, before=before, stamp=stamp_of(request))
         request.new_secret = secret
 
     def response_add(self, request: Any, obj: Any, post_url_continue: Any = None) -> Any:

@@ -1,15 +1,16 @@
 """Registering an app. Staff do it, by hand."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db import transaction
 
 from companies.logos import clean_png
-from companies.models import new_id
+from companies.models import AuditEntry, Stamp, new_id
 from oauth import clients, scopes
-from oauth.models import Application
+from oauth.models import Application, ConsentGrant
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,29 @@ def register(*, name: str, redirect_uris: list[str], allowed: list[str], confide
     secret = give_secret(application) if confidential else None
     application.save()
     return Registered(application=application, secret=secret)
+
+
+# What the companies that let an app in have to know of it.
+LOGGED = ("name", "client_type", "redirect_uris", "allowed_scopes", "enabled")
+
+
+def app_changed(*, application: Application, before: dict[str, Any], stamp: Stamp) -> None:
+    """A row in the log of each company where somebody's consent stands, where something ``LOGGED`` changed."""
+    after = {name: getattr(application, name) for name in LOGGED}
+    differing = [name for name in LOGGED if before[name] != after[name]]
+    if not differing:
+        return
+    standing = ConsentGrant.objects.filter(application=application, revoked_time=None, redeemed_time__isnull=False)
+    for company_id in standing.order_by("company_id").values_list("company_id", flat=True).distinct():
+        AuditEntry.objects.record(
+            stamp,
+            company_id=company_id,
+            action="app.updated",
+            entity_type="app",
+            entity_id=application.client_id,
+            before={name: before[name] for name in differing},
+            after={name: after[name] for name in differing},
+        )
 
 
 def give_secret(application: Application) -> str:
