@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.db import connection
+from django.utils.encoding import escape_uri_path
 from rest_framework.response import Response
 
 from companies.errors import Conflict, Invalid
@@ -19,6 +20,7 @@ from companies.models import IdempotencyRecord
 
 KEPT = timedelta(hours=24)
 REPLAYED_HEADERS = ("Location", "ETag", "Link", "Ignored-Fields")
+FORM = re.compile(r'\s*multipart/form-data\b.*\bboundary="?([^";,\s]+)', re.IGNORECASE)
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -40,12 +42,18 @@ class InProgress(Conflict):
     code = "idempotency_in_progress"
 
 
+class AnswerLost(Conflict):
+    """The request with this Idempotency-Key had its effect, but its answer can be read no more: look what is there."""
+
+    code = "idempotency_answer_lost"
+
+
 def request_digest(request: Any) -> bytes:
     """A digest of query and body; a multipart body's boundary, which clients choose anew, does not count."""
     body = request.body
-    boundary = re.search(r'boundary="?([^";,]+)', request.META.get("CONTENT_TYPE", ""))
-    if boundary:
-        body = body.replace(boundary[1].encode(), b"")
+    form = FORM.match(request.META.get("CONTENT_TYPE", ""))
+    if form:
+        body = re.sub(rb"(^|\r\n)--" + re.escape(form[1].encode()) + rb"(?=--|\r\n|$)", rb"\1--", body)
     return hashlib.sha256(request.META["QUERY_STRING"].encode() + b"\n" + body).digest()
 
 
@@ -60,7 +68,7 @@ def once(request: Any, *, credential: str, now: datetime, act: Callable[[], Resp
         raise KeyMalformed
     http = request._request
     digest = request_digest(http)
-    identity = {"credential": credential, "method": request.method, "path": request.path, "key": key}
+    identity = {"credential": credential, "method": request.method, "path": escape_uri_path(request.path), "key": key}
     lock = int.from_bytes(hashlib.sha256(repr(identity).encode()).digest()[:8], signed=True)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [lock])
@@ -80,10 +88,12 @@ def once(request: Any, *, credential: str, now: datetime, act: Callable[[], Resp
 def replay(stored: IdempotencyRecord, digest: bytes) -> Response:
     if bytes(stored.request_digest) != digest:
         raise KeyReused
+    try:
+        body = sealed().decrypt(bytes(stored.body))
+    except InvalidToken:  # sealed under another pepper
+        raise AnswerLost from None
     headers = {**stored.headers, "Idempotency-Replayed": "true"}
-    return Response(
-        sealed().decrypt(bytes(stored.body)), status=stored.status, headers=headers, content_type="application/json"
-    )
+    return Response(body, status=stored.status, headers=headers, content_type="application/json")
 
 
 @lru_cache(maxsize=1)

@@ -52,7 +52,7 @@ OF_ALL = {
 OF_CHANGES = {
     400: ("invalid_json", "invalid_idempotency_key", "idempotency_key_reused"),
     403: ("csrf_failed",),
-    409: ("idempotency_in_progress", "concurrent_change", "conflict"),
+    409: ("idempotency_in_progress", "idempotency_answer_lost", "concurrent_change", "conflict"),
 }
 PROBLEM = {
     "type": "object",

@@ -4,13 +4,14 @@ A view names the permission of each of its actions in ``permission_for``; one th
 """
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
@@ -32,6 +33,8 @@ from companies.authentication import challenge
 from companies.errors import Denied, Missing, Refusal
 from companies.models import Company, Stamp, id_from
 from companies.permissions import Permission
+
+log = logging.getLogger("api")
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 ANY_MEMBER = None  # an action that needs no permission of everyone: it looks at its caller itself
@@ -171,8 +174,15 @@ class ApiViewSet(ViewSet):
         patch_vary_headers(response, ("Authorization", "Cookie"))
         response.headers.setdefault("Cache-Control", "private, no-cache")
         if hasattr(self, "caller"):
-            self.caller.note_use(self.now)
+            self.note_use()
         return response
+
+    def note_use(self) -> None:
+        """Of no weight beside the answer: where the database cannot note it, what was done stays done and is told."""
+        try:
+            self.caller.note_use(self.now)
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("the last use of %s was not noted (%s)", self.caller.key, type(error).__name__)
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, Stale):
@@ -247,13 +257,13 @@ class ApiViewSet(ViewSet):
 
     def unless_stale(self, row: Any) -> None:
         """Raises Stale where If-Match names another version, or any where there is none. Call with the row locked."""
-        given = self.request.META.get("HTTP_IF_MATCH", "")
+        given = self.request.META.get("HTTP_IF_MATCH")
+        if given is None:
+            return  # an empty one is not left out: it fits nothing
         if row is None:
-            if given:
-                raise Stale(None)
-            return
+            raise Stale(None)
         current = etag_of(row)
-        if given and given.strip() != "*" and stored_part(current) not in map(stored_part, entity_tags(given)):
+        if given.strip() != "*" and stored_part(current) not in map(stored_part, entity_tags(given)):
             raise Stale(current)
 
     def stale(self, error: Stale) -> Response:

@@ -110,6 +110,20 @@ def test_a_lost_database_is_503_and_says_when_to_come_back(api, monkeypatch, kin
     assert "10.0.0.7" not in answer.content.decode()
 
 
+@pytest.mark.parametrize("kind", [OperationalError, InterfaceError])
+def test_a_use_that_could_not_be_noted_changes_no_answer(api, monkeypatch, caplog, kind):
+    """The change is stored by then: a 5xx would say that it is not."""
+
+    def lost(*args, **kwargs):
+        raise kind("connection to server at 10.0.0.7 failed")
+
+    monkeypatch.setattr("companies.api_keys.KeyCredential.note_use", lost)
+    answer = api.post("account_groups", {"name": "x"})
+    assert answer.status_code == 201
+    assert "last use" in caplog.text
+    assert [group["id"] for group in api.get("account_groups").json()] == [answer.json()["id"]]
+
+
 # ---------------------------------------------------------------------------------------------- methods
 
 

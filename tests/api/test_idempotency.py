@@ -3,12 +3,14 @@
 import threading
 import time
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.client import encode_multipart
 
+from companies.api.idempotency import request_digest, sealed
 from companies.models import AuditEntry, IdempotencyRecord
 from ledger import accounts
 from ledger.models import Account, AccountGroup, Transaction
@@ -145,15 +147,13 @@ def test_a_new_key_is_not_kept_in_readable_form(browser_of, alice, acme):
 
 
 def test_the_boundary_of_a_multipart_body_does_not_count():
-    from companies.api.idempotency import request_digest
+    assert form_digest("one", "a") == form_digest("two", "a")
+    assert form_digest("one", "a") != form_digest("one", "b")
 
-    class Request:
-        def __init__(self, boundary, name):
-            self.body = encode_multipart(boundary, {"file": name})
-            self.META = {"CONTENT_TYPE": f"multipart/form-data; boundary={boundary}", "QUERY_STRING": ""}
 
-    assert request_digest(Request("one", "a")) == request_digest(Request("two", "a"))
-    assert request_digest(Request("one", "a")) != request_digest(Request("one", "b"))
+def form_digest(boundary, value):
+    meta = {"CONTENT_TYPE": f"multipart/form-data; boundary={boundary}", "QUERY_STRING": ""}
+    return request_digest(SimpleNamespace(body=encode_multipart(boundary, {"file": value}), META=meta))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -221,3 +221,34 @@ def test_people_may_retry_founding_a_company(browser_of, bob, acme):
     assert one.status_code == 201, one.content
     assert caller.post("/companies", {"name": "New"}, idempotency_key="k").json() == one.json()
     assert len(caller.get("/companies").json()) == 2
+
+
+def test_a_boundary_that_no_form_has_counts_for_nothing(api):
+    """Or clients could name a part of a body that is not looked at."""
+    sent = {"content_type": "application/json; boundary=5", "headers": api.headers | {"Idempotency-Key": "k"}}
+    assert api.client.post(api.path("account_groups"), '{"name": "15"}', **sent).status_code == 201
+    other = api.client.post(api.path("account_groups"), '{"name": "1"}', **sent)
+    assert (other.status_code, other.json()["code"]) == (400, "idempotency_key_reused")
+
+
+def test_a_boundary_counts_for_nothing_only_where_it_divides():
+    assert form_digest("a", "banana") != form_digest("a", "bnn")
+    assert form_digest("a", "banana") == form_digest("b", "banana")
+
+
+@pytest.mark.parametrize("malformed", ["%00", "a%00b", "%ff", "x" * 600])
+def test_a_malformed_id_is_missing_with_a_key_too(api, malformed):
+    answer = api.delete(f"account_groups/{malformed}", idempotency_key="k")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_an_answer_that_can_be_read_no_more_is_not_made_again(browser_of, alice, acme, settings):
+    """A new pepper ends all API keys, but not sessions and apps, whose kept answers were sealed under the old one."""
+    caller = browser_of(alice, acme)
+    assert caller.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
+    settings.API_KEY_PEPPER = "another pepper, of a length that will do"
+    sealed.cache_clear()
+    again = caller.post("account_groups", {"name": "x"}, idempotency_key="k")
+    sealed.cache_clear()
+    assert (again.status_code, again.json()["code"]) == (409, "idempotency_answer_lost")
+    assert AccountGroup.objects.count() == 1

@@ -65,6 +65,15 @@ def test_the_current_version_any_version_and_one_of_several_go_through(api, reso
         assert api.put(path, change, if_match=tag.removeprefix("W/")).status_code == 200
 
 
+def test_a_header_that_names_no_version_fits_none(api, resources):
+    """What a client sends that lost the tag must not overwrite what it did not see."""
+    for path, change in resources.items():
+        for given in ("", ",", " , "):
+            answer = api.put(path, change, if_match=given)
+            assert answer.status_code == 412, (path, given)
+            assert answer["ETag"] == api.get(path)["ETag"]
+
+
 def test_a_delete_of_a_stale_version_is_refused(api, resources):
     for path in resources:
         if path.count("/") != 1:
