@@ -27,7 +27,7 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check chromium fuzz bench audit screenshots openapi rules clean
+.PHONY: run test check chromium fuzz bench faults audit screenshots openapi rules clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
@@ -87,6 +87,11 @@ audit: | $(BIN)/python
 # A picture of every page, wide and narrow, into docs/screenshots.
 screenshots: $(TESTS) chromium
 	@$(BIN)/python -m tests.browser.screenshots
+
+# Many kills of workers, server and database in the middle of the work: make faults ROUNDS=50
+ROUNDS ?= 20
+faults: $(TESTS)
+	@FAULT_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/faults
 
 # The data in DATA_DIR stays.
 clean:

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -58,8 +59,18 @@ def form_endpoint(act: Callable[..., Any]) -> Callable[..., HttpResponse]:
         except Refusal as refusal:
             told = {"error": refusal.error, "error_description": refusal.description}
             return answer(told, refusal.status, refusal.headers)
+        except (OperationalError, InterfaceError) as error:
+            errors.log.exception("request %s failed", getattr(request, "request_id", ""))
+            return unavailable(error)
 
     return view
+
+
+def unavailable(error: Exception) -> HttpResponse:
+    """The database is away, or full. Whether a code or token was used up is then open: the app may try once more."""
+    status, _, detail = errors.trouble(error)
+    told = {"error": "temporarily_unavailable", "error_description": detail}
+    return answer(told, status, {"Retry-After": str(errors.RETRY_AFTER.get(status, errors.LOST_FOR))})
 
 
 def answer(body: Any, status: int, headers: dict[str, str]) -> HttpResponse:

@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from config.database import Embedded
 
@@ -59,10 +60,11 @@ class Machine:
             yield process
 
     @contextlib.contextmanager
-    def starting(self, port: int, *words: str) -> Iterator[subprocess.Popen]:
+    def starting(self, port: int, *words: str, output: int | IO = subprocess.PIPE) -> Iterator[subprocess.Popen]:
+        """``up`` on ``port``; who breaks it on purpose gives a file for what it prints: a full pipe would stop it."""
         with subprocess.Popen(
             [sys.executable, "manage.py", "up", "--no-demo", *words], cwd=ROOT, env=self.environment(PORT=port),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+            stdout=output, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         ) as process:  # fmt: skip
             try:
                 yield process

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from companies import errors
-from companies.api.errors import CODES, PLAIN, STATUS
+from companies.api.errors import CLOSED, CODES, FULL, PLAIN, RACE, STATUS
 
 FIELD_CODES = {
     "contradicts_end_type": "The end of a recurrence is of another type.",
@@ -43,11 +43,10 @@ FIELD_CODES = {
     "wrong_type": "The counterparty is of another type.",
 }
 EDGE_CODES = {
-    **{code: (status, text) for status, code, text in PLAIN.values()},
+    **{code: (status, text) for status, code, text in (*PLAIN.values(), RACE, FULL, CLOSED)},
     "validation_failed": (400, "Fields are wrong; `errors` says which and why."),
     "invalid_json": (400, "The body is not JSON in UTF-8."),
     "csrf_failed": (403, "A call by session cookie came without the token of the CSRF cookie."),
-    "concurrent_change": (409, "Another change came at the same moment; try again."),
     "not_authenticated": (401, "No credential was sent."),
     "invalid_credentials": (401, "The credential is unknown, wrong, expired or revoked."),
     "method_not_allowed": (405, "The address has no such method; `Allow` names those it has."),

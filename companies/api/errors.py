@@ -1,5 +1,6 @@
 """Every refusal as one body: RFC 9457 problem+json, with a stable code, the request's id, and a pointer per field."""
 
+import errno
 import logging
 import sys
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ TITLES = {
     429: "Too many requests",
     500: "Internal error",
     503: "Unavailable",
+    507: "No room left",
 }
 STATUS = {
     errors.Invalid: 400,
@@ -61,9 +63,30 @@ CODES = {  # codes of the framework's fields that say less than ours, or differ 
     "surrogate_characters_not_allowed": "invalid_characters",
     "empty": "must_not_be_empty",
 }
-LOST = (503, "unavailable", "The database does not answer. Nothing was changed; try again.")
-LOST_FOR = 5  # seconds after which to try again
-RACES = {"40001", "40P01"}  # serialization_failure, deadlock_detected: the database picked this one to fail
+# An answer that is lost at the very end of a change leaves open whether it was made; only a retry with its key tells.
+LOST = (
+    503,
+    "unavailable",
+    "The database does not answer. Try again; an Idempotency-Key makes sure that it counts once.",
+)
+FULL = (507, "storage_full", "There is no room left on our side. Nothing was changed; try again later.")
+CLOSED = (
+    503,
+    "storage_unavailable",
+    "Nothing can be stored on our side at the moment. Nothing was changed; try again.",
+)
+RACE = (409, "concurrent_change", "Another change came at the same moment. Try again.")
+LOST_FOR, FULL_FOR = 5, 60  # seconds after which to try again
+RETRY_AFTER = {503: LOST_FOR, 507: FULL_FOR}
+SQL_STATES = {
+    **dict.fromkeys(("40001", "40P01"), RACE),  # serialization_failure, deadlock_detected: this one was picked to fail
+    "53100": FULL,  # disk_full
+    "25006": LOST,  # read_only_sql_transaction: another server has taken over, or is about to
+}
+SYSTEM_ERRORS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), FULL),
+    **dict.fromkeys((errno.EROFS, errno.EIO), CLOSED),
+}
 NOT_FOUND = "There is nothing at this address, or nothing that you can reach."
 INTERNAL = "Something went wrong on our side. The request id helps us find it."
 INVALID_FIELDS = "The request has invalid fields."
@@ -116,16 +139,16 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
     headers |= getattr(error, "headers", {})
     if status == 429:
         headers["Retry-After"] = str(int(getattr(error, "wait", None) or 60))
-    if status == 503:
-        headers["Retry-After"] = str(LOST_FOR)
+    if status in RETRY_AFTER:
+        headers["Retry-After"] = str(RETRY_AFTER[status])
     body = problem(request, status=status, code=code, detail=detail, fields=fields)
     return Response(body, status=status, headers=headers, content_type="application/problem+json")
 
 
 def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | None]:
     """(status, code, detail, errors) of an exception; never its text where that could show internals."""
-    if getattr(error, "sqlstate", None) in RACES or getattr(error.__cause__, "sqlstate", None) in RACES:
-        return 409, "concurrent_change", "Another change came at the same moment. Try again.", None
+    if below := from_below(error):
+        return *below, None
     for kind, told in PLAIN.items():
         if isinstance(error, kind):
             return *told, None
@@ -139,6 +162,14 @@ def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | N
         case exceptions.APIException():
             return of_framework(error)
     return 500, "internal_error", INTERNAL, None
+
+
+def from_below(error: Exception) -> tuple[int, str, str] | None:
+    """What the database or the operating system says by a code of its own, where it is a state and no fault of ours."""
+    state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
+    if isinstance(error, OSError):
+        return SYSTEM_ERRORS.get(error.errno or 0)
+    return SQL_STATES.get(state or "")
 
 
 def of_domain(error: errors.Refusal) -> tuple[int, str, str, list[dict[str, str]] | None]:
@@ -196,7 +227,17 @@ def server_error(request: Any) -> HttpResponse:
     """Outside the API's views, and where an answer of theirs could not be written."""
     note_error(sys.exception())
     log.exception("request %s failed", getattr(request, "request_id", ""))
-    return plain(request, status=500, code="internal_error", detail=INTERNAL)
+    status, code, detail = trouble(sys.exception())
+    response = plain(request, status=status, code=code, detail=detail)
+    if status in RETRY_AFTER:
+        response["Retry-After"] = str(RETRY_AFTER[status])
+    return response
+
+
+def trouble(error: BaseException | None) -> tuple[int, str, str]:
+    """(status, code, detail) of what no caller can help: the database away, the disk full; else a plain 500."""
+    status, code, detail, _ = translate(error) if isinstance(error, Exception) else (500, "", "", None)
+    return (status, code, detail) if status in RETRY_AFTER else (500, "internal_error", INTERNAL)
 
 
 def bad_request(request: Any, exception: Exception) -> HttpResponse:

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 WINDOW = 60  # seconds
 SLOTS = 65536  # a mebibyte; thousands of callers a minute find a free slot among eight
 SLOT = struct.Struct("<QII")  # credential's tag, window, count
+BYTES = SLOTS * SLOT.size
 PROBES = 8
 
 PATIENCE = 0.25  # seconds for the connection to the shared counters, and for each of their answers
@@ -61,8 +62,7 @@ class Counters:
 
     def __init__(self, path: Path):
         self.file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        os.ftruncate(self.file, SLOTS * SLOT.size)
-        self.memory = mmap.mmap(self.file, SLOTS * SLOT.size)
+        self.memory = mmap.mmap(self.file if has_room(self.file) else -1, BYTES)
         self.lock = threading.Lock()  # the file's lock is per process
 
     def add(self, name: str, window: int) -> int:
@@ -88,6 +88,21 @@ class Counters:
         # With every probed slot taken by others the oldest neighbour is overwritten: it is counted anew, never refused.
         SLOT.pack_into(self.memory, tag % SLOTS * SLOT.size if free is None else free, tag, window, 1)
         return 1
+
+
+def has_room(file: int) -> bool:
+    """Whether the counters' file has all of its bytes on the disk; a hole in it would, once the disk is full, end the
+    process that counts there. Where there is no room now, each process counts in its own memory."""
+    status = os.fstat(file)
+    if status.st_size == BYTES and status.st_blocks * 512 >= BYTES:
+        return True
+    try:
+        with os.fdopen(os.dup(file), "wb") as whole:
+            whole.write(bytes(BYTES))
+    except OSError as error:
+        log.warning("rate limits are counted by each process for itself (%s)", error.strerror)
+        return False
+    return True
 
 
 @lru_cache(maxsize=1)

@@ -21,8 +21,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
     answer = errors.server_error(request)
     if not request.path.startswith(PAGES):
         return answer
-    values = {"title": "Something went wrong", "text": f"It is our fault. Tell us this number: {request.request_id}"}  # type: ignore[attr-defined]
-    return HttpResponse(render_to_string("companies/error.html", values), status=500)
+    title, text = "Something went wrong", f"It is our fault. Tell us this number: {request.request_id}"  # type: ignore[attr-defined]
+    if answer.status_code != 500:
+        title, text = "Out of order", "Something that we need does not answer. Please try again in a minute."
+    page = HttpResponse(render_to_string("companies/error.html", {"title": title, "text": text}))
+    page.status_code = answer.status_code
+    if "Retry-After" in answer:
+        page["Retry-After"] = answer["Retry-After"]
+    return page
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:

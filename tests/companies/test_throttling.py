@@ -274,3 +274,24 @@ def test_whatever_answers_in_its_place_costs_no_request(settings, caplog, reply)
         assert [spend("k", now=120.0).used for _ in range(2)] == [1, 2]
     (line,) = lines(caplog)
     assert "hunter2" not in line
+
+
+def test_on_a_full_disk_each_process_counts_for_itself(tmp_path):
+    """Counters in a hole of a file would end the process that touches them: this one has no hole, or no file."""
+    script = (
+        "import resource, signal; from pathlib import Path; from companies.api.throttling import Counters\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))\n"
+        "print([Counters(Path('c')).add('x', 1), Counters(Path('c')).add('x', 1)])\n"
+    )
+    environment = {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[1, 1]\n"
+    assert "counted by each process" in done.stderr
+
+
+def test_the_counters_file_has_no_holes(tmp_path):
+    Counters(tmp_path / "c")
+    assert (tmp_path / "c").stat().st_blocks * 512 >= throttling.BYTES

@@ -1,0 +1,291 @@
+"""What callers are busy with when something is killed, and what must be true of it afterwards.
+
+Each notes what it asked for before it asks, and what was acknowledged when the answer came. After the kill whatever was
+acknowledged is there; whatever was not is there wholly or not at all, and can be asked for again.
+"""
+
+import itertools
+import json
+import random
+from collections import deque
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from oauth.tokens import digest
+from tests.faults.service import Answer, Caller, CutOff, Service
+
+LANES = 4  # callers at the same time
+
+
+class Activity(Protocol):
+    def __init__(self, service: Service) -> None: ...
+
+    def turn(self, caller: Caller, lane: int) -> None:
+        """One change, or a few that belong together. Raises CutOff."""
+
+    def settle(self) -> None:
+        """Assert the rules, and ask again for what was not acknowledged."""
+
+
+def acknowledged(answer: Answer) -> Answer:
+    """The answer where it is good. Raises CutOff for a refusal that leaves open whether the change was made."""
+    if answer.status == 503:
+        assert answer.body.get("code") == "unavailable" or answer.body["error"] == "temporarily_unavailable", answer
+        assert int(answer.headers["retry-after"]) > 0
+        raise CutOff
+    assert answer.fine, answer
+    return answer
+
+
+class Imports:
+    """Two thousand rows in one call, every fourth with what it was for."""
+
+    ROWS = 2000
+
+    def __init__(self, service: Service) -> None:
+        self.service, self.numbers = service, itertools.count()
+        self.account = service.account("Imported")
+        categories = service.caller().ask("GET", service.path("categories")).body
+        category = next(each["id"] for each in categories if each["systemKey"] == "revenueOneOff")
+        rows: list[dict[str, Any]] = [
+            {"accountId": self.account, "date": f"2025-0{1 + n % 9}-1{n % 7}", "amountValue": "1.00", "fromTo": "NAME"}
+            for n in range(self.ROWS)
+        ]
+        for row in rows[::4]:
+            row["categoryId"] = category
+        self.body = json.dumps({"transactions": rows})
+        self.kept: set[str] = set()
+        self.open: set[str] = set()
+
+    def turn(self, caller: Caller, lane: int) -> None:
+        name = f"import {self.account} {next(self.numbers)}"
+        self.open.add(name)
+        acknowledged(self.send(caller, name))
+        self.kept.add(name)
+        self.open.discard(name)
+
+    def send(self, caller: Caller, name: str) -> Answer:
+        body = self.body.replace("NAME", name).encode()
+        return caller.ask(
+            "POST", self.service.path("transactions/import"), body, Idempotency_Key=name.replace(" ", "-")
+        )
+
+    def settle(self) -> None:
+        stored = self.stored()
+        assert self.kept <= set(stored) <= self.kept | self.open
+        assert set(stored.values()) <= {self.ROWS}, stored
+        self.said_everywhere(len(stored))
+        for name in sorted(self.open):
+            answer = acknowledged(self.send(self.service.caller(), name))
+            assert answer.body["count"] == self.ROWS
+            assert (answer.headers.get("idempotency-replayed") == "true") == (name in stored)
+        self.kept |= self.open
+        self.open.clear()
+        assert self.stored() == dict.fromkeys(self.kept, self.ROWS)
+        self.said_everywhere(len(self.kept))
+
+    def stored(self) -> dict[str, int]:
+        """How many rows there are of each import."""
+        statement = "SELECT from_to, count(*) FROM ledger_transaction WHERE account_id = %s GROUP BY 1"
+        return dict(self.service.rows(statement, self.account))  # type: ignore[arg-type]
+
+    def said_everywhere(self, imports: int) -> None:
+        """The balance, the history of imports, the log, and the parts agree on how many there were."""
+        assert self.service.cash(self.account) == imports * self.ROWS
+        ((batches, logged, parts),) = self.service.rows(
+            """
+            WITH batch AS (SELECT DISTINCT import_batch_id AS id FROM ledger_transaction WHERE account_id = %(account)s)
+            SELECT (SELECT count(*) FROM batch JOIN ledger_importbatch USING (id)),
+                   (SELECT count(*) FROM batch JOIN companies_auditentry a ON a.entity_id = batch.id::text),
+                   (SELECT count(*) FROM ledger_categorization c JOIN ledger_transaction t
+                      ON t.company_id = c.company_id AND t.id = c.transaction_id WHERE t.account_id = %(account)s)
+            """.replace("%(account)s", f"'{self.account}'")
+        )
+        assert (batches, logged, parts) == (imports, imports, imports * self.ROWS // 4)
+
+
+MINT = """
+from datetime import UTC, datetime, timedelta
+from companies.authentication import access_of
+from companies.models import Company, Membership, Stamp
+from oauth import consents, issuing
+from oauth.registration import register
+now = datetime.now(tz=UTC)
+member = Membership.objects.of(Company.objects.get(id=sys.argv[1]).id).select_related("company", "user").first()
+scope = ["svc:read", "offline_access"]
+app = register(name="App", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False).application
+print(app.client_id)
+for number in range(int(sys.argv[2])):
+    consent = consents.give(
+        application=app, access=access_of(member), user_id=member.user.id, asked=scope, auth_time=now,
+        stamp=Stamp(time=now))
+    print(consent.id, consents.new_code(
+        consent=consent, asked=scope, redirect_uri="https://a.example/cb", challenge=issuing.s256("v" * 64), nonce="",
+        auth_time=now, now=now + timedelta(hours=1)))
+"""
+
+
+class Exchanges:
+    """Codes against tokens, and refresh tokens against their successors."""
+
+    CODES = 150
+    PATH = "/auth/oauth2/token"
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.client, *words = service.printed(MINT, service.company, str(self.CODES))
+        self.codes = dict(zip(words[::2], words[1::2], strict=True))  # consent → its code, as yet unused
+        self.waiting = deque(self.codes.items())
+        self.tokens: dict[str, str] = {}  # consent → the refresh token that was answered last
+        self.chains: list[deque[str]] = [deque() for _ in range(LANES)]
+        self.open: dict[str, str] = {}  # consent → what was sent and not answered
+
+    def turn(self, caller: Caller, lane: int) -> None:
+        """Each consent is one lane's: its code first, then its refresh tokens."""
+        chain = self.chains[lane]
+        if self.waiting and (not chain or random.random() < 0.3):
+            consent, code = self.waiting.popleft()
+            answer = self.send(caller, consent, code, self.with_code(code))
+            del self.codes[consent]
+        else:
+            consent = chain.popleft()
+            answer = self.send(caller, consent, self.tokens[consent], self.with_token(self.tokens[consent]))
+        self.tokens[consent] = answer.body["refresh_token"]
+        chain.append(consent)
+
+    def send(self, caller: Caller, consent: str, what: str, form: dict[str, str]) -> Answer:
+        self.open[consent] = what
+        answer = acknowledged(self.post(caller, form))
+        del self.open[consent]
+        return answer
+
+    def post(self, caller: Caller, form: dict[str, str]) -> Answer:
+        own = {"client_id": self.client}
+        return caller.ask(
+            "POST", self.PATH, urlencode(form | own).encode(), Content_Type="application/x-www-form-urlencoded",
+            Authorization="",
+        )  # fmt: skip
+
+    def with_code(self, code: str) -> dict[str, str]:
+        return {"grant_type": "authorization_code", "code": code, "code_verifier": "v" * 64}
+
+    def with_token(self, token: str) -> dict[str, str]:
+        return {"grant_type": "refresh_token", "refresh_token": token}
+
+    def settle(self) -> None:
+        live = self.live()
+        for consent, token in self.tokens.items():
+            assert live[consent] == digest(token) or consent in self.open, "an acknowledged token is lost"
+        for consent in self.codes.keys() - self.open.keys():
+            assert live[consent] is None
+        for consent, sent in self.open.items():
+            self.again(consent, sent, live[consent])
+        for consent in self.open:  # their successors are nobody's: the app has to ask its user again
+            self.codes.pop(consent, None), self.tokens.pop(consent, None)
+        self.open.clear()
+        for chain in self.chains:
+            kept = [consent for consent in chain if consent in self.tokens]
+            chain.clear()
+            chain.extend(kept)
+
+    def again(self, consent: str, sent: str, live: str | None) -> None:
+        """What was not answered was either done, or can still be done."""
+        unused = live is None if consent in self.codes else live == digest(sent)
+        form = self.with_code(sent) if consent in self.codes else self.with_token(sent)
+        answer = self.post(self.service.caller(), form)
+        if unused:
+            assert "access_token" in acknowledged(answer).body
+        else:
+            assert (answer.status, answer.body["error"]) == (400, "invalid_grant")
+
+    def live(self) -> dict[str, str | None]:
+        """The digest of each consent's one live refresh token; None where its code is unused and nothing was issued."""
+        rows = self.service.rows(
+            """
+            SELECT c.consent_id::text, c.exchanged_time IS NOT NULL, g.redeemed_time IS NOT NULL,
+                   array_agg(t.token_checksum) FILTER (WHERE t.id IS NOT NULL AND t.revoked IS NULL), count(t.id)
+              FROM oauth_authorizationcode c JOIN oauth_consentgrant g ON g.id = c.consent_id
+              JOIN oauth_application a ON a.id = c.application_id AND a.client_id = %s
+              LEFT JOIN oauth_refreshtoken t ON t.consent_id = c.consent_id GROUP BY 1, 2, 3
+            """,
+            self.client,
+        )
+        for _, used, redeemed, live, issued in rows:
+            assert (used, len(live or [])) in {(False, 0), (True, 1)}
+            assert redeemed == used == (issued > 0)
+        return {consent: live[0] if live else None for consent, _, _, live, _ in rows}
+
+
+class Transfers:
+    """Pairs of movements that are linked as transfers, and parted again."""
+
+    PAIRS = 200
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        accounts = {"-10.00": service.account("From"), "10.00": service.account("To")}
+        rows = [
+            {"accountId": account, "date": "2025-02-03", "amountValue": amount, "fromTo": str(pair)}
+            for pair in range(self.PAIRS)
+            for amount, account in accounts.items()
+        ]
+        acknowledged(service.caller().ask("POST", service.path("transactions/import"), {"transactions": rows}))
+        self.accounts = list(accounts.values())
+        ids: dict[str, list[str]] = {}
+        for pair, row in service.rows(
+            "SELECT from_to, id::text FROM ledger_transaction WHERE account_id = ANY(%s::uuid[]) ORDER BY amount_value",
+            self.accounts,
+        ):
+            ids.setdefault(pair, []).append(row)
+        self.pairs = [ids[str(pair)] for pair in range(self.PAIRS)]
+        self.linked: dict[int, bool] = dict.fromkeys(range(self.PAIRS), False)
+        self.open: set[int] = set()
+
+    def turn(self, caller: Caller, lane: int) -> None:
+        pair = random.randrange(lane, self.PAIRS, LANES)
+        path = self.service.path(f"transactions/{self.pairs[pair][0]}")
+        parts = acknowledged(caller.ask("GET", path)).body["categorizations"]
+        self.open.add(pair)
+        if self.linked[pair]:
+            (part,) = parts
+            body = {"transactionId": self.pairs[pair][0], "categorizationId": part}
+            acknowledged(caller.ask("POST", self.service.path("transactions/unlink_transfer"), body))
+        else:
+            acknowledged(self.link(caller, pair))
+        self.linked[pair] = not self.linked[pair]
+        self.open.discard(pair)
+
+    def link(self, caller: Caller, pair: int) -> Answer:
+        source, target = self.pairs[pair]
+        body = {"sourceTransactionId": source, "targetTransactionId": target}
+        return caller.ask("POST", self.service.path("transactions/link_transfer"), body)
+
+    def settle(self) -> None:
+        stored = self.stored()
+        for pair, linked in self.linked.items():
+            assert stored[pair] == linked or pair in self.open
+        for pair in self.open:
+            acknowledged(self.link(self.service.caller(), pair))
+            self.linked[pair] = True
+        self.open.clear()
+        assert self.stored() == self.linked
+
+    def stored(self) -> dict[int, bool]:
+        """Whether each pair is linked: two legs that name each other, or none."""
+        legs: dict[str, list[tuple[str, str]]] = {}
+        for row, leg, counter in self.service.rows(
+            "SELECT c.transaction_id::text, c.id, c.counter_id FROM ledger_categorization c JOIN ledger_transaction t "
+            "ON t.company_id = c.company_id AND t.id = c.transaction_id WHERE t.account_id = ANY(%s::uuid[])",
+            self.accounts,
+        ):
+            legs.setdefault(row, []).append((leg, counter))
+        found = {}
+        for pair, (source, target) in enumerate(self.pairs):
+            ours, theirs = legs.get(source, []), legs.get(target, [])
+            assert len(ours) == len(theirs) <= 1
+            assert [(leg, counter) for counter, leg in theirs] == ours
+            found[pair] = bool(ours)
+        return found
+
+
+ACTIVITIES: dict[str, type[Activity]] = {"imports": Imports, "token exchanges": Exchanges, "transfers": Transfers}

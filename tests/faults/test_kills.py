@@ -1,0 +1,67 @@
+"""``kill -9`` in the middle of the work: nothing half done stays, nothing acknowledged is lost, and work goes on.
+
+FAULT_ROUNDS sets the kills of each case; ``make faults`` makes many.
+"""
+
+import os
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from threading import Event
+
+import pytest
+
+from tests.faults.activities import ACTIVITIES, LANES, Activity
+from tests.faults.conftest import CUT_OFF, SURVIVED
+from tests.faults.service import CutOff, Service
+from tests.machine import eventually
+
+pytestmark = pytest.mark.server
+
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "3"))
+VICTIMS = ("worker", "server", "database")
+LONGEST = 0.6  # seconds of work before a kill
+TRIES = 10  # a kill that met no request at work is made again
+
+
+@pytest.mark.parametrize(
+    ("victim", "activity"), [pytest.param(*case, id=" during ".join(case)) for case in product(VICTIMS, ACTIVITIES)]
+)
+def test_a_kill_in_the_middle_leaves_all_or_nothing_of_each_change(service: Service, victim: str, activity: str):
+    busy = ACTIVITIES[activity](service)
+    for _ in range(ROUNDS):
+        cut = next(filter(None, (killed_during(service, busy, victim) for _ in range(TRIES))))
+        SURVIVED[victim, activity] += 1
+        CUT_OFF[victim, activity] += cut
+    service.proves_its_figures()
+
+
+def killed_during(service: Service, busy: Activity, victim: str) -> int:
+    """How many requests the kill cut off; the service answers again, and the rules hold."""
+    done = Event()
+    turns = [0] * LANES
+
+    def lane(number: int) -> bool:
+        caller = service.caller()
+        try:
+            while not done.is_set():
+                busy.turn(caller, number)
+                turns[number] += 1
+        except CutOff:
+            return True
+        finally:
+            caller.close()
+        return False
+
+    with ThreadPoolExecutor(LANES) as pool:
+        lanes = [pool.submit(lane, number) for number in range(LANES)]
+        try:
+            assert eventually(lambda: any(turns) or any(each.done() for each in lanes), seconds=30)
+            time.sleep(random.uniform(0, LONGEST))
+            service.kill(victim)
+        finally:
+            done.set()
+        cut = sum(each.result() for each in lanes)
+    busy.settle()
+    return cut
