@@ -5,7 +5,6 @@ import binascii
 import io
 import warnings
 
-from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -13,6 +12,7 @@ from PIL import Image
 
 from companies.errors import Invalid
 from companies.models import AuditEntry, Company, Stamp, new_id
+from companies.storing import store_whole
 
 MOST_PIXELS = 4096  # a side
 MOST_BYTES = 512 * 1024  # what 699,052 characters of base64 hold: service.md, part 8
@@ -81,7 +81,7 @@ def replace_logo(*, company: Company, stamp: Stamp, png: bytes | None) -> Compan
     """Stores a new logo, or takes the company's own away with None; the old file goes when the change is kept."""
     storage = storages["assets"]
     old = company.custom_logo_path
-    new = storage.save(f"logos/{new_id()}.png", ContentFile(png)) if png is not None else None
+    new = None if png is None else store_whole(storage=storage, name=f"logos/{new_id()}.png", content=png)
     if new or old:
         company.change(stamp, custom_logo_path=new, last_overall_updated_time=stamp.time)
         AuditEntry.objects.record(

@@ -47,7 +47,8 @@ def row_in_one_call(statement: str, values: Sequence[str]) -> tuple[Any, ...] | 
     with connection.wrap_database_errors:
         result = answered(driver, statement, [c_string(value) for value in values])
         if result.status != ExecStatus.TUPLES_OK:
-            lost = driver.pgconn.status == ConnStatus.BAD
+            # libpq's own errors have no code; that the connection is gone it may notice only later.
+            lost = driver.pgconn.status == ConnStatus.BAD or code_of(result) is None
             raise psycopg.OperationalError(result.get_error_message()) if lost else error_from_result(result)
         reader = Transformer(driver)
         reader.set_pgresult(result)

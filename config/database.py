@@ -180,8 +180,16 @@ class Embedded:
             self._cluster().stop()
 
     def _ensure(self) -> None:
-        """Bring the server up, whatever state it was left in; the caller has its turn."""
-        cluster = self._cluster()
+        """Bring the server up, whatever state it was left in; the caller has its turn. Raises DatabaseUnavailable."""
+        try:
+            self._bring_up(self._cluster())
+        except OSError as error:
+            where = error.filename or self.path
+            raise DatabaseUnavailable(
+                f"The embedded database does not start: {where} cannot be written ({error.strerror})."
+            ) from None
+
+    def _bring_up(self, cluster: Cluster) -> None:
         if not cluster.alive():
             cluster.check()
             if not cluster.exists():
@@ -193,7 +201,7 @@ class Embedded:
                 failures += 1
                 if failures == LAUNCHES:
                     raise DatabaseUnavailable(
-                        f"The embedded database does not start: {failure} See {self.path}/server.log."
+                        f"The embedded database does not start: {failure.rstrip('.')}. See {self.path}/server.log."
                     )
                 time.sleep(0.2)
             if time.monotonic() > deadline:

@@ -1,5 +1,6 @@
 """Reading settings from environment variables, each wrong value named in one clear line that shows no secret."""
 
+import contextlib
 import os
 import re
 import secrets
@@ -161,16 +162,20 @@ def _kept_signing_key(path: Path) -> Path:
 
 
 def _keep(path: Path, content: str) -> None:
-    """Writes a secret file once: the first of several processes wins, the others read what it wrote."""
+    """Writes a secret file once: the first of several processes wins, the others read what it wrote.
+
+    Raises ImproperlyConfigured where there is no room for it.
+    """
     draft = path.with_suffix(f".{secrets.token_hex(4)}")
-    draft.touch(mode=0o600)
-    draft.write_text(content)
     try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        pass
+        draft.touch(mode=0o600)
+        draft.write_text(content)
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(draft)
+    except OSError as error:
+        raise ImproperlyConfigured(f"DATA_DIR: {path} cannot be written ({error.strerror})") from None
     finally:
-        draft.unlink()
+        draft.unlink(missing_ok=True)
 
 
 def email(name: str) -> dict[str, object]:

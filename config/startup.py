@@ -9,9 +9,11 @@ from types import FrameType
 from typing import NoReturn
 
 import django
+import psycopg
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db import OperationalError
 
 from config.database import DatabaseUnavailable, Embedded, reach
 
@@ -42,6 +44,10 @@ def main(argv: list[str]) -> None:
             execute_from_command_line(argv)
     except DatabaseUnavailable as error:
         sys.exit(f"Error: {error}")
+    except (OperationalError, psycopg.OperationalError) as error:  # COPY raises the driver's own
+        if "--traceback" in words:
+            raise
+        sys.exit(f"Error: the database failed: {(str(error).strip() or 'no reason given').splitlines()[0]}")
     except KeyboardInterrupt:
         sys.exit(130)
 

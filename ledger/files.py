@@ -4,12 +4,12 @@ import re
 from typing import Any
 from uuid import UUID
 
-from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 
 from companies.errors import FieldErrors, TooLarge
 from companies.models import Company, Stamp, new_id, record_change, snapshot
+from companies.storing import store_whole
 from ledger.models import File, FileTransaction, Transaction
 from ledger.redating import redate
 from ledger.sniffing import Kind, kind_of
@@ -41,15 +41,16 @@ def keep(*, company: Company, stamp: Stamp, name: str, content: bytes, transacti
         content_type=kind.content_type,
         size=len(content),
     ).stamp_new(stamp)
-    row.storage_path = default_storage.save(f"{company.id}/{row.id}.{kind.extension}", ContentFile(content))
+    name = f"{company.id}/{row.id}.{kind.extension}"
+    row.storage_path = store_whole(storage=default_storage, name=name, content=content)
     try:
         with transaction.atomic():
             row.save(force_insert=True)
             tie(row, transaction_ids)
+            record_change(stamp, row, "file.created", after=snapshot(row))
     except BaseException:
         default_storage.delete(row.storage_path)
         raise
-    record_change(stamp, row, "file.created", after=snapshot(row))
     return row
 
 

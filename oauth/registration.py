@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db import transaction
 
 from companies.logos import clean_png
 from companies.models import AuditEntry, Stamp, new_id
+from companies.storing import store_whole
 from oauth import clients, scopes
 from oauth.models import Application, ConsentGrant
 
@@ -68,6 +68,7 @@ def give_secret(application: Application) -> str:
 def put_logo(application: Application, raw: bytes) -> None:
     """A logo made anew from the pixels of a PNG; the caller saves. Raises NotAPng, ImageTooLarge."""
     storage, old = storages["assets"], application.logo_path
-    application.logo_path = storage.save(f"logos/{new_id()}.png", ContentFile(clean_png(raw)))
+    png = clean_png(raw)
+    application.logo_path = store_whole(storage=storage, name=f"logos/{new_id()}.png", content=png)
     if old:
         transaction.on_commit(lambda: storage.delete(old))

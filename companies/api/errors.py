@@ -69,7 +69,11 @@ LOST = (
     "unavailable",
     "The database does not answer. Try again; an Idempotency-Key makes sure that it counts once.",
 )
-FULL = (507, "storage_full", "There is no room left on our side. Nothing was changed; try again later.")
+FULL = (
+    507,
+    "storage_full",
+    "There is no room left on our side. Try again later; with an Idempotency-Key it counts once.",
+)
 CLOSED = (
     503,
     "storage_unavailable",

@@ -5,6 +5,8 @@ from urllib.parse import urlencode
 
 import psycopg
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import InternalError, OperationalError
 
 pytestmark = pytest.mark.django_db
@@ -68,3 +70,19 @@ def test_a_good_answer_stands_where_the_last_use_of_its_key_cannot_be_kept(api, 
 
     monkeypatch.setattr("companies.api_keys.KeyCredential.note_use", fails)
     assert api.post("accounts", {"type": "bank", "name": "Main"}).status_code == 201
+
+
+PDF = b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
+
+
+def test_a_document_that_finds_no_room_half_way_leaves_no_half(api, monkeypatch, tmp_path):
+    def chunks(content, *_):
+        yield content.read(10)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ContentFile, "chunks", chunks)
+    document = SimpleUploadedFile("a.pdf", PDF)
+    answer = api.client.post(api.path("files"), {"file": document}, headers=api.headers)
+    assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert api.get("files").json() == []

@@ -1,10 +1,12 @@
 """The first statement of a request: one call, by a plan that is kept, over a connection that may have died."""
 
 from datetime import UTC
+from types import SimpleNamespace
 
 import pytest
-from django.db import DataError, ProgrammingError, connection, transaction
+from django.db import DataError, OperationalError, ProgrammingError, connection, transaction
 from django.db.utils import InternalError
+from psycopg.pq import ExecStatus
 
 from companies.credentials import COMPANY_COLUMNS, COMPANY_FIELDS, company_of
 from companies.models import Company
@@ -34,6 +36,19 @@ def test_a_dead_connection_is_made_anew_and_the_request_answered(api):
 def test_within_a_transaction_nothing_is_sent_twice():
     with pytest.raises(Exception, match=r"terminat|closed"), transaction.atomic():  # noqa: PT012
         end_the_connection()
+        first_row("SELECT 1", [])
+
+
+@pytest.mark.django_db
+def test_an_error_without_a_code_is_a_lost_connection(monkeypatch):
+    """A server that dies in the middle: libpq says so before it calls the connection bad."""
+    broken = SimpleNamespace(
+        status=ExecStatus.FATAL_ERROR,
+        error_field=lambda field: None,
+        get_error_message=lambda: "server closed the connection unexpectedly",
+    )
+    monkeypatch.setattr("companies.statements.answered", lambda *_: broken)
+    with pytest.raises(OperationalError, match="closed"), transaction.atomic():
         first_row("SELECT 1", [])
 
 

@@ -92,16 +92,18 @@ class Imports:
     def said_everywhere(self, imports: int) -> None:
         """The balance, the history of imports, the log, and the parts agree on how many there were."""
         assert self.service.cash(self.account) == imports * self.ROWS
-        ((batches, logged, parts),) = self.service.rows(
+        ((batches, logged, parts, empty),) = self.service.rows(
             """
             WITH batch AS (SELECT DISTINCT import_batch_id AS id FROM ledger_transaction WHERE account_id = %(account)s)
             SELECT (SELECT count(*) FROM batch JOIN ledger_importbatch USING (id)),
                    (SELECT count(*) FROM batch JOIN companies_auditentry a ON a.entity_id = batch.id::text),
                    (SELECT count(*) FROM ledger_categorization c JOIN ledger_transaction t
-                      ON t.company_id = c.company_id AND t.id = c.transaction_id WHERE t.account_id = %(account)s)
+                      ON t.company_id = c.company_id AND t.id = c.transaction_id WHERE t.account_id = %(account)s),
+                   (SELECT count(*) FROM ledger_importbatch b WHERE count <> (SELECT count(*) FROM ledger_transaction t
+                     WHERE t.company_id = b.company_id AND t.import_batch_id = b.id) AND undone_time IS NULL)
             """.replace("%(account)s", f"'{self.account}'")
         )
-        assert (batches, logged, parts) == (imports, imports, imports * self.ROWS // 4)
+        assert (batches, logged, parts, empty) == (imports, imports, imports * self.ROWS // 4, 0)
 
 
 MINT = """

@@ -1,0 +1,151 @@
+"""Full disks and read-only ones: clear answers, no damage, and work again once there is room."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.faults.activities import Imports
+from tests.faults.disks import Disk, read_only, small_disk
+from tests.faults.service import Service
+from tests.machine import free_port, new_machine, status
+
+pytestmark = pytest.mark.server
+
+MEGABYTES = 180  # a new database takes 95
+PDF = b"%PDF-1.4\n" + bytes(4 * 1024 * 1024) + b"\n%%EOF\n"
+BOUNDARY = "----end-of-part"
+UPLOAD = (
+    f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n'
+    "Content-Type: application/pdf\r\n\r\n"
+).encode() + PDF + f"\r\n--{BOUNDARY}--\r\n".encode()  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def crammed() -> Iterator[tuple[Service, Disk]]:
+    """A running service on a small disk of its own."""
+    with new_machine() as machine, small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
+        machine.settings["RATE_LIMIT"] = 10_000_000
+        service = Service(machine)
+        try:
+            service.start()
+            service.found_company()
+            yield service, disk
+        finally:
+            disk.free()
+            service.stop()
+            machine.embedded.stop()
+
+
+def upload(service: Service) -> tuple[int, str | None]:
+    form = f"multipart/form-data; boundary={BOUNDARY}"
+    answer = service.caller().ask("POST", service.path("files"), UPLOAD, Content_Type=form)
+    return answer.status, answer.body.get("code")
+
+
+def test_a_full_disk_refuses_uploads_and_keeps_no_half_of_one(crammed):
+    service, disk = crammed
+    account = service.account("Main")
+    disk.fill()
+    for _ in range(3):
+        assert upload(service) == (507, "storage_full")
+    assert service.caller().ask("GET", service.path("files")).body == []
+    assert [path for path in (disk.place / "files").rglob("*") if path.is_file()] == []
+    assert service.cash(account) == 0  # who only reads notices nothing
+    disk.free()
+    assert upload(service) == (201, None)
+
+
+def test_a_full_disk_refuses_imports_wholly_and_takes_them_once_there_is_room(crammed):
+    service, disk = crammed
+    busy, caller = Imports(service), service.caller()
+    busy.turn(caller, 0)
+    disk.fill()
+    refused = [busy.send(caller, name) for name in ("full-1", "full-2", "full-3")]
+    assert {(answer.status, answer.body["code"]) for answer in refused} == {(507, "storage_full")}
+    assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
+    assert busy.stored() == dict.fromkeys(busy.kept, busy.ROWS)
+    disk.free()
+    busy.open |= {"full-1", "full-2", "full-3"}
+    busy.settle()
+    service.proves_its_figures()
+
+
+def test_a_database_that_had_to_stop_for_want_of_room_comes_back_by_itself(crammed):
+    """The log of changes has no room either: PostgreSQL stops at once, and starts when it can."""
+    service, disk = crammed
+    busy = Imports(service)
+    busy.turn(service.caller(), 0)
+    disk.fill()
+    stops, refusals = 0, set()
+    for number in range(20):
+        try:
+            service.rows("SELECT pg_switch_wal()")
+        except psycopg.OperationalError:
+            stops += 1
+        busy.open.add(f"full {number}")
+        answer = busy.send(service.caller(), f"full {number}")
+        refusals.add((answer.status, answer.body["code"]))
+        if stops >= 3:
+            break
+    assert stops >= 3
+    assert refusals <= {(507, "storage_full"), (503, "unavailable")}, service.log.read_text()
+    assert status(service.port, "/healthz") == 200
+    disk.free()
+    service.answers_again()
+    busy.settle()
+    service.proves_its_figures()
+
+
+def one_line(done) -> str:
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "rebuild_derived"])
+def test_a_read_only_data_directory_is_one_line_that_names_it(command):
+    with new_machine() as machine:
+        (machine.home / "var").mkdir()
+        with read_only(machine.home / "var"):
+            said = one_line(machine.run(command, PORT=free_port()))
+    assert f"DATA_DIR: {machine.home}/var cannot be written" in said
+
+
+def test_a_read_only_database_is_one_line_and_takes_no_harm():
+    with new_machine() as machine:
+        with machine.embedded.hold():
+            pass
+        with read_only(machine.embedded.path):
+            for command in ("up", "rebuild_derived"):
+                said = one_line(machine.run(command, PORT=free_port()))
+                assert str(machine.embedded.path) in said
+        with machine.embedded.hold():
+            assert machine.embedded.running()
+
+
+@pytest.mark.parametrize("megabytes", [2, 20, 60])
+def test_a_first_start_without_room_is_one_line_and_leaves_nothing_half_made(megabytes):
+    """Room for the secrets alone, for half a database, for a database without its tables."""
+    with new_machine() as machine, small_disk(machine.home / "var", megabytes=megabytes) as disk:
+        said = one_line(machine.run("up", "--no-demo", PORT=free_port()))
+        assert "No space left on device" in said or "recovery mode" in said or "wrote only" in said
+        assert list(disk.place.glob("postgres.new-*")) == []
+        assert not machine.embedded.running()
+
+
+def test_a_start_on_a_full_disk_is_one_line_and_works_once_there_is_room():
+    with new_machine() as machine, small_disk(machine.home / "var", megabytes=MEGABYTES) as disk:
+        disk.fill()
+        said = one_line(machine.run("up", "--no-demo", PORT=free_port()))
+        assert "DATA_DIR" in said
+        assert "No space left on device" in said
+        assert [path.name for path in disk.place.iterdir()] == ["ballast"]
+        disk.free()
+        with machine.embedded.hold():
+            pass
+        disk.fill()
+        assert "No space left on device" in one_line(machine.run("up", "--no-demo", PORT=free_port()))
+        disk.free()
+        with machine.embedded.hold():
+            assert machine.embedded.running()
