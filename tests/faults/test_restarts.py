@@ -1,0 +1,127 @@
+"""Restarts that nobody notices: new workers while requests run, and an end that waits for them."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
+
+import psycopg
+import pytest
+
+from tests.faults.service import Answer, Caller, Service
+from tests.machine import eventually, status
+
+pytestmark = pytest.mark.server
+
+CALLERS = 4
+ROW = {"date": "2025-06-01", "amountValue": "1.00"}
+
+
+@pytest.fixture
+def account(service: Service) -> str:
+    if service.process.poll() is not None:
+        service.start()
+    return service.account("Restarted")
+
+
+def renewed(service: Service, old: list[int]) -> bool:
+    """Whether there are only new workers, all at work."""
+    return len(service.workers()) == len(old) and not set(old) & set(service.workers())
+
+
+def reload(service: Service) -> None:
+    """What a deployment sends to have new workers."""
+    old = service.workers()
+    service.process.send_signal(signal.SIGHUP)
+    assert eventually(lambda: renewed(service, old), seconds=60)
+
+
+def roll(service: Service) -> None:
+    """The workers end one after the other; each is replaced."""
+    for worker in service.workers():
+        os.kill(worker, signal.SIGTERM)
+        assert eventually(lambda gone=worker: gone not in service.workers(), seconds=60)
+        service.answers_again()
+
+
+@pytest.mark.parametrize("renew", [reload, roll])
+def test_new_workers_lose_no_request_and_no_connection_unannounced(
+    service: Service, account: str, renew: Callable[[Service], None]
+):
+    """A connection that ends without saying so before raises CutOff in its caller, and fails this test."""
+    done, booked = Event(), [0] * CALLERS
+
+    def call(lane: int) -> set[int]:
+        caller, answers = service.caller(), set()
+        while not done.is_set():
+            answers.add(caller.ask("GET", service.path("accounts")).status)
+            answers.add(caller.ask("POST", service.path("transactions"), ROW | {"accountId": account}).status)
+            booked[lane] += 1
+        return answers
+
+    with ThreadPoolExecutor(CALLERS) as pool:
+        lanes = [pool.submit(call, lane) for lane in range(CALLERS)]
+        try:
+            for _ in range(2):
+                before = sum(booked)
+                renew(service)
+                assert eventually(lambda seen=before: sum(booked) > seen + CALLERS, seconds=30)
+        finally:
+            done.set()
+        assert {status for lane in lanes for status in lane.result()} == {200, 201}
+    assert service.cash(account) == sum(booked)
+
+
+@contextlib.contextmanager
+def held(service: Service) -> Iterator[None]:
+    """Changes of the company's ledger wait in the database until this ends."""
+    where = {"host": str(service.machine.embedded.path), "user": "postgres", "dbname": "app", "autocommit": True}
+    with psycopg.connect(**where) as database:
+        database.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"ledger:{service.company}"])
+        yield
+
+
+def waiting(service: Service) -> bool:
+    return service.rows("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") != []
+
+
+def import_in(pool: ThreadPoolExecutor, service: Service, account: str) -> tuple[Caller, Future[Answer]]:
+    """An import that is on its way, and waits."""
+    caller, body = service.caller(), {"transactions": [ROW | {"accountId": account}] * 100}
+    answer = pool.submit(caller.ask, "POST", service.path("transactions/import"), body)
+    assert eventually(lambda: waiting(service), seconds=30)
+    return caller, answer
+
+
+def test_a_request_of_an_old_worker_is_answered_while_new_ones_are_at_work(service: Service, account: str):
+    old = service.workers()
+    with ThreadPoolExecutor(1) as pool:
+        with held(service):
+            _, answer = import_in(pool, service, account)
+            service.process.send_signal(signal.SIGHUP)
+            assert eventually(lambda: len(set(service.workers()) - set(old)) == len(old), seconds=20)
+            assert [status(service.port, "/readyz") for _ in range(10)] == [200] * 10
+            assert not answer.done()
+        assert answer.result().body["count"] == 100
+    assert eventually(lambda: renewed(service, old), seconds=20)
+    assert service.cash(account) == 100
+
+
+def test_an_end_waits_for_the_requests_that_run(service: Service, account: str):
+    with ThreadPoolExecutor(1) as pool:
+        with held(service):
+            _, answer = import_in(pool, service, account)
+            service.process.send_signal(signal.SIGTERM)
+            assert eventually(lambda: status(service.port, "/healthz") == 0, seconds=20)
+            time.sleep(0.5)
+            assert not answer.done()
+            assert service.process.poll() is None
+        done = answer.result()
+    assert (done.status, done.body["count"]) == (200, 100)
+    assert service.process.wait(60) == 0
+    assert not service.machine.embedded.running()
+    service.start()
+    assert service.cash(account) == 100
