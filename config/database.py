@@ -19,6 +19,7 @@ from typing import Any
 
 import psycopg
 from psycopg import conninfo, sql
+from psycopg.pq import Conninfo
 
 from config.cluster import SUPERUSER, Cluster, account_for
 from config.cluster import DatabaseUnavailable as DatabaseUnavailable
@@ -90,12 +91,24 @@ def reach(database: dict[str, Any], *, setting: str = "DATABASE_URL") -> None:
         raise DatabaseUnavailable(f"{setting}: PostgreSQL {OLDEST_VERSION} or newer is needed; this is {found}.")
 
 
+def environment_of(database: dict[str, Any]) -> dict[str, str]:
+    """Django's settings for one database as the variables that PostgreSQL's programs read: no password on their command
+    line, where others could see it."""
+    variables = {each.keyword.decode(): each.envvar.decode() for each in Conninfo.get_defaults() if each.envvar}
+    parts = _address(database) | database["OPTIONS"]
+    return {variables[name]: str(value) for name, value in parts.items() if name in variables}
+
+
+def _address(database: dict[str, Any]) -> dict[str, Any]:
+    """What libpq must know to connect."""
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    return {libpq: database[django] for django, libpq in names.items() if database[django]}
+
+
 def _attempt(database: dict[str, Any]) -> str | int:
     """The server's major version, or why it cannot be asked."""
-    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
-    parts = {libpq: database[django] for django, libpq in names.items() if database[django]}
     try:
-        with psycopg.connect(**parts, **database["OPTIONS"]) as connection:
+        with psycopg.connect(**_address(database), **database["OPTIONS"]) as connection:
             return connection.info.server_version // 10000
     except psycopg.Error as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no answer"]

@@ -130,12 +130,11 @@ for number in range(int(sys.argv[2])):
 class Exchanges:
     """Codes against tokens, and refresh tokens against their successors."""
 
-    CODES = 150
     PATH = "/auth/oauth2/token"
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, codes: int = 150) -> None:
         self.service = service
-        self.client, *words = service.printed(MINT, service.company, str(self.CODES))
+        self.client, *words = service.printed(MINT, service.company, str(codes))
         self.codes = dict(zip(words[::2], words[1::2], strict=True))  # consent → its code, as yet unused
         self.waiting = deque(self.codes.items())
         self.tokens: dict[str, str] = {}  # consent → the refresh token that was answered last

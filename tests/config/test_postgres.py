@@ -1,0 +1,37 @@
+"""``manage.py postgres``: PostgreSQL's programs find the service's database, and nobody sees its password."""
+
+from pathlib import Path
+
+import pytest
+
+from config.database import databases, environment_of
+from tests.machine import Machine, new_machine
+
+
+def test_a_server_of_ones_own_is_told_in_the_environment():
+    url = "postgresql://u:hunter2@db.example:6432/books?sslmode=require&connect_timeout=3&application_name=x"
+    assert environment_of(databases(url=url, data_dir=Path("/nowhere"))) == {
+        "PGHOST": "db.example", "PGPORT": "6432", "PGUSER": "u", "PGPASSWORD": "hunter2", "PGDATABASE": "books",
+        "PGSSLMODE": "require", "PGCONNECT_TIMEOUT": "3", "PGAPPNAME": "x",
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def machine():
+    with new_machine() as found:
+        yield found
+
+
+@pytest.mark.server
+def test_the_embedded_server_is_started_for_a_program_and_stopped_again(machine: Machine):
+    done = machine.run("postgres", "psql", "--no-psqlrc", "-Atc", "SELECT current_database(), current_user")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "app|postgres\n", "")
+    assert not machine.embedded.running()
+
+
+@pytest.mark.server
+def test_a_program_that_fails_is_a_command_that_fails(machine: Machine):
+    assert machine.run("postgres", "psql", "--no-psqlrc", "-c", "nonsense").returncode == 1
+    unknown = machine.run("postgres", "pg_nonsense")
+    assert unknown.returncode == 1
+    assert unknown.stderr == "CommandError: There is no program pg_nonsense here.\n"
