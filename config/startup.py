@@ -47,7 +47,9 @@ def main(argv: list[str]) -> None:
     except (OperationalError, psycopg.OperationalError) as error:  # COPY raises the driver's own
         if "--traceback" in words:
             raise
-        sys.exit(f"Error: the database failed: {(str(error).strip() or 'no reason given').splitlines()[0]}")
+        reason = (str(error).strip() or "no reason given").splitlines()[0]
+        more = f" See {Embedded(data_dir=settings.DATA_DIR).path}/server.log." if settings.EMBEDDED else ""
+        sys.exit(f"Error: the database failed: {reason}.{more}")
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -1,10 +1,10 @@
 """The commands of docs/backups.md, as they stand there: what is restored is what was."""
 
-import re
 import subprocess
 
 import pytest
 
+from tests.docs.page import blocks
 from tests.faults.activities import Exchanges
 from tests.faults.service import Caller, Service
 from tests.machine import ROOT, Machine, new_machine
@@ -21,9 +21,9 @@ FORM = (
 
 def commands(page: str) -> str:
     """All the commands of a page in one script, which ends at the first that fails."""
-    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
-    assert len(blocks) == 3
-    return "set -eu\n" + "\n".join(blocks)
+    found = blocks(ROOT / "docs" / page)
+    assert [block.language for block in found] == ["sh"] * 3
+    return "set -eu\n" + "\n".join(block.text for block in found)
 
 
 def rows_of_each_table(service: Service) -> dict[str, int]:

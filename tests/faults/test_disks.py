@@ -83,8 +83,9 @@ def test_a_database_that_had_to_stop_for_want_of_room_comes_back_by_itself(cramm
             service.rows("SELECT pg_switch_wal()")
         except psycopg.OperationalError:
             stops += 1
-        busy.open.add(f"full {number}")
-        answer = busy.send(service.caller(), f"full {number}")
+        name = f"stopped {number}"
+        busy.open.add(name)
+        answer = busy.send(service.caller(), name)
         refusals.add((answer.status, answer.body["code"]))
         if stops >= 3:
             break
@@ -129,7 +130,11 @@ def test_a_first_start_without_room_is_one_line_and_leaves_nothing_half_made(meg
     """Room for the secrets alone, for half a database, for a database without its tables."""
     with new_machine() as machine, small_disk(machine.home / "var", megabytes=megabytes) as disk:
         said = one_line(machine.run("up", "--no-demo", PORT=free_port()))
-        assert "No space left on device" in said or "recovery mode" in said or "wrote only" in said
+        assert said.startswith("Error: ")
+        # Where PostgreSQL stopped in the middle, its own log has the reason.
+        assert (
+            "No space left on device" in said or "wrote only" in said or f"{machine.embedded.path}/server.log" in said
+        )
         assert list(disk.place.glob("postgres.new-*")) == []
         assert not machine.embedded.running()
 

@@ -33,7 +33,7 @@ def renewed(service: Service, old: list[int]) -> bool:
 
 
 def reload(service: Service) -> None:
-    """What a deployment sends to have new workers."""
+    """All workers anew, at a word to the main process."""
     old = service.workers()
     service.process.send_signal(signal.SIGHUP)
     assert eventually(lambda: renewed(service, old), seconds=60)
