@@ -18,7 +18,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from companies import api_keys
 from companies.access import Access
-from companies.models import Membership, User
+from companies.models import Membership, User, id_from
 
 SCOPES = "svc:read svc:write offline_access"
 
@@ -45,12 +45,18 @@ def bearer_token(request: Any) -> str | None:
     return token.strip()
 
 
+def addressed(request: Any) -> uuid.UUID | None:
+    """The company that the request's address names, whoever may reach it."""
+    match = request.resolver_match
+    return id_from(match.kwargs.get("company_id", "")) if match else None
+
+
 class ApiKeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Any) -> tuple[Any, Any] | None:
         token = bearer_token(request)
         if token is None or not token.startswith(api_keys.PREFIX):
             return None
-        credential = api_keys.authenticate(token, now=timezone.now())
+        credential = api_keys.authenticate(token, now=timezone.now(), company_id=addressed(request))
         if credential is None:
             raise AuthenticationFailed("The API key is unknown, wrong, expired or revoked.")
         return credential, token

@@ -208,6 +208,7 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "app_revoked": ["notifications.telling.app_revoked"],
     "subscription_events_changed": ["analytics.recurring.events_changed"],
     "counterparty_type_changed": ["planning.usage.counterparty_type_changed"],
+    "account_closed": ["planning.settling.account_closed"],  # (account, stamp), before it goes
     "category_replaced": ["planning.usage.category_replaced"],  # (company, category_id, replacement_id, stamp)
     # (company, transaction_ids, stamp), before they go
     "transactions_deleted": ["planning.settling.transactions_deleted"],
@@ -243,7 +244,7 @@ OAUTH2_PROVIDER = {
 }
 
 # What the ledger asks the apps above it, which it cannot call; None while nobody knows.
-# () -> expression: how many planned transactions name a category
+# (company_id) -> expression: how many planned transactions name a category
 PLANNED_USES_OF_CATEGORY: str | None = "planning.usage.uses_of_category"
 # (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
 PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"

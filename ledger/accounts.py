@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from companies.errors import Conflict, unknown_id
+from companies.follow_ups import follow_up
 from companies.models import Company, Stamp, record_change, snapshot
 from ledger.models import COUNTS_AS_CASH, Account, AccountGroup, Category, Source, Transaction
 
@@ -50,7 +51,11 @@ def change_account(
 
 def close_account(*, account: Account, stamp: Stamp) -> None:
     """Deletes an account that has no transactions but an initial balance. Raises AccountNotEmpty."""
-    Transaction.objects.of(account.company_id).filter(account=account).initial().delete()
+    initial = Transaction.objects.of(account.company_id).filter(account=account).initial()
+    ids = list(initial.values_list("id", flat=True))
+    follow_up("transactions_deleted", company=account.company, transaction_ids=ids, stamp=stamp)
+    initial.delete()
+    follow_up("account_closed", account=account, stamp=stamp)
     before = snapshot(account)
     try:
         with transaction.atomic():

@@ -32,13 +32,13 @@ _STANDING = """
 _BY_PRODUCT = f"""
     SELECT s.product_id, e.amount_currency, e.interval, e.interval_count, sum(e.amount_value)
       FROM ({_STANDING}) AS e JOIN ledger_subscription AS s ON s.company_id = e.company_id AND s.id = e.subscription_id
-     WHERE e.amount_value > 0
+     WHERE s.company_id = %(company)s AND e.amount_value > 0
      GROUP BY s.product_id, e.amount_currency, e.interval, e.interval_count
 """  # noqa: S608 - both parts stand above
 _IN_ALL = f"""
     SELECT e.amount_currency, e.interval, e.interval_count, sum(e.amount_value), count(DISTINCT s.customer_id)
       FROM ({_STANDING}) AS e JOIN ledger_subscription AS s ON s.company_id = e.company_id AND s.id = e.subscription_id
-     WHERE e.amount_value > 0
+     WHERE s.company_id = %(company)s AND e.amount_value > 0
      GROUP BY GROUPING SETS ((e.amount_currency, e.interval, e.interval_count), ())
 """  # noqa: S608
 

@@ -57,7 +57,7 @@ _PARTS = f"""
        FROM ledger_categorization c
        LEFT JOIN ledger_counterparty p ON p.company_id = c.company_id AND p.id = c.counterparty_id
        LEFT JOIN ledger_categorization o ON o.company_id = c.company_id AND o.id = c.counter_id
-      WHERE c.company_id = ledger_transaction.company_id AND c.transaction_id = ledger_transaction.id)
+      WHERE c.company_id = %s AND c.transaction_id = ledger_transaction.id)
 """  # noqa: S608 - names are ours
 _TIME = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""  # cheaper than a datetime in between
 _OWN = {
@@ -92,14 +92,14 @@ _SELECT = "SELECT " + ", ".join(
 )
 
 
-def read(rows: Any) -> list[dict[str, Any]]:
-    """The transactions of a query set, in its order, as objects of the answer; one statement."""
+def read(rows: Any, *, company_id: UUID) -> list[dict[str, Any]]:
+    """The company's transactions of a query set, in its order, as objects of the answer; one statement."""
     try:
         statement, parameters = rows.values_list("id").query.sql_with_params()
     except EmptyResultSet:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(f"{_SELECT} FROM {statement.partition(' FROM ')[2]}", parameters)
+        cursor.execute(f"{_SELECT} FROM {statement.partition(' FROM ')[2]}", [company_id, *parameters])
         return [shown(row) for row in cursor.fetchall()]
 
 

@@ -53,11 +53,14 @@ def give(
 
 def standing(*, application: Application, user_id: UUID, asked: list[str]) -> ConsentGrant | None:
     """The latest live consent that covers what is asked and still gives something, for a silent authorization."""
-    candidates = ConsentGrant.objects.connected().filter(
-        application=application, user_id=user_id, scopes__contains=asked
+    memberships = {each.company_id: each for each in Membership.objects.filter(user_id=user_id)}
+    candidates = (
+        ConsentGrant.objects.standing()
+        .redeemed()
+        .filter(company__in=memberships, application=application, user_id=user_id, scopes__contains=asked)
     )
     for consent in candidates[:20]:
-        membership = Membership.objects.of(consent.company_id).get(user_id=user_id)
+        membership = memberships[consent.company_id]
         held = effective(scopes=asked, snapshot=consent.snapshot, current=membership.effective_permissions)
         if held or not scopes.reaches_data(asked):
             return consent

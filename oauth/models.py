@@ -22,7 +22,7 @@ from oauth2_provider.models import (
     AbstractRefreshToken,
 )
 
-from companies.models import Company, Membership, User, new_id
+from companies.models import Company, Membership, Shared, Unowned, User, new_id
 from companies.permissions import Permissions, known
 from oauth import redirects, scopes
 
@@ -35,7 +35,7 @@ def all_scopes() -> list[str]:
     return list(scopes.ALL)
 
 
-class Application(AbstractApplication):
+class Application(Shared, AbstractApplication):
     """An app of somebody else, registered by staff."""
 
     PUBLIC, CONFIDENTIAL = AbstractApplication.CLIENT_PUBLIC, AbstractApplication.CLIENT_CONFIDENTIAL
@@ -117,19 +117,28 @@ class ConsentGrantQuerySet(models.QuerySet["ConsentGrant"]):
     def of(self, company_id: UUID) -> Self:
         return self.filter(company_id=company_id)
 
+    def standing(self) -> Self:
+        """Not revoked, and everything it rests on still holds but for the membership."""
+        return self.filter(revoked_time=None, user__is_active=True, application__enabled=True).select_related(
+            "application", "user"
+        )
+
     def live(self) -> Self:
         """Not revoked, and everything it rests on still holds."""
-        membership = Membership.objects.filter(company=OuterRef("company"), user=OuterRef("user"))
-        return self.filter(
-            Exists(membership), revoked_time=None, user__is_active=True, application__enabled=True
-        ).select_related("application", "user")
+        return self.standing().filter(
+            Exists(Membership.objects.filter(company=OuterRef("company"), user=OuterRef("user")))
+        )
+
+    def redeemed(self) -> Self:
+        """Those whose code the app came to fetch, latest first."""
+        return self.filter(redeemed_time__isnull=False).order_by("-created_time", "-id")
 
     def connected(self) -> Self:
         """Live ones whose code the app came to fetch, latest first."""
-        return self.live().filter(redeemed_time__isnull=False).order_by("-created_time", "-id")
+        return self.live().redeemed()
 
 
-class ConsentGrant(models.Model):
+class ConsentGrant(Unowned):
     """One act of consent: this user allowed this app these scopes in this company."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -168,7 +177,7 @@ class ConsentGrant(models.Model):
         return known(self.permissions)
 
 
-class AuthorizationCode(AbstractGrant):
+class AuthorizationCode(Unowned, AbstractGrant):
     """A code of one minute and one use; ``code`` holds its SHA-256. Its row stays, so that a second use is seen."""
 
     claims = None
@@ -181,14 +190,14 @@ class AuthorizationCode(AbstractGrant):
         indexes: ClassVar[list[Any]] = [models.Index(fields=["expires"], name="code_by_expiry")]
 
 
-class AccessToken(AbstractAccessToken):
+class AccessToken(Unowned, AbstractAccessToken):
     """Stays empty: access tokens are signed."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
 
 
-class RefreshToken(AbstractRefreshToken):
+class RefreshToken(Unowned, AbstractRefreshToken):
     """An opaque token; ``token_checksum`` holds its SHA-256, ``token`` is blank. Used once, then ``revoked``."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
@@ -200,7 +209,7 @@ class RefreshToken(AbstractRefreshToken):
         indexes: ClassVar[list[Any]] = [models.Index(fields=["created"], name="refresh_token_by_age")]
 
 
-class IDToken(AbstractIDToken):
+class IDToken(Unowned, AbstractIDToken):
     """Stays empty: ID tokens are signed."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")

@@ -54,7 +54,7 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
 class PlannedTransaction(CompanyOwned, Audited):
     """A rule that names days, and what is expected on each of them."""
 
-    account = CompanyForeignKey(Account, null=True, when_deleted="set_null")  # what is expected stays expected
+    account = CompanyForeignKey(Account, null=True)  # a closed one leaves: what is expected stays expected
     name = models.CharField(max_length=300)
     start_date = models.DateField()
     amount_value = models.DecimalField(max_digits=19, decimal_places=4)  # negative is money out
@@ -192,11 +192,11 @@ class PlannedOverride(CompanyOwned):
     skipped = models.BooleanField(null=True)
     date = models.DateField(null=True)
     amount_value = models.DecimalField(max_digits=19, decimal_places=4, null=True)
-    account = CompanyForeignKey(Account, null=True, when_deleted="set_null")
+    account = CompanyForeignKey(Account, null=True)
     category = CompanyForeignKey(Category, null=True)
     name = models.CharField(max_length=300, null=True)  # noqa: DJ001
     # A deleted transaction settles nothing: the occurrence is expected again, with whatever else differs about it.
-    transaction = CompanyForeignKey(Transaction, null=True, when_deleted="set_null")
+    transaction = CompanyForeignKey(Transaction, null=True)
 
     objects = PlannedOverrideQuerySet.as_manager()
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from companies.models import Company, Stamp
+from ledger.models import Account
 from ledger.redating import redate
 from planning.models import PATCHED, PlannedOverride, PlannedTransaction
 
@@ -27,12 +28,25 @@ def redate_settled(planned: PlannedTransaction, transaction_ids: Iterable[UUID |
 
 def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:
     """What they settled is expected again; whatever else differs about the occurrence stays."""
-    overrides = PlannedOverride.objects.of(company.id).filter(transaction__in=transaction_ids)
+    if transaction_ids:
+        forget(transaction_ids, name="transaction", company_id=company.id, stamp=stamp)
+
+
+def account_closed(*, account: Account, stamp: Stamp) -> None:
+    """What was expected on it stays expected, on no account; its occurrences are on the account of their rule."""
+    plans = PlannedTransaction.objects.of(account.company_id).filter(account=account)
+    plans.update(account=None, last_updated_time=stamp.time, last_updated_user_id=stamp.actor)
+    forget([account.id], name="account", company_id=account.company_id, stamp=stamp)
+
+
+def forget(ids: list[UUID], *, name: str, company_id: UUID, stamp: Stamp) -> None:
+    """Takes rows that go away out of the overrides that name them; one in which nothing is left goes too."""
+    overrides = PlannedOverride.objects.of(company_id).filter(**{f"{name}__in": ids})
     touched = list(overrides.values_list("id", "planned_id"))
     if not touched:
         return
-    plans = PlannedTransaction.objects.of(company.id).filter(id__in={planned_id for _, planned_id in touched})
+    plans = PlannedTransaction.objects.of(company_id).filter(id__in={planned_id for _, planned_id in touched})
     plans.update(last_updated_time=stamp.time, last_updated_user_id=stamp.actor)
-    overrides.update(transaction=None)
-    nothing_left = {f"{name}__isnull": True for name in PATCHED}
-    PlannedOverride.objects.of(company.id).filter(id__in=[row_id for row_id, _ in touched], **nothing_left).delete()
+    overrides.update(**{name: None})
+    nothing_left = {f"{patched}__isnull": True for patched in PATCHED}
+    PlannedOverride.objects.of(company_id).filter(id__in=[row_id for row_id, _ in touched], **nothing_left).delete()

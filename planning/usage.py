@@ -18,11 +18,12 @@ class PlTypeNotAllowed(Invalid):
     code = "pl_type_not_allowed"
 
 
-def uses_of_category() -> Any:
+def uses_of_category(company_id: UUID) -> Any:
     """How many planned transactions name an annotated category, by their rule or for one of their occurrences."""
-    own = {"company": OuterRef("company_id"), "category": OuterRef("id")}
-    by_rule = PlannedTransaction.objects.filter(**own).order_by().values("category")
-    by_override = PlannedOverride.objects.filter(Q(planned__category=None) | ~Q(planned__category=F("category")), **own)
+    by_rule = PlannedTransaction.objects.of(company_id).filter(category=OuterRef("id")).order_by().values("category")
+    by_override = PlannedOverride.objects.of(company_id).filter(
+        Q(planned__category=None) | ~Q(planned__category=F("category")), category=OuterRef("id")
+    )
     rules = Subquery(by_rule.annotate(n=Count("id")).values("n"))
     overrides = Subquery(
         by_override.order_by().values("category").annotate(n=Count("planned", distinct=True)).values("n")

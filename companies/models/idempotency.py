@@ -2,8 +2,10 @@
 
 from django.db import models
 
+from companies.models.tenancy import Unowned
 
-class IdempotencyRecord(models.Model):
+
+class IdempotencyRecord(Unowned):
     credential = models.CharField(max_length=120)
     method = models.CharField(max_length=8)
     path = models.CharField(max_length=500)

@@ -32,6 +32,12 @@ def id_from(text: str) -> uuid.UUID | None:
 
 
 class CompanyOwnedQuerySet(models.QuerySet[M]):
+    """Rows of companies.
+
+    A subquery among the selected columns names the company by its value too, not by ``OuterRef("company")``: where
+    companies are distributed, only EXISTS takes the outer query's over, and the rest would be asked of all machines.
+    """
+
     def of(self, company_id: uuid.UUID) -> Self:
         """Rows of one company; every query starts here."""
         return self.filter(company_id=company_id)
@@ -40,8 +46,9 @@ class CompanyOwnedQuerySet(models.QuerySet[M]):
 class CompanyForeignKey(models.ForeignKey):
     """A reference to a row of the same company; joins and accessors compare the company too.
 
-    ``when_deleted`` is what the database does when the row referred to is deleted: ``restrict`` (the delete fails),
-    ``cascade`` or ``set_null``. Django itself does nothing, so a delete is one statement.
+    ``when_deleted`` is what the database does when the row referred to is deleted: ``restrict`` (the delete fails) or
+    ``cascade``. Django itself does nothing, so a delete is one statement. Earlier migrations know ``set_null`` too,
+    which no cluster takes for a key with the company in it: the act that deletes clears the reference first.
     """
 
     RULES = {"restrict": "NO ACTION", "cascade": "CASCADE", "set_null": "SET NULL ({column})"}
@@ -89,11 +96,28 @@ class CompanyOwned(models.Model):
         return super()._do_update(rows, using, pk_val, values, update_fields, forced)
 
 
+class Shared(models.Model):
+    """Base of tables that belong to no company and that companies' queries read: a copy lies on every machine."""
+
+    class Meta:
+        abstract = True
+
+
+class Unowned(models.Model):
+    """Base of tables that are found before a company is known: codes, tokens, kept answers. They stay on one machine,
+    so a reference of theirs to a company has no constraint.
+    """
+
+    class Meta:
+        abstract = True
+
+
 class CompanyKeys(Operation):
     """Gives tables their (company_id, id) primary key and their composite references.
 
     ``models`` are names of models created earlier in the same migration. A table whose company is already tied by a
-    reference that cannot be null needs no separate reference to the company.
+    reference that cannot be null needs no separate reference to the company. Where companies are distributed, so are
+    the tables, for no reference leads from one machine's table to those of all.
     """
 
     reversible = False
@@ -110,6 +134,9 @@ class CompanyKeys(Operation):
         for model in owned:
             for statement in key_statements(model):
                 schema_editor.execute(statement)
+            if is_distributed(schema_editor.connection, COMPANIES):
+                schema_editor.execute("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
+                schema_editor.execute(distribution(model._meta.db_table))
         for model in owned:
             for statement in reference_statements(model):
                 schema_editor.execute(statement)
@@ -126,6 +153,26 @@ class CompanyReferences(CompanyKeys):
             model_name, field_name = name.split(".")
             model = to_state.apps.get_model(app_label, model_name)
             schema_editor.execute(reference(model, model._meta.get_field(field_name)))
+
+
+COMPANIES = "companies_company"
+
+
+def is_distributed(connection: Any, table: str) -> bool:
+    """Whether the table's rows lie on the machines of a Citus cluster."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('pg_dist_partition') IS NOT NULL")
+        if not cursor.fetchone()[0]:
+            return False
+        cursor.execute(
+            "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = %s::regclass AND partmethod = 'h'", [table]
+        )
+        return cursor.fetchone() is not None
+
+
+def distribution(table: str) -> str:
+    """The statement that puts each row of a company's table on its company's machine."""
+    return f"SELECT create_distributed_table('{table}', 'company_id', colocate_with => '{COMPANIES}')"
 
 
 def key_statements(model: Any) -> Iterable[str]:

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, Permis
 from django.db import models
 from django.db.models.functions import Lower
 
-from companies.models.tenancy import new_id
+from companies.models.tenancy import Shared, new_id
 
 
 class UserManager(BaseUserManager["User"]):
@@ -27,7 +27,7 @@ class UserManager(BaseUserManager["User"]):
         return self.filter(email__iexact=email).first()
 
 
-class User(AbstractBaseUser, PermissionsMixin):
+class User(Shared, AbstractBaseUser, PermissionsMixin):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     email = models.EmailField(max_length=254, unique=True)
     name = models.CharField(max_length=200, blank=True)

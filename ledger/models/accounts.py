@@ -65,7 +65,7 @@ class Account(CompanyOwned, Audited):
     expected_annual_return = models.IntegerField(null=True)
     order = models.IntegerField(default=0)
     default_currency = models.CharField(max_length=3, choices=Currency)
-    default_category = CompanyForeignKey("ledger.Category", null=True, when_deleted="set_null")
+    default_category = CompanyForeignKey("ledger.Category", null=True)
     import_type = models.CharField(max_length=20, choices=ImportType, default=ImportType.MANUAL)
     transit_currency = models.CharField(max_length=3, choices=Currency, null=True)  # noqa: DJ001
     import_settings = models.JSONField(null=True)

@@ -1,6 +1,7 @@
 """What a movement is for (categories and the P&L lines they post to) and with whom (counterparties)."""
 
 from typing import Any, Self
+from uuid import UUID
 
 from django.apps import apps
 from django.conf import settings
@@ -25,23 +26,25 @@ class PlType(models.TextChoices):
     NEUTRAL = "neutral"
 
 
-def uses_by_transactions() -> Any:
-    """How many transactions have a part in an annotated category."""
-    own = {"company": OuterRef("company_id"), "category": OuterRef("id")}
-    rows = apps.get_model("ledger", "Categorization").objects.filter(**own).order_by().values("category")
+def uses_by_transactions(company_id: UUID) -> Any:
+    """How many transactions have a part in an annotated category of the company."""
+    parts = apps.get_model("ledger", "Categorization").objects.of(company_id)
+    rows = parts.filter(category=OuterRef("id")).order_by().values("category")
     return Coalesce(Subquery(rows.annotate(n=Count("transaction_id", distinct=True)).values("n")), 0)
 
 
-def uses_by_planned() -> Any:
+def uses_by_planned(company_id: UUID) -> Any:
     """How many planned transactions name an annotated category; the app that plans says how to count them."""
     path = settings.PLANNED_USES_OF_CATEGORY
-    return import_string(path)() if path else Value(0)
+    return import_string(path)(company_id) if path else Value(0)
 
 
 class CategoryQuerySet(CompanyOwnedQuerySet["Category"]):
-    def with_uses(self) -> Self:
+    def with_uses(self, company_id: UUID) -> Self:
         """Each with used_transactions, used_planned_transactions and used, their sum; one query."""
-        counted = self.annotate(used_transactions=uses_by_transactions(), used_planned_transactions=uses_by_planned())
+        counted = self.annotate(
+            used_transactions=uses_by_transactions(company_id), used_planned_transactions=uses_by_planned(company_id)
+        )
         return counted.annotate(used=F("used_transactions") + F("used_planned_transactions"))
 
     def in_order(self) -> Self:

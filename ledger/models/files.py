@@ -20,9 +20,9 @@ class ParseStatus(models.TextChoices):
 
 
 class FileQuerySet(CompanyOwnedQuerySet["File"]):
-    def with_transactions(self) -> Self:
+    def with_transactions(self, company_id: UUID) -> Self:
         """Each with transaction_ids, the transactions it belongs to, in the order of their ids."""
-        own = FileTransaction.objects.filter(company=OuterRef("company_id"), file=OuterRef("id"))
+        own = FileTransaction.objects.of(company_id).filter(file=OuterRef("id"))
         return self.annotate(transaction_ids=ArraySubquery(own.order_by("transaction_id").values("transaction_id")))
 
     def tied_to(self, transaction_id: UUID) -> Self:

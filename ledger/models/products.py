@@ -1,6 +1,7 @@
 """What is sold: products, the groups they are shown in, and the names that other systems know them by."""
 
 from typing import Self
+from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
@@ -28,9 +29,9 @@ class ProductQuerySet(CompanyOwnedQuerySet["Product"]):
     def in_order(self) -> Self:
         return self.order_by("order", "name", "id")
 
-    def with_external_ids(self) -> Self:
+    def with_external_ids(self, company_id: UUID) -> Self:
         """Adds ``external_ids``, in the order in which they were given: their keys are time-ordered."""
-        own = ProductExternalId.objects.filter(company=OuterRef("company"), product=OuterRef("id"))
+        own = ProductExternalId.objects.of(company_id).filter(product=OuterRef("id"))
         return self.annotate(external_ids=ArraySubquery(own.order_by("id").values("external_id")))
 
 

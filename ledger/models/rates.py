@@ -2,10 +2,10 @@
 
 from django.db import models
 
-from companies.models import Currency
+from companies.models import Currency, Shared
 
 
-class Rate(models.Model):
+class Rate(Shared):
     """So many units of a currency were one euro on a day."""
 
     pk = models.CompositePrimaryKey("currency", "date")
@@ -20,7 +20,7 @@ class Rate(models.Model):
         return f"{self.date} {self.per_euro} {self.currency}"
 
 
-class RateLoad(models.Model):
+class RateLoad(Shared):
     """One arrival of rates; the newest one's id is the version of the table, so that processes know to read anew."""
 
     source = models.CharField(max_length=200)

@@ -2,6 +2,7 @@
 
 from datetime import date
 from typing import Self
+from uuid import UUID
 
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery
@@ -20,10 +21,11 @@ class BillingPeriod(models.TextChoices):
 
 
 class SubscriptionQuerySet(CompanyOwnedQuerySet["Subscription"]):
-    def with_standing(self, today: date) -> Self:
+    def with_standing(self, company_id: UUID, today: date) -> Self:
         """Adds ``standing``: amount, currency, interval and count of the latest event in effect today, or None."""
         latest = (
-            SubscriptionEvent.objects.filter(company=OuterRef("company"), subscription=OuterRef("id"))
+            SubscriptionEvent.objects.of(company_id)
+            .filter(subscription=OuterRef("id"))
             .live()
             .filter(effective_date__lte=today)
             .order_by("-effective_date", "-id")

@@ -119,7 +119,7 @@ class TransactionShape(Shape):
 
 def shown(row: Any) -> dict[str, Any]:
     """The stored transaction as an object of the answer; one statement."""
-    (found,) = read(Transaction.objects.of(row.company_id).filter(id=row.id))
+    (found,) = read(Transaction.objects.of(row.company_id).filter(id=row.id), company_id=row.company_id)
     return found
 
 

@@ -36,7 +36,7 @@ class CategoryViewSet(LedgerViewSet):
     def list(self, request: Request, company_id: str) -> Response:
         """All categories of the company, each with the P&L lines it can post to and how often it is used."""
         self.only_parameters()
-        rows = Category.objects.of(self.company.id).with_uses().in_order()
+        rows = Category.objects.of(self.company.id).with_uses(self.company.id).in_order()
         return Response(shapes.CategoryShape(rows, many=True).data)
 
     @extend_schema(request=shapes.CategoryShape, responses={201: shapes.CategoryShape})
@@ -49,7 +49,7 @@ class CategoryViewSet(LedgerViewSet):
     @extend_schema(responses=shapes.CategoryShape)
     def retrieve(self, request: Request, company_id: str, category_id: str) -> Response:
         """One category with its P&L lines and how often it is used."""
-        return self.one(self.found(Category.objects.with_uses(), category_id), shapes.CategoryShape)
+        return self.one(self.found(Category.objects.with_uses(self.company.id), category_id), shapes.CategoryShape)
 
     @extend_schema(request=shapes.CategoryShape(partial=True), responses=shapes.CategoryShape)
     def update(self, request: Request, company_id: str, category_id: str) -> Response:
@@ -84,7 +84,7 @@ class CategoryViewSet(LedgerViewSet):
         return row
 
     def counted(self, row: Category) -> Category:
-        return Category.objects.of(self.company.id).with_uses().get(id=row.id)
+        return Category.objects.of(self.company.id).with_uses(self.company.id).get(id=row.id)
 
 
 class CounterpartyViewSet(CompanyViewSet):

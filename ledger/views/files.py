@@ -58,7 +58,7 @@ class FileViewSet(LedgerViewSet):
     def list(self, request: Request, company_id: str) -> Response:
         """The company's documents, latest first: what is known of them, not their bytes."""
         self.only_parameters("limit", "cursor", "parseStatus", "transactionId")
-        rows = File.objects.of(self.company.id).with_transactions()
+        rows = File.objects.of(self.company.id).with_transactions(self.company.id)
         status, tied = request.query_params.get("parseStatus"), request.query_params.get("transactionId")
         if status is not None:
             if status not in ParseStatus.values:
@@ -97,7 +97,7 @@ class FileViewSet(LedgerViewSet):
     @extend_schema(responses=shapes.FileShape)
     def retrieve(self, request: Request, company_id: str, file_id: str) -> Response:
         """What is known of a document; `…/content` has its bytes."""
-        return self.one(self.found(File.objects.with_transactions(), file_id), shapes.FileShape)
+        return self.one(self.found(File.objects.with_transactions(self.company.id), file_id), shapes.FileShape)
 
     @extend_schema(operation_id="downloadFile", responses={(200, *CONTENT_TYPES): OpenApiResponse(shapes.DOCUMENT)})
     def content(self, request: Request, company_id: str, file_id: str) -> Any:
@@ -138,4 +138,4 @@ class FileViewSet(LedgerViewSet):
         return row
 
     def tied(self, row: File) -> File:
-        return File.objects.of(self.company.id).with_transactions().get(id=row.id)
+        return File.objects.of(self.company.id).with_transactions(self.company.id).get(id=row.id)

@@ -35,7 +35,7 @@ class ProductViewSet(CompanyViewSet):
     def list(self, request: Request, company_id: str) -> Response:
         """All products, each with what is committed to it and how many subscription events it has."""
         self.only_parameters()
-        rows = list(Product.objects.of(self.company.id).with_external_ids().in_order())
+        rows = list(Product.objects.of(self.company.id).with_external_ids(self.company.id).in_order())
         counted = committed.events_by_product(company_id=self.company.id)
         worth = None
         if Permission.SUBSCRIPTIONS_READ in self.access.permissions:
@@ -63,7 +63,7 @@ class ProductViewSet(CompanyViewSet):
     @extend_schema(responses=shapes.ProductShape)
     def retrieve(self, request: Request, company_id: str, product_id: str) -> Response:
         """One product, without what the list adds."""
-        return self.one(self.found(Product.objects.with_external_ids(), product_id), shapes.ProductShape)
+        return self.one(self.found(Product.objects.with_external_ids(self.company.id), product_id), shapes.ProductShape)
 
     @extend_schema(request=shapes.ProductShape(partial=True), responses=shapes.ProductShape)
     def update(self, request: Request, company_id: str, product_id: str) -> Response:
@@ -80,7 +80,7 @@ class ProductViewSet(CompanyViewSet):
         return Response(SUCCESS)
 
     def locked(self, product_id: str) -> Product:
-        product = self.found(Product.objects.with_external_ids(), product_id, locked=True)
+        product = self.found(Product.objects.with_external_ids(self.company.id), product_id, locked=True)
         self.unless_stale(product)
         return product
 

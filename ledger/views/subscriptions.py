@@ -43,7 +43,7 @@ class SubscriptionViewSet(CompanyViewSet):
     @extend_schema(parameters=PAGING, responses=shapes.SubscriptionShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """Subscriptions with what they are worth today, latest first."""
-        rows = Subscription.objects.of(self.company.id).with_standing(self.now.date())
+        rows = Subscription.objects.of(self.company.id).with_standing(self.company.id, self.now.date())
         return self.page(filtered(self, SubscriptionFilter, rows), shapes.SubscriptionShape, order=("-id",))
 
     @extend_schema(request=shapes.SubscriptionShape, responses={201: shapes.SubscriptionShape})
@@ -57,7 +57,7 @@ class SubscriptionViewSet(CompanyViewSet):
     @extend_schema(responses=shapes.SubscriptionShape)
     def retrieve(self, request: Request, company_id: str, subscription_id: str) -> Response:
         """One subscription with what it is worth today."""
-        row = self.found(Subscription.objects.with_standing(self.now.date()), subscription_id)
+        row = self.found(Subscription.objects.with_standing(self.company.id, self.now.date()), subscription_id)
         return self.one(row, shapes.SubscriptionShape)
 
 

@@ -61,7 +61,7 @@ class TransactionViewSet(LedgerViewSet):
         rows = narrowed(Transaction.objects.of(self.company.id), params)
         if cursor is not None:
             rows = rows.filter(after(order, checked(rows, order, decode(request, order, cursor))))
-        page = read(rows.order_by(*order)[: limit + 1])
+        page = read(rows.order_by(*order)[: limit + 1], company_id=self.company.id)
         headers = {}
         if len(page) > limit:
             page.pop()

@@ -32,7 +32,7 @@ def used(api: Any, body: dict[str, Any], category: Any, acme: Any, make_category
 
 def uses(company: Any) -> dict[Any, int]:
     """Category → planned transactions that name it, where there are any."""
-    rows = Category.objects.of(company.id).annotate(uses=uses_of_category()).filter(uses__gt=0)
+    rows = Category.objects.of(company.id).annotate(uses=uses_of_category(company.id)).filter(uses__gt=0)
     return dict(rows.values_list("id", "uses"))
 
 

@@ -1,0 +1,173 @@
+"""Where each table lies on a Citus cluster, and the statements that put it there: facts in, statements out.
+
+Companies and all that is theirs are distributed by company, so that one company's rows lie together on one machine and
+a request asks only that one. What belongs to nobody and is read by all is copied to every machine. The rest stays on
+the first one, the coordinator.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from companies.models.tenancy import COMPANIES, distribution
+
+
+class Place(StrEnum):
+    COMPANIES = "distributed by id"
+    OWNED = "distributed by company_id"
+    SHARED = "copied to every machine"
+    UNOWNED = "stays on the coordinator"
+
+
+MOVED = {Place.COMPANIES, Place.OWNED, Place.SHARED}
+BY_COMPANY = {Place.COMPANIES, Place.OWNED}
+
+# Where a reference may lead, by where it starts: to rows that are on the same machine for certain.
+MAY_REFER_TO = {
+    Place.COMPANIES: {Place.SHARED},
+    Place.OWNED: {*BY_COMPANY, Place.SHARED},
+    Place.SHARED: {Place.SHARED},
+    Place.UNOWNED: {Place.SHARED, Place.UNOWNED},
+}
+
+
+class Unplaceable(ValueError):
+    """A table or a reference that a cluster cannot hold; says which one and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """What decides over a table's place, and whether it lies there already.
+
+    ``key`` and ``uniques`` are columns of its primary key and of its other unique indexes, in their order. ``base`` is
+    the base class of its model that names a place, None for a table that a library brought, and "" for a table of
+    ours without such a base.
+    """
+
+    name: str
+    base: str | None
+    key: tuple[str, ...]
+    uniques: tuple[tuple[str, ...], ...] = ()
+    placed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """A foreign key of the database; ``definition`` is what follows its name in ALTER TABLE … ADD CONSTRAINT."""
+
+    table: str
+    name: str
+    target: str
+    definition: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement, and why it is there."""
+
+    statement: str
+    reason: str
+
+
+def place_of(table: Table) -> Place:
+    """Where a table belongs. Raises Unplaceable."""
+    place = _by_base(table)
+    if place in BY_COMPANY:
+        column = _column(place)
+        for columns in (table.key, *table.uniques):
+            if column not in columns:
+                raise Unplaceable(
+                    f"{table.name}: unique ({', '.join(columns)}) lacks {column}; across machines it cannot be checked."
+                )
+    return place
+
+
+def _by_base(table: Table) -> Place:
+    if table.name == COMPANIES:
+        return Place.COMPANIES
+    if table.base is None:
+        return Place.UNOWNED
+    if table.key[:1] == ("company_id",):
+        return Place.OWNED
+    if table.base in ("Shared", "Unowned"):
+        return Place[table.base.upper()]
+    raise Unplaceable(
+        f"{table.name} has no place: its key starts with no company, and its model is neither Shared nor Unowned."
+    )
+
+
+def _column(place: Place) -> str:
+    return "id" if place is Place.COMPANIES else "company_id"
+
+
+def plan(
+    *, tables: Iterable[Table], references: Iterable[Reference], database: str, shards: int | None = None
+) -> list[Step]:
+    """The statements that bring every table to its place, in one transaction; empty where all are there.
+
+    References that touch a table on its way are taken away and put back: in between, one end lies on the cluster and
+    the other does not yet, which no reference survives. ``shards`` counts only when companies themselves are moved.
+    Raises Unplaceable.
+    """
+    tables = sorted(tables, key=lambda table: table.name)
+    places = {table.name: place_of(table) for table in tables}
+    references = sorted(references, key=lambda reference: (reference.table, reference.name))
+    for reference in references:
+        _check(reference, places)
+    moved = [table.name for table in tables if places[table.name] in MOVED and not table.placed]
+    if not moved:
+        return []
+    touched = [each for each in references if each.table in moved or each.target in moved]
+    return [
+        *_settings(database, shards if COMPANIES in moved else None),
+        *(Step(_dropped(each), f"{each.table} and {each.target} move one after the other") for each in touched),
+        *(step for place in (Place.SHARED, Place.COMPANIES, Place.OWNED) for step in _moves(place, moved, places)),
+        *(
+            Step(f"SELECT truncate_local_data_after_distributing_table('{name}')", "frees what the move left behind")
+            for name in moved
+        ),
+        *(Step(_added(each), f"{places[each.table]} → {places[each.target]}") for each in touched),
+    ]
+
+
+def _check(reference: Reference, places: dict[str, Place]) -> None:
+    start, end = places[reference.table], places[reference.target]
+    if end not in MAY_REFER_TO[start]:
+        raise Unplaceable(
+            f"{reference.name}: {reference.table} ({start}) cannot refer to {reference.target} ({end}); "
+            "give the field db_constraint=False."
+        )
+
+
+def _settings(database: str, shards: int | None) -> list[Step]:
+    steps = [
+        Step(
+            "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
+            "shards that refer to a copied table are made one after the other",
+        ),
+        Step("SET LOCAL citus.enable_unsafe_triggers TO on", "the rollups' triggers run where their rows lie"),
+        Step(
+            f'ALTER DATABASE "{database}" SET citus.enable_unsafe_triggers TO on',
+            "and go with a shard that is moved, or come with a later migration",
+        ),
+    ]
+    if shards is not None:
+        steps.append(Step(f"SET LOCAL citus.shard_count TO {shards}", "the parts that all companies are dealt to"))
+    return steps
+
+
+def _moves(place: Place, moved: list[str], places: dict[str, Place]) -> Iterable[Step]:
+    names = [name for name in moved if places[name] is place]
+    if place is Place.SHARED:
+        return (Step(f"SELECT create_reference_table('{name}')", place.value) for name in names)
+    if place is Place.COMPANIES:
+        return (Step(f"SELECT create_distributed_table('{name}', 'id')", place.value) for name in names)
+    return (Step(distribution(name), f"{place}, beside its company") for name in names)
+
+
+def _dropped(reference: Reference) -> str:
+    return f'ALTER TABLE "{reference.table}" DROP CONSTRAINT "{reference.name}"'
+
+
+def _added(reference: Reference) -> str:
+    return f'ALTER TABLE "{reference.table}" ADD CONSTRAINT "{reference.name}" {reference.definition}'
