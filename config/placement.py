@@ -27,8 +27,12 @@ MAY_REFER_TO = {
     Place.COMPANIES: {Place.SHARED},
     Place.OWNED: {*BY_COMPANY, Place.SHARED},
     Place.SHARED: {Place.SHARED},
-    Place.UNOWNED: {Place.SHARED, Place.UNOWNED},
+    Place.UNOWNED: {Place.UNOWNED, Place.SHARED},
 }
+# The database gives these up: with one of them Citus takes the coordinator's table over, begins the numbers of its id
+# anew, which are taken, and refuses much of what a library's later migration does to it. The application still reads
+# no code, token or device without its user.
+GIVEN_UP = (Place.UNOWNED, Place.SHARED)
 
 
 class Unplaceable(ValueError):
@@ -105,9 +109,9 @@ def plan(
 ) -> list[Step]:
     """The statements that bring every table to its place, in one transaction; empty where all are there.
 
-    References that touch a table on its way are taken away and put back: in between, one end lies on the cluster and
-    the other does not yet, which no reference survives. ``shards`` counts only when companies themselves are moved.
-    Raises Unplaceable.
+    References that touch a table on its way are taken away and put back, but for those of ``GIVEN_UP``: in between, one
+    end lies on the cluster and the other does not yet, which no reference survives. ``shards`` counts only when
+    companies themselves are moved. Raises Unplaceable.
     """
     tables = sorted(tables, key=lambda table: table.name)
     places = {table.name: place_of(table) for table in tables}
@@ -118,20 +122,27 @@ def plan(
     if not moved:
         return []
     touched = [each for each in references if each.table in moved or each.target in moved]
+    given_up = [each for each in touched if (places[each.table], places[each.target]) == GIVEN_UP]
+    kept = [each for each in touched if each not in given_up]
     return [
         *_settings(database, shards if COMPANIES in moved else None),
-        *(Step(_dropped(each), f"{each.table} and {each.target} move one after the other") for each in touched),
+        *(Step(_dropped(each), f"for good: {each.table} {places[each.table]}") for each in given_up),
+        *(Step(_dropped(each), f"{each.table} and {each.target} move one after the other") for each in kept),
         *(step for place in (Place.SHARED, Place.COMPANIES, Place.OWNED) for step in _moves(place, moved, places)),
         *(
             Step(f"SELECT truncate_local_data_after_distributing_table('{name}')", "frees what the move left behind")
             for name in moved
         ),
-        *(Step(_added(each), f"{places[each.table]} → {places[each.target]}") for each in touched),
+        *(Step(_added(each), f"{places[each.table]} → {places[each.target]}") for each in kept),
     ]
 
 
 def _check(reference: Reference, places: dict[str, Place]) -> None:
     start, end = places[reference.table], places[reference.target]
+    if start in BY_COMPANY and " SET NULL" in reference.definition:
+        raise Unplaceable(
+            f"{reference.name}: a key with the company in it cannot SET NULL; clear it in the act that deletes."
+        )
     if end not in MAY_REFER_TO[start]:
         raise Unplaceable(
             f"{reference.name}: {reference.table} ({start}) cannot refer to {reference.target} ({end}); "
@@ -149,6 +160,10 @@ def _settings(database: str, shards: int | None) -> list[Step]:
         Step(
             f'ALTER DATABASE "{database}" SET citus.enable_unsafe_triggers TO on',
             "and go with a shard that is moved, or come with a later migration",
+        ),
+        Step(
+            f'ALTER DATABASE "{database}" SET citus.enable_local_reference_table_foreign_keys TO off',
+            "no migration makes the coordinator's tables the cluster's unasked",
         ),
     ]
     if shards is not None:

@@ -104,7 +104,7 @@ def expectations(
 ) -> tuple[list[PlannedRule], list[PlannedFlow]]:
     """What can reach the window: rules that nothing overrides, and the flows of those with overrides."""
     transit = set(Account.objects.of(company.id).filter(type=AccountType.TRANSIT).values_list("id", flat=True))
-    rules = PlannedTransaction.objects.of(company.id).touching(window_start, window_end)
+    rules = PlannedTransaction.objects.of(company.id).touching(company.id, window_start, window_end)
     overrides = overrides_of(company)
     plain: list[PlannedRule] = []
     flows: list[PlannedFlow] = []

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Iterable
 from typing import Any, Self
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
@@ -37,11 +38,10 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
     def with_counterparty(self) -> Self:
         return self.select_related("counterparty")
 
-    def touching(self, start: dt.date, end: dt.date) -> Self:
+    def touching(self, company_id: UUID, start: dt.date, end: dt.date) -> Self:
         """Those that can have an occurrence in the window, moved ones included."""
-        moved_in = PlannedOverride.objects.filter(
-            company=OuterRef("company"), planned=OuterRef("id"), date__range=(start, end)
-        )
+        # The company by value: beside an OR, EXISTS takes nothing over from the outer query.
+        moved_in = PlannedOverride.objects.of(company_id).filter(planned=OuterRef("id"), date__range=(start, end))
         named = Q(start_date__lte=end) & (
             Q(frequency=None, start_date__gte=start)
             | Q(frequency__isnull=False, end_date=None)

@@ -5,6 +5,7 @@ With ``DATABASE_URL`` set to the same, all tests run on a distributed schema.
 
 import os
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import sql
@@ -14,15 +15,23 @@ WHY_NOT = "CITUS_URL names no coordinator of a Citus cluster"
 EVERY_TEST = bool(CITUS_URL) and os.environ.get("DATABASE_URL") == CITUS_URL
 
 
-def nodes() -> list[tuple[str, int, bool]]:
-    """(host, port, whether it is the coordinator) of each machine, the coordinator first."""
-    with psycopg.connect(CITUS_URL, autocommit=True) as coordinator:
-        found = coordinator.execute("SELECT nodename, nodeport, groupid = 0 FROM pg_dist_node ORDER BY groupid")
-        return [(host, port, first) for host, port, first in found.fetchall()]
+def nodes() -> list[tuple[str, int]]:
+    """Host and port of each machine, the coordinator first."""
+    with psycopg.connect(CITUS_URL, autocommit=True) as first:
+        return first.execute("SELECT nodename, nodeport FROM pg_dist_node ORDER BY groupid").fetchall()
 
 
 def server(host: str, port: int, database: str) -> Any:
     return psycopg.connect(CITUS_URL, host=host, port=port, dbname=database, autocommit=True)
+
+
+def coordinator(database: str) -> Any:
+    return server(*nodes()[0], database)
+
+
+def url_of(database: str) -> str:
+    """The address of another database on the coordinator."""
+    return urlsplit(CITUS_URL)._replace(path=f"/{database}").geturl()
 
 
 def exists(host: str, port: int, database: str) -> bool:
@@ -32,21 +41,29 @@ def exists(host: str, port: int, database: str) -> bool:
 
 def join(database: str) -> None:
     """Makes a database, new or there, part of the cluster: one of its name on every machine, with the extension."""
-    for host, port, _ in nodes():
-        if not exists(host, port, database):
-            with server(host, port, "postgres") as each:
-                each.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
-        with server(host, port, database) as each:
-            each.execute("CREATE EXTENSION IF NOT EXISTS citus")
-    (host, port, _), *workers = nodes()
-    with server(host, port, database) as coordinator:
-        coordinator.execute("SELECT citus_set_coordinator_host(%s, %s)", [host, port])
+    (host, port), *workers = nodes()
+    if not exists(host, port, database):
+        create(host, port, database)
+    with server(host, port, database) as first:
+        if first.execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'").fetchone():
+            return
+        first.execute("CREATE EXTENSION citus")
+        first.execute("SELECT citus_set_coordinator_host(%s, %s)", [host, port])
         for worker in workers:
-            coordinator.execute("SELECT citus_add_node(%s, %s)", worker[:2])
+            drop(database, [worker])  # of an earlier database of that name
+            create(*worker, database)
+            with server(*worker, database) as each:
+                each.execute("CREATE EXTENSION citus")
+            first.execute("SELECT citus_add_node(%s, %s)", worker)
 
 
-def drop(database: str) -> None:
-    """Takes the database away from every machine."""
-    for host, port, _ in nodes():
+def create(host: str, port: int, database: str) -> None:
+    with server(host, port, "postgres") as each:
+        each.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
+
+
+def drop(database: str, machines: list[tuple[str, int]] | None = None) -> None:
+    """Takes the database away, from every machine where none are named."""
+    for host, port in machines or nodes():
         with server(host, port, "postgres") as each:
             each.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database)))

@@ -34,8 +34,9 @@ def id_from(text: str) -> uuid.UUID | None:
 class CompanyOwnedQuerySet(models.QuerySet[M]):
     """Rows of companies.
 
-    A subquery among the selected columns names the company by its value too, not by ``OuterRef("company")``: where
-    companies are distributed, only EXISTS takes the outer query's over, and the rest would be asked of all machines.
+    A subquery among the selected columns names the company by its value, not by ``OuterRef("company")``: where
+    companies are distributed, only a plain EXISTS takes over the outer query's, and all others are asked of every
+    machine.
     """
 
     def of(self, company_id: uuid.UUID) -> Self:
@@ -47,11 +48,12 @@ class CompanyForeignKey(models.ForeignKey):
     """A reference to a row of the same company; joins and accessors compare the company too.
 
     ``when_deleted`` is what the database does when the row referred to is deleted: ``restrict`` (the delete fails) or
-    ``cascade``. Django itself does nothing, so a delete is one statement. Earlier migrations know ``set_null`` too,
-    which no cluster takes for a key with the company in it: the act that deletes clears the reference first.
+    ``cascade``. Django itself does nothing, so a delete is one statement. A reference that may become empty is cleared
+    by the act that deletes: no cluster takes SET NULL for a key with the company in it. The first migrations say
+    ``set_null``; later ones made it ``restrict`` where they had run.
     """
 
-    RULES = {"restrict": "NO ACTION", "cascade": "CASCADE", "set_null": "SET NULL ({column})"}
+    RULES = {"restrict": "NO ACTION", "cascade": "CASCADE", "set_null": "NO ACTION"}
 
     def __init__(self, to: Any, on_delete: Any = models.DO_NOTHING, *, when_deleted: str = "restrict", **kwargs: Any):
         self.when_deleted = when_deleted
@@ -193,7 +195,7 @@ def reference_statements(model: Any) -> Iterable[str]:
 
 def reference(model: Any, field: CompanyForeignKey) -> str:
     table, target = model._meta.db_table, field.remote_field.model._meta.db_table
-    rule = CompanyForeignKey.RULES[field.when_deleted].format(column=field.column)
+    rule = CompanyForeignKey.RULES[field.when_deleted]
     return (
         f'ALTER TABLE "{table}" ADD CONSTRAINT "{table}_{field.name}" FOREIGN KEY (company_id, {field.column}) '
         f'REFERENCES "{target}" (company_id, id) ON DELETE {rule}'

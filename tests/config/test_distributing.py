@@ -1,0 +1,179 @@
+"""The running schema as a cluster holds it: planned from the models and the catalog, and done where there is one."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from config import distributing
+from config.placement import Place, place_of
+from tests import cluster
+
+ROOT = Path(__file__).resolve().parents[2]
+plain = pytest.mark.skipif(cluster.EVERY_TEST, reason="this database is distributed already")
+
+
+def by_place() -> dict[Place, set[str]]:
+    found: dict[Place, set[str]] = {place: set() for place in Place}
+    for table in distributing.tables():
+        found[place_of(table)].add(table.name)
+    return found
+
+
+@pytest.mark.django_db
+def test_every_table_of_ours_has_a_place_on_a_cluster():
+    """A new model is CompanyOwned or has a natural key that begins with the company, or is Shared, or Unowned."""
+    places = by_place()
+    assert places[Place.COMPANIES] == {"companies_company"}
+    assert places[Place.SHARED] == {"companies_user", "ledger_rate", "ledger_rateload", "oauth_application"}
+    assert {"ledger_transaction", "ledger_posting", "ledger_recurringbook"} <= places[Place.OWNED]
+    ours = {name for name in places[Place.UNOWNED] if name.startswith(("companies_", "ledger_", "planning_"))}
+    assert ours == {
+        "companies_idempotencyrecord",
+        "companies_user_groups",  # Django's own, between users and its groups
+        "companies_user_user_permissions",
+    }
+
+
+@pytest.mark.django_db
+@plain
+def test_the_plan_moves_every_table_that_is_not_the_coordinators_own():
+    places = by_place()
+    wanted = places[Place.COMPANIES] | places[Place.OWNED] | places[Place.SHARED]
+    moves = [step.statement for step in distributing.steps() if step.statement.startswith("SELECT create_")]
+    assert {move.split("'")[1] for move in moves} == wanted
+    assert len(moves) == len(wanted)
+
+
+def definitions() -> dict[str, str]:
+    return {each.name: f"{each.table} {each.definition} {each.target}" for each in distributing.references()}
+
+
+@pytest.mark.django_db
+@plain
+def test_every_reference_between_tables_that_move_is_put_back_as_it_was():
+    """The coordinator's own tables lose theirs to users and apps."""
+    places = {table.name: place_of(table) for table in distributing.tables()}
+    found = {each.name: (places[each.table], places[each.target]) for each in distributing.references()}
+    before = definitions()
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        for step in distributing.steps():
+            if step.statement.startswith("ALTER TABLE"):
+                cursor.execute(step.statement)
+    after = definitions()
+    assert after.items() <= before.items()
+    assert {found[name] for name in before.keys() - after.keys()} == {(Place.UNOWNED, Place.SHARED)}
+    assert {found[name] for name in after} >= {(Place.OWNED, Place.COMPANIES), (Place.OWNED, Place.SHARED)}
+
+
+@pytest.mark.django_db
+@plain
+def test_the_plan_is_printed_as_a_script():
+    said = io.StringIO()
+    call_command("distribute", "--plan", "--shards", "64", stdout=said)
+    first, *_, last = said.getvalue().splitlines()
+    assert (first, last) == ("BEGIN;", "COMMIT;")
+    assert "SET LOCAL citus.shard_count TO 64;" in said.getvalue()
+
+
+@pytest.mark.django_db
+@plain
+def test_without_a_cluster_nothing_is_done_and_it_says_why():
+    with pytest.raises(CommandError, match="no part of a Citus cluster"):
+        call_command("distribute")
+
+
+@pytest.mark.parametrize("shards", ["0", "64001"])
+def test_a_wrong_number_of_shards_is_refused(shards):
+    with pytest.raises(CommandError, match="--shards"):
+        call_command("distribute", "--shards", shards)
+
+
+# ------------------------------------------------------------------------------------------ a real cluster
+
+on_a_cluster = pytest.mark.skipif(not cluster.CITUS_URL, reason=cluster.WHY_NOT)
+DATABASE = "distributing"
+
+
+def manage(*arguments: str, url: str, data_dir: Path) -> str:
+    """Runs a command on the database as an administrator would; returns what it printed."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"DATABASE_URL": url, "SECRET_KEY": "s" * 40, "DATA_DIR": str(data_dir)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def on(tmp_path):
+    """Runs commands on a new database of the cluster."""
+    cluster.drop(DATABASE)
+    cluster.join(DATABASE)
+    url = cluster.url_of(DATABASE)
+    yield lambda *arguments: manage(*arguments, url=url, data_dir=tmp_path)
+    cluster.drop(DATABASE)
+
+
+def kinds() -> dict[str, int]:
+    with cluster.coordinator(DATABASE) as server:
+        return dict(server.execute("SELECT citus_table_type, count(*) FROM citus_tables GROUP BY 1").fetchall())
+
+
+def rows(table: str) -> int:
+    with cluster.coordinator(DATABASE) as server:
+        return int(server.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+@on_a_cluster
+def test_a_schema_with_data_moves_and_later_migrations_join_it(on):
+    """A company made before the move is there after it; tables of migrations after it lie beside those before."""
+    for app in sorted({config.label for config in apps.get_app_configs()} & set(MigrationLoader(None).migrated_apps)):
+        if app not in {"ledger", "planning"}:
+            on("migrate", "-v0", app)
+    on("migrate", "-v0", "ledger", "0005")
+    company = on("create_company", "--name", "Early", "--currency", "EUR", "--owner", "a@example.com").split()[-1]
+    on("update_rates")
+    on("register_app", "--name", "Early", "--redirect-uri", "https://early.example/")
+    kept = rows("ledger_category")
+    assert kept > 0
+    on("distribute")
+    assert kinds()["reference"] == 4
+    assert rows("ledger_category") == kept
+
+    on("migrate", "-v0")
+    assert "create_distributed_table('ledger_recurringseries'" in on("distribute", "--plan")
+    on("distribute")
+    assert "0 statements" in on("distribute")
+    assert kinds()["distributed"] == len(by_place_of_a_cluster())
+
+    on("register_app", "--name", "Late", "--redirect-uri", "https://late.example/")
+    on("demo", "--name", "Late", "--transactions", "500", "--months", "12")
+    assert rows("ledger_transaction") > 400
+    assert "exact" in on("rebuild_derived", "--check")
+    on("rebuild_derived", "--company", company)
+    on("refresh_metrics")
+    on("prune")
+
+
+def by_place_of_a_cluster() -> list[str]:
+    with cluster.coordinator(DATABASE) as server:
+        found = server.execute(
+            "SELECT DISTINCT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
+            "WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace "
+            "AND (a.attname = 'company_id' AND c.relname <> 'oauth_consentgrant' OR c.relname = 'companies_company')"
+        )
+        return [name for (name,) in found.fetchall()]

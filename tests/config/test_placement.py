@@ -1,0 +1,115 @@
+"""Where tables belong on a cluster, and in which order they get there; decided without a database."""
+
+from dataclasses import replace
+
+import pytest
+
+from config.placement import Place, Reference, Table, Unplaceable, place_of, plan
+
+COMPANY = Table(name="companies_company", base="", key=("id",))
+USER = Table(name="companies_user", base="Shared", key=("id",), uniques=(("email",),))
+MEMBERSHIP = Table(name="companies_membership", base="", key=("company_id", "id"), uniques=(("company_id", "user_id"),))
+TOTAL = Table(name="ledger_total", base="", key=("company_id", "month"))
+TOKEN = Table(name="oauth_token", base="Unowned", key=("id",), uniques=(("digest",),))
+SESSION = Table(name="django_session", base=None, key=("session_key",))
+TABLES = [TOTAL, SESSION, MEMBERSHIP, USER, TOKEN, COMPANY]
+
+
+def refers(table: Table, target: Table, rule: str = "") -> Reference:
+    names = f"{table.name}_{target.name}"
+    return Reference(table=table.name, name=names, target=target.name, definition=f"FOREIGN KEY … {rule}".strip())
+
+
+REFERENCES = [refers(MEMBERSHIP, COMPANY), refers(MEMBERSHIP, USER), refers(TOKEN, USER)]
+
+
+def statements(tables, references=(), **options) -> list[str]:
+    found = [step.statement for step in plan(tables=tables, references=references, database="app", **options)]
+    return [each for each in found if not each.startswith(("SET", "ALTER DATABASE"))]
+
+
+@pytest.mark.parametrize(
+    ("table", "place"),
+    [
+        pytest.param(COMPANY, Place.COMPANIES, id="companies, by their id"),
+        pytest.param(MEMBERSHIP, Place.OWNED, id="what is a company's, beside it"),
+        pytest.param(TOTAL, Place.OWNED, id="derived tables too, by their natural key"),
+        pytest.param(USER, Place.SHARED, id="what all read, on every machine"),
+        pytest.param(TOKEN, Place.UNOWNED, id="what is found before its company, on the coordinator"),
+        pytest.param(SESSION, Place.UNOWNED, id="what a library brought, on the coordinator"),
+    ],
+)
+def test_each_kind_of_table_has_its_place(table, place):
+    assert place_of(table) is place
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        pytest.param(Table(name="a", base="", key=("id",)), "a has no place", id="neither owned nor declared"),
+        pytest.param(Table(name="a", base="", key=()), "a has no place", id="without a key"),
+        pytest.param(
+            replace(MEMBERSHIP, uniques=(("user_id",),)), r"unique \(user_id\) lacks company_id", id="unique across all"
+        ),
+        pytest.param(replace(COMPANY, uniques=(("domain",),)), r"unique \(domain\) lacks id", id="unique of companies"),
+    ],
+)
+def test_a_table_that_no_cluster_can_hold_is_refused(table, said):
+    with pytest.raises(Unplaceable, match=said):
+        place_of(table)
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        pytest.param(refers(TOKEN, COMPANY), "db_constraint=False", id="from the coordinator to companies"),
+        pytest.param(refers(TOKEN, MEMBERSHIP), "db_constraint=False", id="from the coordinator to what is owned"),
+        pytest.param(refers(USER, MEMBERSHIP), "db_constraint=False", id="from what is copied to what is owned"),
+        pytest.param(refers(MEMBERSHIP, TOKEN), "db_constraint=False", id="from what is owned to the coordinator"),
+        pytest.param(refers(USER, SESSION), "db_constraint=False", id="from what is copied to the coordinator"),
+        pytest.param(refers(MEMBERSHIP, COMPANY, "ON DELETE SET NULL (x)"), "SET NULL", id="that sets null"),
+    ],
+)
+def test_a_reference_that_no_cluster_can_hold_is_refused(reference, said):
+    with pytest.raises(Unplaceable, match=said):
+        plan(tables=TABLES, references=[reference], database="app")
+
+
+def test_what_is_copied_goes_first_then_companies_then_what_is_theirs_between_the_references():
+    assert statements(TABLES, REFERENCES) == [
+        'ALTER TABLE "oauth_token" DROP CONSTRAINT "oauth_token_companies_user"',  # for good
+        'ALTER TABLE "companies_membership" DROP CONSTRAINT "companies_membership_companies_company"',
+        'ALTER TABLE "companies_membership" DROP CONSTRAINT "companies_membership_companies_user"',
+        "SELECT create_reference_table('companies_user')",
+        "SELECT create_distributed_table('companies_company', 'id')",
+        "SELECT create_distributed_table('companies_membership', 'company_id', colocate_with => 'companies_company')",
+        "SELECT create_distributed_table('ledger_total', 'company_id', colocate_with => 'companies_company')",
+        "SELECT truncate_local_data_after_distributing_table('companies_company')",
+        "SELECT truncate_local_data_after_distributing_table('companies_membership')",
+        "SELECT truncate_local_data_after_distributing_table('companies_user')",
+        "SELECT truncate_local_data_after_distributing_table('ledger_total')",
+        'ALTER TABLE "companies_membership" ADD CONSTRAINT "companies_membership_companies_company" FOREIGN KEY …',
+        'ALTER TABLE "companies_membership" ADD CONSTRAINT "companies_membership_companies_user" FOREIGN KEY …',
+    ]
+
+
+def test_a_second_run_moves_only_what_came_since_and_touches_no_other_reference():
+    there = [replace(table, placed=table is not TOTAL) for table in TABLES]
+    assert statements(there, REFERENCES) == [
+        "SELECT create_distributed_table('ledger_total', 'company_id', colocate_with => 'companies_company')",
+        "SELECT truncate_local_data_after_distributing_table('ledger_total')",
+    ]
+
+
+def test_where_everything_is_in_its_place_there_is_nothing_to_do():
+    there = [replace(table, placed=True) for table in TABLES]
+    assert plan(tables=there, references=REFERENCES, database="app") == []
+
+
+def test_shards_are_counted_only_while_companies_are_dealt_out():
+    def settings(tables):
+        return [step.statement for step in plan(tables=tables, references=(), database="app", shards=64)]
+
+    counted = "SET LOCAL citus.shard_count TO 64"
+    assert counted in settings(TABLES)
+    assert counted not in settings([replace(table, placed=table is COMPANY) for table in TABLES])
