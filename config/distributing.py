@@ -60,6 +60,10 @@ _TABLES = """
      WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
        AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 """
+_TRIGGERS = """
+    SELECT DISTINCT c.relname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+     WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace
+"""
 _UNIQUES = """
     SELECT c.relname::text, i.indisprimary,
            ARRAY(SELECT a.attname::text FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, place)
@@ -81,6 +85,7 @@ def tables() -> list[Table]:
     """Every table of the database, as the models and the catalog tell of it."""
     bases = {model._meta.db_table: base_of(model) for model in apps.get_models(include_auto_created=True)}
     placed = {name for (name,) in rows(_PLACED.format(moved=_MOVED))} if on_cluster() else set()
+    triggered = {name for (name,) in rows(_TRIGGERS)}
     keys: dict[str, tuple[str, ...]] = {}
     uniques: dict[str, list[tuple[str, ...]]] = {}
     for name, primary, columns in rows(_UNIQUES):
@@ -95,6 +100,7 @@ def tables() -> list[Table]:
             key=keys.get(name, ()),
             uniques=tuple(sorted(uniques.get(name, ()))),
             placed=name in placed,
+            triggers=name in triggered,
         )
         for (name,) in rows(_TABLES)
     ]

@@ -45,7 +45,7 @@ class Table:
 
     ``key`` and ``uniques`` are columns of its primary key and of its other unique indexes, in their order. ``base`` is
     the base class of its model that names a place, None for a table that a library brought, and "" for a table of
-    ours without such a base.
+    ours without such a base. ``triggers`` is whether statements on it change other tables.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Table:
     key: tuple[str, ...]
     uniques: tuple[tuple[str, ...], ...] = ()
     placed: bool = False
+    triggers: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,13 +123,16 @@ def plan(
     if not moved:
         return []
     touched = [each for each in references if each.table in moved or each.target in moved]
+    triggered = [table.name for table in tables if table.triggers and table.name in moved]
     given_up = [each for each in touched if (places[each.table], places[each.target]) == GIVEN_UP]
     kept = [each for each in touched if each not in given_up]
     return [
         *_settings(database, shards if COMPANIES in moved else None),
         *(Step(_dropped(each), f"for good: {each.table} {places[each.table]}") for each in given_up),
         *(Step(_dropped(each), f"{each.table} and {each.target} move one after the other") for each in kept),
+        *(Step(_triggers(name, "DISABLE"), "rows that are copied are in the rollups already") for name in triggered),
         *(step for place in (Place.SHARED, Place.COMPANIES, Place.OWNED) for step in _moves(place, moved, places)),
+        *(Step(_triggers(name, "ENABLE"), "from here on every row is new") for name in triggered),
         *(
             Step(f"SELECT truncate_local_data_after_distributing_table('{name}')", "frees what the move left behind")
             for name in moved
@@ -178,6 +182,10 @@ def _moves(place: Place, moved: list[str], places: dict[str, Place]) -> Iterable
     if place is Place.COMPANIES:
         return (Step(f"SELECT create_distributed_table('{name}', 'id')", place.value) for name in names)
     return (Step(distribution(name), f"{place}, beside its company") for name in names)
+
+
+def _triggers(name: str, state: str) -> str:
+    return f'ALTER TABLE "{name}" {state} TRIGGER USER'
 
 
 def _dropped(reference: Reference) -> str:
