@@ -71,9 +71,11 @@ _UNIQUES = """
       FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
      WHERE i.indisunique AND c.relnamespace = current_schema()::regnamespace
 """
-_PLACED = "SELECT c.relname::text FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid WHERE {moved}"
-# Distributed, or copied to every machine; a table of the coordinator's own that others refer to is listed there too.
-_MOVED = "p.partmethod = 'h' OR p.partmethod = 'n' AND p.repmodel = 't'"
+_PLACED = "SELECT c.relname::text FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid"
+_NUMBERED = """
+    SELECT c.relname::text FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+     WHERE a.attidentity <> '' AND a.attname = 'id' AND c.relnamespace = current_schema()::regnamespace
+"""
 _REFERENCES = """
     SELECT c.relname::text, o.conname::text, f.relname::text, pg_get_constraintdef(o.oid)
       FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_class f ON f.oid = o.confrelid
@@ -84,8 +86,9 @@ _REFERENCES = """
 def tables() -> list[Table]:
     """Every table of the database, as the models and the catalog tell of it."""
     bases = {model._meta.db_table: base_of(model) for model in apps.get_models(include_auto_created=True)}
-    placed = {name for (name,) in rows(_PLACED.format(moved=_MOVED))} if on_cluster() else set()
+    placed = {name for (name,) in rows(_PLACED)} if on_cluster() else set()
     triggered = {name for (name,) in rows(_TRIGGERS)}
+    numbered = {name for (name,) in rows(_NUMBERED)}
     keys: dict[str, tuple[str, ...]] = {}
     uniques: dict[str, list[tuple[str, ...]]] = {}
     for name, primary, columns in rows(_UNIQUES):
@@ -101,6 +104,7 @@ def tables() -> list[Table]:
             uniques=tuple(sorted(uniques.get(name, ()))),
             placed=name in placed,
             triggers=name in triggered,
+            numbered=name in numbered,
         )
         for (name,) in rows(_TABLES)
     ]

@@ -2,7 +2,8 @@
 
 Companies and all that is theirs are distributed by company, so that one company's rows lie together on one machine and
 a request asks only that one. What belongs to nobody and is read by all is copied to every machine. The rest stays on
-the first one, the coordinator.
+the first one, the coordinator; where it is written together with companies' rows, the cluster knows it, and commits
+both or neither.
 """
 
 from collections.abc import Iterable
@@ -16,10 +17,11 @@ class Place(StrEnum):
     COMPANIES = "distributed by id"
     OWNED = "distributed by company_id"
     SHARED = "copied to every machine"
-    UNOWNED = "stays on the coordinator"
+    UNOWNED = "on the coordinator, known to the cluster"
+    LIBRARY = "on the coordinator, as it is"
 
 
-MOVED = {Place.COMPANIES, Place.OWNED, Place.SHARED}
+MOVES = (Place.SHARED, Place.UNOWNED, Place.COMPANIES, Place.OWNED)  # in this order; the rest does not move
 BY_COMPANY = {Place.COMPANIES, Place.OWNED}
 
 # Where a reference may lead, by where it starts: to rows that are on the same machine for certain.
@@ -28,11 +30,11 @@ MAY_REFER_TO = {
     Place.OWNED: {*BY_COMPANY, Place.SHARED},
     Place.SHARED: {Place.SHARED},
     Place.UNOWNED: {Place.UNOWNED, Place.SHARED},
+    Place.LIBRARY: {Place.LIBRARY, Place.SHARED},
 }
-# The database gives these up: with one of them Citus takes the coordinator's table over, begins the numbers of its id
-# anew, which are taken, and refuses much of what a library's later migration does to it. The application still reads
-# no code, token or device without its user.
-GIVEN_UP = (Place.UNOWNED, Place.SHARED)
+# The database gives these up: with one of them Citus takes a library's table over, begins the numbers of its id anew,
+# which are taken, and refuses much of what a later migration of the library does to it.
+GIVEN_UP = (Place.LIBRARY, Place.SHARED)
 
 
 class Unplaceable(ValueError):
@@ -45,7 +47,8 @@ class Table:
 
     ``key`` and ``uniques`` are columns of its primary key and of its other unique indexes, in their order. ``base`` is
     the base class of its model that names a place, None for a table that a library brought, and "" for a table of
-    ours without such a base. ``triggers`` is whether statements on it change other tables.
+    ours without such a base. ``triggers`` is whether statements on it change other tables, ``numbered`` whether the
+    database counts its ids.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Table:
     uniques: tuple[tuple[str, ...], ...] = ()
     placed: bool = False
     triggers: bool = False
+    numbered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +95,7 @@ def _by_base(table: Table) -> Place:
     if table.name == COMPANIES:
         return Place.COMPANIES
     if table.base is None:
-        return Place.UNOWNED
+        return Place.LIBRARY
     if table.key[:1] == ("company_id",):
         return Place.OWNED
     if table.base in ("Shared", "Unowned"):
@@ -119,7 +123,7 @@ def plan(
     references = sorted(references, key=lambda reference: (reference.table, reference.name))
     for reference in references:
         _check(reference, places)
-    moved = [table.name for table in tables if places[table.name] in MOVED and not table.placed]
+    moved = [table.name for table in tables if places[table.name] in MOVES and not table.placed]
     if not moved:
         return []
     touched = [each for each in references if each.table in moved or each.target in moved]
@@ -131,11 +135,17 @@ def plan(
         *(Step(_dropped(each), f"for good: {each.table} {places[each.table]}") for each in given_up),
         *(Step(_dropped(each), f"{each.table} and {each.target} move one after the other") for each in kept),
         *(Step(_triggers(name, "DISABLE"), "rows that are copied are in the rollups already") for name in triggered),
-        *(step for place in (Place.SHARED, Place.COMPANIES, Place.OWNED) for step in _moves(place, moved, places)),
+        *(step for place in MOVES for step in _moves(place, moved, places)),
+        *(
+            Step(_counted_on(table.name), "its ids begin anew with the move")
+            for table in tables
+            if table.numbered and table.name in moved and places[table.name] is Place.UNOWNED
+        ),
         *(Step(_triggers(name, "ENABLE"), "from here on every row is new") for name in triggered),
         *(
             Step(f"SELECT truncate_local_data_after_distributing_table('{name}')", "frees what the move left behind")
             for name in moved
+            if places[name] is not Place.UNOWNED
         ),
         *(Step(_added(each), f"{places[each.table]} → {places[each.target]}") for each in kept),
     ]
@@ -160,6 +170,10 @@ def _settings(database: str, shards: int | None) -> list[Step]:
             "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'",
             "shards that refer to a copied table are made one after the other",
         ),
+        Step(
+            "SET LOCAL citus.enable_local_reference_table_foreign_keys TO on",
+            "the coordinator's tables that the cluster knows may refer to copied ones",
+        ),
         Step("SET LOCAL citus.enable_unsafe_triggers TO on", "the rollups' triggers run where their rows lie"),
         Step(
             f'ALTER DATABASE "{database}" SET citus.enable_unsafe_triggers TO on',
@@ -179,9 +193,18 @@ def _moves(place: Place, moved: list[str], places: dict[str, Place]) -> Iterable
     names = [name for name in moved if places[name] is place]
     if place is Place.SHARED:
         return (Step(f"SELECT create_reference_table('{name}')", place.value) for name in names)
+    if place is Place.UNOWNED:
+        return (Step(f"SELECT citus_add_local_table_to_metadata('{name}')", place.value) for name in names)
     if place is Place.COMPANIES:
         return (Step(f"SELECT create_distributed_table('{name}', 'id')", place.value) for name in names)
     return (Step(distribution(name), f"{place}, beside its company") for name in names)
+
+
+def _counted_on(name: str) -> str:
+    return (
+        f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), "  # noqa: S608 - names are of the catalog
+        f'coalesce((SELECT max(id) FROM "{name}"), 0) + 1, false)'
+    )
 
 
 def _triggers(name: str, state: str) -> str:

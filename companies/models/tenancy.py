@@ -106,8 +106,8 @@ class Shared(models.Model):
 
 
 class Unowned(models.Model):
-    """Base of tables that are found before a company is known: codes, tokens, kept answers. They stay on one machine,
-    so a reference of theirs to a company has no constraint.
+    """Base of tables that are found before a company is known: codes, tokens, kept answers. They lie on one machine, so
+    a reference of theirs to a company has no constraint.
     """
 
     class Meta:

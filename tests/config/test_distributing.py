@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -18,6 +19,9 @@ from tests import cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 plain = pytest.mark.skipif(cluster.EVERY_TEST, reason="this database is distributed already")
+
+
+MOVES = ("SELECT create_", "SELECT citus_add_local_table_to_metadata")
 
 
 def by_place() -> dict[Place, set[str]]:
@@ -34,9 +38,9 @@ def test_every_table_of_ours_has_a_place_on_a_cluster():
     assert places[Place.COMPANIES] == {"companies_company"}
     assert places[Place.SHARED] == {"companies_user", "ledger_rate", "ledger_rateload", "oauth_application"}
     assert {"ledger_transaction", "ledger_posting", "ledger_recurringbook"} <= places[Place.OWNED]
-    ours = {name for name in places[Place.UNOWNED] if name.startswith(("companies_", "ledger_", "planning_"))}
-    assert ours == {
-        "companies_idempotencyrecord",
+    ours = ("companies_", "ledger_", "planning_", "notifications_", "oauth_")
+    assert {name for name in places[Place.UNOWNED] if not name.startswith("oauth_")} == {"companies_idempotencyrecord"}
+    assert {name for name in places[Place.LIBRARY] if name.startswith(ours)} == {
         "companies_user_groups",  # Django's own, between users and its groups
         "companies_user_user_permissions",
     }
@@ -44,10 +48,10 @@ def test_every_table_of_ours_has_a_place_on_a_cluster():
 
 @pytest.mark.django_db
 @plain
-def test_the_plan_moves_every_table_that_is_not_the_coordinators_own():
+def test_the_plan_moves_every_table_but_those_of_libraries():
     places = by_place()
-    wanted = places[Place.COMPANIES] | places[Place.OWNED] | places[Place.SHARED]
-    moves = [step.statement for step in distributing.steps() if step.statement.startswith("SELECT create_")]
+    wanted = {name for place in places if place is not Place.LIBRARY for name in places[place]}
+    moves = [step.statement for step in distributing.steps() if step.statement.startswith(MOVES)]
     assert {move.split("'")[1] for move in moves} == wanted
     assert len(moves) == len(wanted)
 
@@ -59,7 +63,7 @@ def definitions() -> dict[str, str]:
 @pytest.mark.django_db
 @plain
 def test_every_reference_between_tables_that_move_is_put_back_as_it_was():
-    """The coordinator's own tables lose theirs to users and apps."""
+    """Libraries' tables lose theirs to users."""
     places = {table.name: place_of(table) for table in distributing.tables()}
     found = {each.name: (places[each.table], places[each.target]) for each in distributing.references()}
     before = definitions()
@@ -70,8 +74,9 @@ def test_every_reference_between_tables_that_move_is_put_back_as_it_was():
                 cursor.execute(step.statement)
     after = definitions()
     assert after.items() <= before.items()
-    assert {found[name] for name in before.keys() - after.keys()} == {(Place.UNOWNED, Place.SHARED)}
-    assert {found[name] for name in after} >= {(Place.OWNED, Place.COMPANIES), (Place.OWNED, Place.SHARED)}
+    assert {found[name] for name in before.keys() - after.keys()} == {(Place.LIBRARY, Place.SHARED)}
+    kept = {(Place.OWNED, Place.COMPANIES), (Place.OWNED, Place.SHARED), (Place.UNOWNED, Place.SHARED)}
+    assert {found[name] for name in after} >= kept
 
 
 @pytest.mark.django_db
@@ -138,6 +143,24 @@ def rows(table: str) -> int:
         return int(server.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
+HERE = (
+    "INSERT INTO companies_idempotencyrecord (credential, method, path, key, request_digest, status, headers, body, "
+    "created_time) VALUES ('a', 'POST', '/', md5(random()::text), '', 200, '{}', '', now())"
+)
+THERE = "UPDATE companies_company SET domain = 'a.example' WHERE id = '{}'"
+
+
+def sent(server: Any, *statements: str) -> str:
+    """What the coordinator says to the workers while one transaction makes the statements."""
+    said: list[str] = []
+    server.add_notice_handler(lambda notice: said.append(notice.message_primary))
+    server.execute("SET citus.log_remote_commands TO on")
+    with server.transaction():
+        for statement in statements:
+            server.execute(statement)
+    return "\n".join(said)
+
+
 @on_a_cluster
 def test_a_schema_moves_with_its_data_and_serves_on(on):
     on("migrate", "-v0")
@@ -146,7 +169,7 @@ def test_a_schema_moves_with_its_data_and_serves_on(on):
     on("demo", "--name", "Early", "--transactions", "500", "--months", "12")
     before = rows("ledger_transaction"), rows("ledger_daymovement"), rows("ledger_posting")
     on("distribute")
-    assert kinds() == {"reference": 4, "distributed": len(owned_tables())}
+    assert kinds() == {"reference": 4, "local": 6, "distributed": len(owned_tables())}
     assert (rows("ledger_transaction"), rows("ledger_daymovement"), rows("ledger_posting")) == before
     assert "0 statements" in on("distribute")
     assert "exact" in on("rebuild_derived", "--check")
@@ -158,6 +181,18 @@ def test_a_schema_moves_with_its_data_and_serves_on(on):
     assert "exact" in on("rebuild_derived", "--check")
     on("refresh_metrics")
     on("prune")
+
+
+@on_a_cluster
+def test_what_a_request_keeps_on_the_coordinator_is_committed_with_its_effect_or_not_at_all(on):
+    """By two phases: after a crash in between, the effect would be there and the answer that is kept for it not."""
+    on("migrate", "-v0")
+    on("distribute")
+    company = on("create_company", "--name", "Acme", "--currency", "EUR", "--owner", "a@example.com").split()[-1]
+    with cluster.coordinator(DATABASE) as server:
+        assert "PREPARE TRANSACTION" in sent(server, HERE, THERE.format(company))
+        assert "PREPARE TRANSACTION" in sent(server, THERE.format(company), HERE)
+        assert "PREPARE TRANSACTION" not in sent(server, THERE.format(company))
 
 
 @on_a_cluster
@@ -174,7 +209,7 @@ def test_later_migrations_join_what_is_distributed(on):
     assert [move.split("'")[1] for move in moves] == ["ledger_recurringseries"]
     on("distribute")
     assert "0 statements" in on("distribute")
-    assert kinds() == {"reference": 4, "distributed": len(owned_tables())}
+    assert kinds() == {"reference": 4, "local": 6, "distributed": len(owned_tables())}
 
 
 def owned_tables() -> list[str]:

@@ -10,7 +10,7 @@ COMPANY = Table(name="companies_company", base="", key=("id",))
 USER = Table(name="companies_user", base="Shared", key=("id",), uniques=(("email",),))
 MEMBERSHIP = Table(name="companies_membership", base="", key=("company_id", "id"), uniques=(("company_id", "user_id"),))
 TOTAL = Table(name="ledger_total", base="", key=("company_id", "month"), triggers=True)
-TOKEN = Table(name="oauth_token", base="Unowned", key=("id",), uniques=(("digest",),))
+TOKEN = Table(name="oauth_token", base="Unowned", key=("id",), uniques=(("digest",),), numbered=True)
 SESSION = Table(name="django_session", base=None, key=("session_key",))
 TABLES = [TOTAL, SESSION, MEMBERSHIP, USER, TOKEN, COMPANY]
 
@@ -20,7 +20,7 @@ def refers(table: Table, target: Table, rule: str = "") -> Reference:
     return Reference(table=table.name, name=names, target=target.name, definition=f"FOREIGN KEY … {rule}".strip())
 
 
-REFERENCES = [refers(MEMBERSHIP, COMPANY), refers(MEMBERSHIP, USER), refers(TOKEN, USER)]
+REFERENCES = [refers(MEMBERSHIP, COMPANY), refers(MEMBERSHIP, USER), refers(TOKEN, USER), refers(SESSION, USER)]
 
 
 def statements(tables, references=(), **options) -> list[str]:
@@ -36,7 +36,7 @@ def statements(tables, references=(), **options) -> list[str]:
         pytest.param(TOTAL, Place.OWNED, id="derived tables too, by their natural key"),
         pytest.param(USER, Place.SHARED, id="what all read, on every machine"),
         pytest.param(TOKEN, Place.UNOWNED, id="what is found before its company, on the coordinator"),
-        pytest.param(SESSION, Place.UNOWNED, id="what a library brought, on the coordinator"),
+        pytest.param(SESSION, Place.LIBRARY, id="what a library brought, on the coordinator as it is"),
     ],
 )
 def test_each_kind_of_table_has_its_place(table, place):
@@ -77,14 +77,18 @@ def test_a_reference_that_no_cluster_can_hold_is_refused(reference, said):
 
 def test_what_is_copied_goes_first_then_companies_then_what_is_theirs_between_the_references():
     assert statements(TABLES, REFERENCES) == [
-        'ALTER TABLE "oauth_token" DROP CONSTRAINT "oauth_token_companies_user"',  # for good
+        'ALTER TABLE "django_session" DROP CONSTRAINT "django_session_companies_user"',  # for good
         'ALTER TABLE "companies_membership" DROP CONSTRAINT "companies_membership_companies_company"',
         'ALTER TABLE "companies_membership" DROP CONSTRAINT "companies_membership_companies_user"',
+        'ALTER TABLE "oauth_token" DROP CONSTRAINT "oauth_token_companies_user"',
         'ALTER TABLE "ledger_total" DISABLE TRIGGER USER',
         "SELECT create_reference_table('companies_user')",
+        "SELECT citus_add_local_table_to_metadata('oauth_token')",
         "SELECT create_distributed_table('companies_company', 'id')",
         "SELECT create_distributed_table('companies_membership', 'company_id', colocate_with => 'companies_company')",
         "SELECT create_distributed_table('ledger_total', 'company_id', colocate_with => 'companies_company')",
+        "SELECT setval(pg_get_serial_sequence('oauth_token', 'id'), "
+        'coalesce((SELECT max(id) FROM "oauth_token"), 0) + 1, false)',
         'ALTER TABLE "ledger_total" ENABLE TRIGGER USER',
         "SELECT truncate_local_data_after_distributing_table('companies_company')",
         "SELECT truncate_local_data_after_distributing_table('companies_membership')",
@@ -92,6 +96,7 @@ def test_what_is_copied_goes_first_then_companies_then_what_is_theirs_between_th
         "SELECT truncate_local_data_after_distributing_table('ledger_total')",
         'ALTER TABLE "companies_membership" ADD CONSTRAINT "companies_membership_companies_company" FOREIGN KEY …',
         'ALTER TABLE "companies_membership" ADD CONSTRAINT "companies_membership_companies_user" FOREIGN KEY …',
+        'ALTER TABLE "oauth_token" ADD CONSTRAINT "oauth_token_companies_user" FOREIGN KEY …',
     ]
 
 
