@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.conf import settings as live
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from companies import api_keys
 from companies.models import ApiKey, AuditEntry, Membership
@@ -102,6 +104,18 @@ def test_a_mistyped_key_is_refused_without_a_look_up(client, owner, django_asser
     key = owner.post("api_keys", NEW).json()["key"]
     with django_assert_num_queries(0):
         client.get("/companies", headers={"Authorization": f"Bearer {key[:-1]}!"})
+
+
+@pytest.mark.parametrize(("named", "looks"), [("own", 1), ("none", 1), ("another", 2)])
+def test_a_key_is_looked_for_in_the_company_that_the_address_names(acme, globex, make_api, now, named, looks):
+    """There by its whole primary key, which one machine of a cluster answers; its id alone is asked of all."""
+    text = make_api(acme).key
+    company_id = {"own": acme.id, "none": None, "another": globex.id}[named]
+    with CaptureQueriesContext(connection) as asked:
+        caller = api_keys.authenticate(text, now=now, company_id=company_id)
+    assert caller is not None
+    assert caller.granted.company.id == acme.id
+    assert ["k.company_id = '" in query["sql"] for query in asked] == [company_id is not None, False][:looks]
 
 
 def test_a_key_under_another_pepper_is_refused(api, settings):
