@@ -4,11 +4,13 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from django.apps import apps
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 
 from companies.models import Company, CompanyForeignKey, CompanyOwned
+from tests import cluster
 from tests.factories import UserFactory
 
 VALUES: list[tuple[type[models.Field], Any]] = [
@@ -32,6 +34,8 @@ def company_models() -> list[type[CompanyOwned]]:
 
 def loosen() -> None:
     """Lifts checks and triggers for the rest of the test's transaction: what is left are keys and references."""
+    if cluster.EVERY_TEST:
+        pytest.skip("a cluster alters no table that has references to check at the end of the transaction")
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # a table with checks to come cannot be altered
         for model in company_models():
