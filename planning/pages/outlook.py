@@ -66,7 +66,7 @@ def coming_of(
 
 def coming_of_company(company: Company, *, start: dt.date, end: dt.date, accounts: dict[UUID, str]) -> list[Coming]:
     """The same for all rules of a company. Two queries."""
-    rows = with_overrides(list(PlannedTransaction.objects.of(company.id).touching(start, end)))
+    rows = with_overrides(list(PlannedTransaction.objects.of(company.id).touching(company.id, start, end)))
     return coming_of(rows, start=start, end=end, accounts=accounts)
 
 
