@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from typing import Any
-from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from rest_framework.exceptions import ValidationError
@@ -29,7 +28,7 @@ def log(visit: Visit) -> HttpResponse:
         )
     except ValidationError:
         raise Http404 from None
-    actors = names({row.actor for row in rows if row.actor}, company_id=visit.company.id)
+    actors = names(visit, {row.actor for row in rows if row.actor})
     entries = [
         {
             "row": row,
@@ -42,12 +41,22 @@ def log(visit: Visit) -> HttpResponse:
     return visit.show("settings/activity.html", section="activity", entries=entries, cursor=cursor)
 
 
-def names(actors: Iterable[str], *, company_id: UUID) -> dict[str, str]:
-    """What to call those who acted, in two statements; somebody unknown now is called by their id."""
-    keys = {actor.removeprefix(KEY_PREFIX) for actor in actors if actor.startswith(KEY_PREFIX)}
+def names(visit: Visit, actors: Iterable[str]) -> dict[str, str]:
+    """What to call those who acted, in two statements; somebody unknown now is called by their id.
+
+    Keys and people other than the visitor are named to those who manage them, as the API lists them to nobody else.
+    """
+    keys = {actor for actor in actors if actor.startswith(KEY_PREFIX)}
     people = {actor for actor in actors if not actor.startswith(KEY_PREFIX)}
     found = {actor: actor for actor in actors}
-    found |= {f"{KEY_PREFIX}{k.id}": f"key “{k.name}”" for k in ApiKey.objects.of(company_id).filter(id__in=keys)}
+    if visit.may(Permission.API_KEYS_MANAGE):
+        rows = ApiKey.objects.of(visit.company.id).filter(id__in=[key.removeprefix(KEY_PREFIX) for key in keys])
+        found |= {f"{KEY_PREFIX}{key.id}": f"key “{key.name}”" for key in rows}
+    else:
+        found |= dict.fromkeys(keys, "an API key")
+    if not visit.may(Permission.MEMBERS_MANAGE):
+        found |= dict.fromkeys(people, "somebody else")
+        people &= {str(visit.stamp.user_id)}
     return found | {str(user.pk): user.display_name for user in User.objects.filter(pk__in=people)}
 
 

@@ -12,13 +12,15 @@ from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger import accounts
-from ledger.models import Account, AccountGroup, AccountType, Category, Source, Transaction
+from ledger.models import Account, AccountGroup, AccountType, Source, Transaction
 from ledger.pages.holdings import Holding, holdings, shelves, worth_of
+from ledger.pages.words import names_for
 from ledger.serializers.accounts import AccountShape, InitialBalance
 from ledger.serializers.money import amount_in, amount_out
 
 TEXTS = ("name", "type", "accountNumber", "accountGroupId", "defaultCurrency", "defaultCategoryId")
 FLAGS = ("includeInCashBalance",)
+NAMING = {"accountGroupId": Permission.ACCOUNTS_READ, "defaultCategoryId": Permission.CATEGORIES_READ}
 TYPES = {
     AccountType.BANK: "Bank",
     AccountType.CASH: "Cash",
@@ -71,7 +73,7 @@ def new(visit: Visit) -> HttpResponse:
     if visit.request.method != "POST":
         blank = {"type": "bank", "defaultCurrency": visit.company.base_currency, "includeInCashBalance": True}
         return account_form(visit, Typed(values=dict.fromkeys(TEXTS, "") | blank))
-    form = typed(AccountShape, visit.request.POST, texts=TEXTS, flags=FLAGS)
+    form = typed(AccountShape, visit.request.POST, texts=shown_texts(visit), flags=FLAGS)
     if form.valid:
         with visit.change() as change:
             account = accounts.open_account(company=visit.company, stamp=visit.stamp, values=form.data)
@@ -88,7 +90,7 @@ def edit(visit: Visit, account_id: UUID) -> HttpResponse:
     account = found(visit, account_id)
     if visit.request.method != "POST":
         return account_form(visit, Typed(values=AccountShape(account).data), account=account)
-    form = typed(AccountShape, visit.request.POST, texts=TEXTS, flags=FLAGS, partial=True)
+    form = typed(AccountShape, visit.request.POST, texts=shown_texts(visit), flags=FLAGS, partial=True)
     if form.valid:
         with visit.change() as change:
             locked = found(visit, account_id, locked=True)
@@ -100,8 +102,17 @@ def edit(visit: Visit, account_id: UUID) -> HttpResponse:
     return account_form(visit, form, account=account)
 
 
+def hidden(visit: Visit) -> set[str]:
+    """The fields that the form does not show to somebody who may not see what they name; what they hold stays."""
+    return {name for name, permission in NAMING.items() if not visit.may(permission)}
+
+
+def shown_texts(visit: Visit) -> list[str]:
+    return [name for name in TEXTS if name not in hidden(visit)]
+
+
 def account_form(visit: Visit, form: Typed, *, account: Account | None = None) -> HttpResponse:
-    categories = Category.objects.of(visit.company.id).order_by("order", "name")
+    groups = AccountGroup.objects.of(visit.company.id).in_order()
     return visit.show(
         "ledger/account_form.html",
         status=400 if form.errors else 200,
@@ -110,12 +121,9 @@ def account_form(visit: Visit, form: Typed, *, account: Account | None = None) -
         account=account,
         types=TYPES,
         currencies=Currency.values,
-        groups=[
-            (str(group.id), group.name)
-            for group in AccountGroup.objects.of(visit.company.id).in_order()
-            if visit.may(Permission.ACCOUNTS_READ)
-        ],
-        categories=[(str(row.id), row.name) for row in categories if visit.may(Permission.CATEGORIES_READ)],
+        hidden=hidden(visit),
+        groups=[(str(group.id), group.name) for group in groups],
+        categories=names_for(visit).category_choices(),
     )
 
 
@@ -143,7 +151,7 @@ def account_page(visit: Visit, account: Account, form: Typed | None = None) -> H
         account=account,
         type=TYPES[AccountType(account.type)],
         group=account.account_group,
-        category=account.default_category if visit.may(Permission.CATEGORIES_READ) else None,
+        category=names_for(visit).category(account.default_category_id) if account.default_category_id else "",
         holding=holding,
         missing=missing,
         initial=stored,
@@ -199,7 +207,7 @@ def delete(visit: Visit, account_id: UUID) -> HttpResponse:
 def found(visit: Visit, account_id: UUID, *, locked: bool = False) -> Account:
     """The account of the address. Raises Http404."""
     rows: Any = Account.objects.of(visit.company.id)
-    rows = rows.select_for_update(of=("self",)) if locked else rows.select_related("account_group", "default_category")
+    rows = rows.select_for_update(of=("self",)) if locked else rows.select_related("account_group")
     account: Account | None = rows.filter(id=account_id).first()
     if account is None:
         raise Http404

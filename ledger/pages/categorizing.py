@@ -70,7 +70,7 @@ def categorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> str:
     category_id, line = of_line(form.values["category"])
     body: dict[str, Any] = {"selection": chosen, "categoryId": category_id, "plType": line}
     if name := form.values["counterparty"]:
-        body["counterparty"] = {"id": str(counterparty_called(name, company=visit.company).id)}
+        body["counterparty"] = {"id": str(counterparty_called(visit, name).id)}
     body["usingDateRule"] = date_rule(form.values["rule"], form.values["ruleStart"], form.values["ruleEnd"])
     values = parsed(shapes.CategorizeRequest, body)
     count = categorizing.categorize(

@@ -3,13 +3,14 @@
 import re
 
 from companies.errors import FieldErrors
-from companies.models import Company, id_from
+from companies.models import id_from
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.models import Counterparty
 
 MOST_SUGGESTED = 300
 WITH_TYPE = re.compile(r"(.+) \((\w+)\)", re.DOTALL)
+HIDDEN = "Your role does not show counterparties."
 
 
 def suggested(visit: Visit) -> list[str]:
@@ -21,12 +22,15 @@ def suggested(visit: Visit) -> list[str]:
     return [f"{name} ({kind})" if names.count(name) > 1 else name for name, kind in rows]
 
 
-def counterparty_called(text: str, *, company: Company, pointer: str = "#/counterparty") -> Counterparty:
+def counterparty_called(visit: Visit, text: str, *, pointer: str = "#/counterparty") -> Counterparty:
     """The one of this name; of several with one name, the one of the type in brackets: “Nimbus (vendor)”.
 
-    Its id is as good as its name. Raises FieldErrors (unknown_id).
+    Its id is as good as its name. Raises FieldErrors: unknown_id, or permission_denied, lest somebody who may not see
+    counterparties finds out which there are.
     """
-    rows = Counterparty.objects.of(company.id)
+    if not visit.may(Permission.COUNTERPARTIES_READ):
+        raise FieldErrors([(pointer, "permission_denied", HIDDEN)])
+    rows = Counterparty.objects.of(visit.company.id) if "\0" not in text else Counterparty.objects.none()
     own = id_from(text)
     candidates = list(rows.filter(id=own) if own else rows.filter(name__iexact=text)[:2])
     if not candidates and (parts := WITH_TYPE.fullmatch(text)):

@@ -28,7 +28,7 @@ def history(visit: Visit) -> HttpResponse:
         )
     except ValidationError:
         raise Http404 from None
-    actors = names({row.created_user_id for row in rows if row.created_user_id}, company_id=visit.company.id)
+    actors = names(visit, {row.created_user_id for row in rows if row.created_user_id})
     shown = [{"row": row, "who": actors.get(row.created_user_id or "", "the service")} for row in rows]
     writes = visit.may(Permission.TRANSACTIONS_WRITE)
     return visit.show("ledger/imports.html", tab="transactions", imports=shown, cursor=cursor, writes=writes)

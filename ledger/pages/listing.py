@@ -88,7 +88,7 @@ def asked(visit: Visit) -> Asked:
     except ValidationError as error:
         refuse(form, error)
     beyond = [(name, value) for name, values in filters.lists() for value in values if (name, value) not in shown(form)]
-    beyond = [(name, value) for name, value in beyond if name != "counterpartyId"]
+    beyond = [(name, value) for name, value in beyond if name != "counterpartyId" or counterparty is None]
     rows = rows if form.valid else rows.none()
     return Asked(filters=filters, order=order, form=form, rows=rows, counterparty=counterparty, beyond=beyond)
 
@@ -106,13 +106,13 @@ def refuse(form: Typed, error: ValidationError) -> None:
 
 def named_counterparty(visit: Visit, filters: "MultiValueDict[str, str]", form: Typed) -> Counterparty | None:
     """Puts the id in the place of the name that was typed, and the name of a known id into the form."""
-    text = "".join(filters.pop("counterparty", [])) or filters.get("counterpartyId", "")
-    if not text or not visit.may(Permission.COUNTERPARTIES_READ):
+    name = "".join(filters.pop("counterparty", []))
+    if not (text := name or filters.get("counterpartyId", "")):
         return None
     try:
-        found = counterparty_called(text, company=visit.company)
+        found = counterparty_called(visit, text)
     except FieldErrors as refusal:
-        if "counterpartyId" not in filters:  # an id that nobody has matches nothing, as in the API
+        if name:  # an id that nobody has matches nothing, as in the API
             form.errors["counterparty"] = refusal.errors[0][2]
         return None
     filters.setlist("counterpartyId", list({*filters.getlist("counterpartyId"), str(found.id)}))

@@ -29,7 +29,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
     words = names_for(visit)
     entries = history(visit, row)
     people = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
-    actors = names(people | {each.actor for each in entries if each.actor}, company_id=visit.company.id)
+    actors = names(visit, people | {each.actor for each in entries if each.actor})
     return visit.show(
         "ledger/transaction.html",
         tab="transactions",

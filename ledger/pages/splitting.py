@@ -12,7 +12,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 
 from companies.errors import FieldErrors, Refusal
-from companies.models import Company
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -70,7 +69,7 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
     rows = posted_rows(visit.request.POST)
     if "more" in visit.request.POST:
         return show_editor(visit, row, parts, rows=rows, spare=MORE, form=Typed(values={}), names=names)
-    reader = Reader(row, visit.company, known_people(parts, names))
+    reader = Reader(visit, row, known_people(parts, names))
     with ledger_change(visit) as change:
         row = found(visit, transaction_id, locked=True)
         unless_changed(row, visit.request.POST)
@@ -132,7 +131,7 @@ def numbered(rows: list[dict[str, str]]) -> list[Row]:
 
 def posted_rows(posted: Mapping[str, str]) -> list[Row]:
     """The rows of the form, in their order: each has a category to choose."""
-    numbers = sorted(int(found[1]) for name in posted if (found := NUMBERED.fullmatch(name)))
+    numbers = sorted({int(found[1]) for name in posted if (found := NUMBERED.fullmatch(name))})
     return [Row(n, {name: posted.get(f"{name}-{n}", "").strip() for name in empty_row()}) for n in numbers]
 
 
@@ -140,8 +139,8 @@ def posted_rows(posted: Mapping[str, str]) -> list[Row]:
 class Reader:
     """Reads rows as the body of the API, and remembers which of them stand for which part."""
 
+    visit: Visit
     row: Transaction
-    company: Company
     known: Mapping[str, tuple[str, UUID]]  # by part: what its counterparty is called on the page, and its id
     rows_by_key: dict[str, tuple[Row, Row]] = field(default_factory=dict)  # where its amounts stand, and its details
     faults: list[tuple[str, str, str]] = field(default_factory=list)
@@ -192,7 +191,7 @@ class Reader:
         shown, known_id = self.known.get(key, ("", None))
         if known_id and name == shown:
             return known_id
-        return counterparty_called(name, company=self.company, pointer=pointer).id
+        return counterparty_called(self.visit, name, pointer=pointer).id
 
 
 def leg_as_given(part: Categorization) -> splitting.Given:

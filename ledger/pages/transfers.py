@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 
@@ -40,7 +41,12 @@ class Leg:
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
 def link(visit: Visit, transaction_id: UUID) -> HttpResponse:
-    """Movements to choose the other leg from; sent, the link of POST transactions/link_transfer."""
+    """Movements to choose the other leg from; sent, the link of POST transactions/link_transfer.
+
+    Raises PermissionDenied for somebody who may not read transactions.
+    """
+    if not visit.may(Permission.TRANSACTIONS_READ):
+        raise PermissionDenied  # the page lists others
     row, names = found(visit, transaction_id), names_for(visit)
     legs = legs_of(row, names)
     if visit.request.method != "POST":

@@ -14,7 +14,7 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.months import add_months
-from ledger.models import Category
+from ledger.pages.words import names_for
 from ledger.rates import rate_table
 from planning import scheduling
 from planning.models import Frequency, PlannedTransaction, Source, with_overrides
@@ -84,7 +84,7 @@ def visible_accounts(visit: Visit) -> dict[UUID, str]:
 def one(visit: Visit, planned_id: UUID) -> HttpResponse:
     """A rule, what comes of it within a year, and what differs about single occurrences."""
     planned = found(visit, planned_id)
-    accounts = visible_accounts(visit)
+    known, accounts = names_for(visit), visible_accounts(visit)
     end = add_months(visit.today, A_YEAR)
     coming_rows = outlook.coming_of([planned], start=visit.today, end=end, accounts=accounts)
     return visit.show(
@@ -92,8 +92,9 @@ def one(visit: Visit, planned_id: UUID) -> HttpResponse:
         tab="planned",
         planned=planned,
         words=outlook.in_words(planned),
-        account=accounts.get(planned.account_id, "") if planned.account_id else "",
-        category=planned.category if visit.may(Permission.CATEGORIES_READ) else None,
+        account=known.account(planned.account_id) if planned.account_id else "",
+        category=known.category(planned.category_id) if planned.category_id else "",
+        counterparty=known.counterparty(planned.counterparty) if planned.counterparty else "",
         coming=coming_rows[:MOST_SHOWN],
         differing=list(planned.overrides.values()),
         writes=visit.may(Permission.PLANNING_WRITE),
@@ -145,7 +146,6 @@ def hidden(visit: Visit) -> set[str]:
 
 
 def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None = None) -> HttpResponse:
-    categories = Category.objects.of(visit.company.id).order_by("order", "name")
     return visit.show(
         "planning/plan_form.html",
         status=400 if form.errors else 200,
@@ -154,7 +154,7 @@ def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None =
         planned=planned,
         hidden=hidden(visit),
         accounts=[(str(key), name) for key, name in visible_accounts(visit).items()],
-        categories=[(str(row.id), row.name) for row in categories if "categoryId" not in hidden(visit)],
+        categories=names_for(visit).category_choices(),
         currencies=Currency.values,
         frequencies=FREQUENCIES,
     )
