@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from companies import founding, logos
 from companies.models import Company, Currency, ValuationCategory, ValuationLens
 from companies.pages.typed import Typed, typed
+from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page, page_stamp, person, signed_in
 from companies.permissions import Permission
 from companies.serializers import CompanyShape, NewCompany
@@ -62,6 +63,7 @@ def edit(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.change() as change:
             company = Company.objects.select_for_update().get(id=visit.company.id)
+            unless_changed(company, visit.request.POST)
             founding.change_company(
                 company=company, stamp=visit.stamp, permissions=visit.access.permissions, values=form.data
             )
@@ -78,6 +80,7 @@ def shown(visit: Visit, form: Typed) -> HttpResponse:
         status=400 if form.errors else 200,
         section="company",
         form=form,
+        seen=seen(visit.company),
         currencies=Currency.values,
         categories=CATEGORIES,
         lenses=LENSES,

@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 
 from companies.models import Currency
 from companies.pages.typed import Typed, typed
+from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger import accounts
@@ -94,6 +95,7 @@ def edit(visit: Visit, account_id: UUID) -> HttpResponse:
     if form.valid:
         with visit.change() as change:
             locked = found(visit, account_id, locked=True)
+            unless_changed(locked, visit.request.POST)
             accounts.change_account(account=locked, stamp=visit.stamp, values=form.data)
         if change.refusal is None:
             messages.success(visit.request, f"{locked.name} was saved.")
@@ -119,6 +121,7 @@ def account_form(visit: Visit, form: Typed, *, account: Account | None = None) -
         tab="accounts",
         form=form,
         account=account,
+        seen=seen(account) if account else "",
         types=TYPES,
         currencies=Currency.values,
         hidden=hidden(visit),

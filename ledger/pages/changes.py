@@ -9,17 +9,11 @@ from django.http import Http404
 from rest_framework.exceptions import ValidationError
 
 from companies.api.errors import field_errors
-from companies.errors import Conflict, FieldErrors, Refusal
+from companies.errors import FieldErrors, Refusal
 from companies.pages.typed import Typed
 from companies.pages.visits import Change, Visit
 from ledger.models import Transaction
 from ledger.one_writer import one_writer
-
-
-class ChangedMeanwhile(Conflict):
-    """Somebody changed it while this page was open. Look at what is there now, then send again."""
-
-    code = "concurrent_change"
 
 
 @contextmanager
@@ -62,14 +56,3 @@ def found(visit: Visit, transaction_id: UUID, *, locked: bool = False) -> Transa
     if row is None:
         raise Http404
     return row
-
-
-def seen(row: Transaction) -> str:
-    """What a form about the transaction sends back, so that nobody overwrites what they have not seen."""
-    return row.last_updated_time.isoformat()
-
-
-def unless_changed(row: Transaction, posted: Mapping[str, str]) -> None:
-    """Raises ChangedMeanwhile where the form was made of an older state. Call with the row locked."""
-    if posted.get("seen", seen(row)) != seen(row):
-        raise ChangedMeanwhile

@@ -9,11 +9,12 @@ from django.shortcuts import redirect
 
 from companies.models import AuditEntry
 from companies.pages.activity import facts, in_words, names
+from companies.pages.unchanged import unless_changed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger import booking
 from ledger.models import Categorization, File, Source, Transaction
-from ledger.pages.changes import found, ledger_change, parsed, show_refusal, unless_changed
+from ledger.pages.changes import found, ledger_change, parsed, show_refusal
 from ledger.pages.transaction_form import body_of, fixed_fields, show_form, typed_transaction, values_of
 from ledger.pages.words import LINES, RULES, SOURCES, names_for
 from ledger.serializers.transaction_shape import TransactionShape

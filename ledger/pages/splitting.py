@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 
 from companies.errors import FieldErrors, Refusal
 from companies.pages.typed import Typed
+from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger import splitting
@@ -21,7 +22,7 @@ from ledger.calc.recognition import DateRule
 from ledger.dating import Rule
 from ledger.models import Categorization, Transaction
 from ledger.pages.categorizing import date_rule
-from ledger.pages.changes import found, ledger_change, parsed, seen, show_refusal, unless_changed
+from ledger.pages.changes import found, ledger_change, parsed, show_refusal
 from ledger.pages.counterparties import counterparty_called, suggested
 from ledger.pages.one_transaction import parts_of
 from ledger.pages.words import RULES, Names, as_line, in_choices, names_for, of_line

@@ -7,12 +7,12 @@ from django.http import HttpResponse
 
 from companies.models import Currency, Membership
 from companies.pages.typed import Typed
+from companies.pages.unchanged import seen
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.booking import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
 from ledger.calc.money import format_amount
 from ledger.models import Source, Transaction
-from ledger.pages.changes import seen
 from ledger.pages.words import Choices, names_for
 
 FLAGS = ("pending", "excludeFromAutoCategorization")

@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 
 from companies.errors import Missing
 from companies.pages.typed import Typed, typed
+from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.money import format_amount
@@ -37,6 +38,7 @@ def change(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
     if form.valid:
         with visit.change() as done:
             locked = found(visit, planned_id, locked=True)
+            unless_changed(locked, visit.request.POST)
             patch = {**patch_of(locked, original, but=CHANGED_HERE), **differing(locked, original, form.data)}
             overriding.override(planned=locked, stamp=visit.stamp, original_date=original, patch=patch)
         if done.refusal is None:
@@ -54,6 +56,7 @@ def change_page(visit: Visit, planned: PlannedTransaction, original: dt.date, fo
         planned=planned,
         original=original,
         form=form,
+        seen=seen(planned),
         differs=original in planned.overrides,
     )
 

@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 from companies.api.pagination import keyset_rows
 from companies.models import Currency
 from companies.pages.typed import Typed
+from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.months import add_months
@@ -129,6 +130,7 @@ def edit(visit: Visit, planned_id: UUID) -> HttpResponse:
     with visit.change() as change:
         locked = found(visit, planned_id, locked=True)
         form = plan_form.read(visit.request.POST, planned=locked, hidden=hidden(visit))
+        unless_changed(locked, visit.request.POST)
         if form.valid:
             scheduling.change(planned=locked, stamp=visit.stamp, values=form.data)
     if change.refusal:
@@ -152,6 +154,7 @@ def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None =
         tab="planned",
         form=form,
         planned=planned,
+        seen=seen(planned) if planned else "",
         hidden=hidden(visit),
         accounts=[(str(key), name) for key, name in visible_accounts(visit).items()],
         categories=names_for(visit).category_choices(),

@@ -1,0 +1,57 @@
+"""Forms that stood open while somebody else changed what they are about: nothing unseen is overwritten."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+
+from companies.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def made(api: Any) -> dict[str, str]:
+    """The company's address, and an account and a rule of its own."""
+    account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    body = {"name": "Rent", "accountId": account, "startDate": "2026-12-01", "amountValue": "-10.00"}
+    rule = api.post("planned_transactions", body).json()["id"]
+    return {"account": account, "rule": rule}
+
+
+FORMS = [
+    pytest.param("settings", "", {"name": "Theirs", "baseCurrency": "CHF"}, id="company"),
+    pytest.param("accounts/{account}/edit", "accounts/{account}", {"name": "Theirs"}, id="account"),
+    pytest.param("planned/{rule}/edit", "planned_transactions/{rule}", {"name": "Theirs"}, id="rule"),
+    pytest.param(
+        "planned/{rule}/occurrences/2026-12-01",
+        "planned_transactions/{rule}/overrides/2026-12-01",
+        {"amountValue": "-77.00"},
+        id="occurrence",
+    ),
+]
+
+
+def filled_in(body: str) -> dict[str, str]:
+    """What the page's last form would send."""
+    form = re.findall(r"<form .*?</form>", body, re.DOTALL)[-1]
+    found = re.findall(r'<input[^>]* name="(\w+)"[^>]* value="([^"]*)"', form)
+    for name, options in re.findall(r'<select[^>]* name="(\w+)".*?>(.*?)</select>', form, re.DOTALL):
+        chosen = re.search(r'<option(?: value="([^"]*)")? selected>([^<]*)', options)
+        found.append((name, "" if not chosen else chosen[2] if chosen[1] is None else chosen[1]))
+    return {name: html.unescape(value) for name, value in found}
+
+
+@pytest.mark.parametrize(("place", "path", "change"), FORMS)
+def test_what_somebody_else_changed_meanwhile_stays(place, path, change, browser_of, alice, acme, api, made):
+    client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
+    form = filled_in(client.get(address).content.decode())
+    assert api.put(path.format(**made), change).status_code == 200
+    rows = AuditEntry.objects.of(acme.id).count()
+    answer = client.post(address, form)
+    assert answer.status_code == 400
+    assert "Somebody changed it while this page was open" in answer.content.decode()
+    assert AuditEntry.objects.of(acme.id).count() == rows
+    again = filled_in(client.get(address).content.decode())
+    assert client.post(address, again).status_code == 302
