@@ -1,7 +1,7 @@
 """Which movements could be the other leg of a transfer."""
 
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -29,7 +29,7 @@ def candidates(
     """
     rows = Transaction.objects.of(company.id).open().exclude(source=Source.INITIAL_BALANCE)
     rows = rows.exclude(account_id=source.account_id).annotate(rest=F("amount_value") - F("categorized_value"))
-    rows = rows.filter(date__range=(source.date - timedelta(days=days), source.date + timedelta(days=days)))
+    rows = rows.filter(date__range=around(source.date, days=days))
     rows = rows.filter(amount_value__gt=0) if value < 0 else rows.filter(amount_value__lt=0)
     if not any_amount:
         rows = rows.filter(fitting(source, value, rates=rate_table()))
@@ -38,6 +38,17 @@ def candidates(
     if not any_amount:  # the database has found what may fit; the rule of links decides
         found = (row for row in found if not differ(source, value, row, row.rest))
     return list(found)[:MOST_CANDIDATES]
+
+
+def around(day: date, *, days: int) -> tuple[date, date]:
+    """So many days before and after, as far as the calendar goes.
+
+    >>> around(date(1, 1, 2), days=3)
+    (datetime.date(1, 1, 1), datetime.date(1, 1, 5))
+    """
+    place = day.toordinal()
+    first, last = max(place - days, date.min.toordinal()), min(place + days, date.max.toordinal())
+    return date.fromordinal(first), date.fromordinal(last)
 
 
 def days_away(day: date) -> Greatest:

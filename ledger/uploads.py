@@ -47,6 +47,12 @@ def content(*, company_id: UUID, user_id: Any, upload_id: UUID) -> bytes:
         raise UploadGone from None
 
 
+def check(*, company_id: UUID, user_id: Any, upload_id: UUID) -> None:
+    """Raises UploadGone where the file is no longer kept."""
+    if not default_storage.exists(place(company_id, user_id, upload_id)):
+        raise UploadGone
+
+
 def drop(*, company_id: UUID, user_id: Any, upload_id: UUID) -> None:
     default_storage.delete(place(company_id, user_id, upload_id))
 

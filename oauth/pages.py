@@ -17,7 +17,7 @@ from companies import addresses, sessions
 from companies.access import Access
 from companies.authentication import SessionCredential
 from companies.pages.keys import key_settings
-from companies.pages.visits import page_stamp, person, reached, signed_in
+from companies.pages.visits import Visit, page_stamp, person, reached, signed_in
 from companies.permissions import Permission
 from oauth import authorization, consents, redirects, scopes
 from oauth.authorization import Refused, Target, Unanswerable, Wish
@@ -236,6 +236,7 @@ def disconnect(request: HttpRequest, company_id: str, consent_id: UUID) -> HttpR
         raise Http404
     if consent.user_id != person(request).pk and Permission.APPS_MANAGE not in access.permissions:
         raise PermissionDenied
-    with transaction.atomic():
-        consents.revoke(consent, reason=RevokedReason.USER, stamp=page_stamp(request))
+    visit = Visit(request=request, access=access, now=timezone.now())
+    with visit.change():
+        consents.revoke(consent, reason=RevokedReason.USER, stamp=visit.stamp)
     return redirect(f"/app/companies/{company_id}/settings/api-keys#apps")

@@ -79,7 +79,8 @@ CLOSED = (
     "storage_unavailable",
     "Nothing can be stored on our side at the moment. Nothing was changed; try again.",
 )
-RACE = (409, "concurrent_change", "Another change came at the same moment. Try again.")
+SAME_MOMENT = "Another change came at the same moment. Try again."
+RACE = (409, "concurrent_change", SAME_MOMENT)
 LOST_FOR, FULL_FOR = 5, 60  # seconds after which to try again
 RETRY_AFTER = {503: LOST_FOR, 507: FULL_FOR}
 SQL_STATES = {
@@ -147,6 +148,11 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
         headers["Retry-After"] = str(RETRY_AFTER[status])
     body = problem(request, status=status, code=code, detail=detail, fields=fields)
     return Response(body, status=status, headers=headers, content_type="application/problem+json")
+
+
+def lost_race(error: Exception) -> bool:
+    """Whether the database let this change fail for the sake of another."""
+    return from_below(error) == RACE
 
 
 def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | None]:

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -12,21 +11,20 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from companies import api_keys, sessions
 from companies.access import Access
-from companies.errors import Refusal
 from companies.forms import KeyForm, RollForm, permission_summary
 from companies.models import ApiKey, User
-from companies.pages.visits import page_stamp, reached, signed_in, to_sign_in
+from companies.pages.visits import Visit, reached, signed_in, to_sign_in
 from companies.permissions import Permission, Role
 
 UNUSED_DAYS = 90  # after which a key is marked as unused
 
 
-def key_manager(request: HttpRequest, company_id: str) -> Access:
-    """Access of somebody who may make and revoke keys. Raises Http404, PermissionDenied."""
-    access = reached(request, company_id)
-    if Permission.API_KEYS_MANAGE not in access.permissions:
+def key_manager(request: HttpRequest, company_id: str) -> Visit:
+    """The visit of somebody who may make and revoke keys. Raises Http404, PermissionDenied."""
+    visit = Visit(request=request, access=reached(request, company_id), now=timezone.now())
+    if not visit.may(Permission.API_KEYS_MANAGE):
         raise PermissionDenied
-    return access
+    return visit
 
 
 def key_settings(request: HttpRequest, access: Access) -> dict[str, Any]:
@@ -70,27 +68,25 @@ def status_of(row: ApiKey, *, now: Any) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_key(request: HttpRequest, company_id: str) -> HttpResponse:
     """Makes a key, after a recent sign-in, and shows it this once."""
-    access = key_manager(request, company_id)
-    now = timezone.now()
+    visit = key_manager(request, company_id)
+    access, now = visit.access, visit.now
     if not sessions.signed_in_recently(request, now=now):
         return to_sign_in(request.path, again=True)
     bound = request.POST if request.method == "POST" else None
     form = KeyForm(bound, holder=access.permissions, role=access.role, now=now)
     if request.method == "POST" and form.is_valid():
-        try:
-            with transaction.atomic():
-                minted = api_keys.mint(
-                    company=access.company,
-                    stamp=page_stamp(request),
-                    name=form.cleaned_data["name"],
-                    permissions=form.permissions(),
-                    creator=access,
-                    expires_time=form.expires_time(),
-                )
-        except Refusal as refusal:
-            form.add_error(None, refusal.detail)
-        else:
+        with visit.change() as change:
+            minted = api_keys.mint(
+                company=access.company,
+                stamp=visit.stamp,
+                name=form.cleaned_data["name"],
+                permissions=form.permissions(),
+                creator=access,
+                expires_time=form.expires_time(),
+            )
+        if change.refusal is None:
             return show_once(request, access, minted)
+        form.add_error(None, change.refusal.detail)
     context = {"access": access, "company": access.company, "form": form, "section": "api-keys"}
     context["is_owner"] = access.role == Role.OWNER
     return render(request, "settings/new_key.html", context, status=400 if form.is_bound else 200)
@@ -109,20 +105,18 @@ def show_once(request: HttpRequest, access: Access, minted: api_keys.Minted, **m
 @require_http_methods(["GET", "HEAD", "POST"])
 def roll_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse:
     """A new key in the place of an old one, which lives on for as long as it takes to swap them."""
-    access = key_manager(request, company_id)
-    now = timezone.now()
+    visit = key_manager(request, company_id)
+    access, now = visit.access, visit.now
     old = live_key(access, key_id, now=now)
     if not sessions.signed_in_recently(request, now=now):
         return to_sign_in(request.path, again=True)
     form = RollForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
-            with transaction.atomic():
-                minted = api_keys.roll(key=old, stamp=page_stamp(request), creator=access, overlap=form.overlap_time())
-        except Refusal as refusal:
-            form.add_error(None, refusal.detail)
-        else:
+        with visit.change() as change:
+            minted = api_keys.roll(key=old, stamp=visit.stamp, creator=access, overlap=form.overlap_time())
+        if change.refusal is None:
             return show_once(request, access, minted, old=old)
+        form.add_error(None, change.refusal.detail)
     context = {"access": access, "company": access.company, "section": "api-keys", "key": old, "form": form}
     return render(request, "settings/roll_key.html", context, status=400 if form.is_bound else 200)
 
@@ -131,13 +125,16 @@ def roll_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse
 @signed_in
 def revoke_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse:
     """The key's next request is refused."""
-    access = key_manager(request, company_id)
-    with transaction.atomic():
-        key = ApiKey.objects.of(access.company.id).select_for_update().filter(id=key_id).first()
+    visit = key_manager(request, company_id)
+    with visit.change() as change:
+        key = ApiKey.objects.of(visit.company.id).select_for_update().filter(id=key_id).first()
         if key is None:
             raise Http404
-        api_keys.revoke(key=key, stamp=page_stamp(request))
-    messages.success(request, f"The key “{key.name}” was revoked.")
+        api_keys.revoke(key=key, stamp=visit.stamp)
+    if change.refusal:
+        messages.error(request, change.refusal.detail)
+    else:
+        messages.success(request, f"The key “{key.name}” was revoked.")
     return redirect("api-keys", company_id=company_id)
 
 

@@ -8,7 +8,7 @@ from functools import cached_property, wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,8 +16,9 @@ from django.views.decorators.http import require_http_methods
 
 from companies import addresses
 from companies.access import Access
+from companies.api.errors import SAME_MOMENT, lost_race
 from companies.authentication import SessionCredential
-from companies.errors import Refusal
+from companies.errors import Conflict, Refusal
 from companies.models import Company, Stamp, User
 from companies.permissions import Permission
 
@@ -106,7 +107,10 @@ class Visit:
 
     @contextmanager
     def change(self) -> Iterator[Change]:
-        """One transaction for all that the page changes. A refusal undoes the whole of it and is told, not raised."""
+        """One transaction for all that the page changes. A refusal undoes the whole of it and is told, not raised.
+
+        So is a race that was lost against another change.
+        """
         change = Change()
         try:
             with transaction.atomic():
@@ -115,6 +119,11 @@ class Visit:
                     Company.objects.touch(self.company.id, self.now)
         except Refusal as refusal:
             change.refusal = refusal
+            self.stamp.changed.clear()  # nothing was: what follows on this page marks nothing as updated
+        except OperationalError as error:
+            if not lost_race(error):
+                raise
+            change.refusal = Conflict(SAME_MOMENT)
 
     def show(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """The page; ``tab`` names its part of the company, ``section`` its page among the settings."""

@@ -47,9 +47,9 @@ def day(moment: datetime | None) -> str:
 
 
 @register.filter
-def money(amount: Decimal, currency: str) -> str:
-    """€1,234.50, with the decimals of the currency and a minus sign as wide as the digits."""
-    return format_currency(amount, currency, locale="en").replace("-", "\N{MINUS SIGN}")
+def money(amount: Decimal | str, currency: str) -> str:
+    """€1,234.50, with the decimals of the currency and a minus sign as wide as the digits; none of zero."""
+    return format_currency(Decimal(amount) or 0, currency, locale="en").replace("-", "\N{MINUS SIGN}")
 
 
 @register.simple_tag

@@ -12,6 +12,7 @@ SEPARATORS = (";", "\t", "|", ",")  # the comma last: texts and amounts have com
 NAMED_SEPARATOR = re.compile(r"sep=(.)[\r\n]+")  # what Excel understands as the first line
 SAMPLE_CHARACTERS = 50_000
 SAMPLE_LINES = 50
+MOST_COLUMNS = 250  # far more than any bank's; each can be chosen for each of our fields
 LONGEST_CELL = 131_072  # the reader's own limit: a longer one is a quotation mark that nobody closed
 
 
@@ -87,7 +88,8 @@ def usual_width(widths: list[int]) -> int:
 def lines_of(text: str, *, most: int) -> list[Line]:
     """The lines that have anything in them, cells without blanks around them; reading ends after ``most`` of them.
 
-    Quoted cells may go over several lines of the text. Raises NotATable for a quotation mark that is never closed.
+    Quoted cells may go over several lines of the text. Raises NotATable for a quotation mark that is never closed and
+    for more than MOST_COLUMNS cells.
 
     >>> lines_of('a,b\\n\\n"1\\n2",3\\n', most=10)
     [Line(number=1, cells=['a', 'b']), Line(number=3, cells=['1\\n2', '3'])]
@@ -103,6 +105,8 @@ def lines_of(text: str, *, most: int) -> list[Line]:
     begins = skipped + 1
     try:
         for row in reader:
+            if len(row) > MOST_COLUMNS:
+                raise NotATable(f"Line {begins} has {len(row):,} columns; a table has at most {MOST_COLUMNS}.")
             cells = [cell.strip() for cell in row]
             if any(cells):
                 found.append(Line(begins, cells))

@@ -186,10 +186,13 @@ def archive(visit: Visit, account_id: UUID) -> HttpResponse:
     """Hides the account from the lists, or shows it again."""
     archived = "restore" not in visit.request.POST
     action = "account.archived" if archived else "account.unarchived"
-    with visit.change():
+    with visit.change() as change:
         account = found(visit, account_id, locked=True)
         accounts.change_account(account=account, stamp=visit.stamp, values={"archived": archived}, action=action)
-    messages.success(visit.request, f"{account.name} was {'archived' if archived else 'restored'}.")
+    if change.refusal:
+        messages.error(visit.request, change.refusal.detail)
+    else:
+        messages.success(visit.request, f"{account.name} was {'archived' if archived else 'restored'}.")
     return redirect("account", company_id=visit.company.id, account_id=account_id)
 
 

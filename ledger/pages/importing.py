@@ -23,6 +23,7 @@ from ledger.importing import Outcome, import_transactions
 from ledger.models import Account, Source
 from ledger.pages.changes import ledger_change
 from ledger.pages.columns_form import ColumnsForm, as_sent
+from ledger.pages.words import counted
 
 SHOWN_ROWS = 10
 SHOWN_BAD_ROWS = 100
@@ -131,8 +132,7 @@ def check(visit: Visit, upload_id: UUID) -> HttpResponse:
     try:
         lines = table_of(uploads.content(**owned(visit), upload_id=upload_id))
     except uploads.UploadGone as gone:
-        messages.error(visit.request, f"{gone.detail} If you imported it already, it is in the list of imports.")
-        return redirect("import-new", company_id=visit.company.id)
+        return no_longer(visit, gone)
     look = look_at(visit, upload_id, lines)
     if not look.form.is_valid():
         return look.show(status=200 if look.first else 400)
@@ -143,6 +143,11 @@ def check(visit: Visit, upload_id: UUID) -> HttpResponse:
     if visit.request.method != "POST":
         return preview(look, rows)
     return imported(look, rows)
+
+
+def no_longer(visit: Visit, gone: uploads.UploadGone) -> HttpResponse:
+    messages.error(visit.request, f"{gone.detail} If you imported it already, it is in the list of imports.")
+    return redirect("import-new", company_id=visit.company.id)
 
 
 def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
@@ -176,18 +181,24 @@ def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> Ht
 
 
 def imported(look: Look, rows: Rows) -> HttpResponse:
-    """Stores the rows and goes to the list of imports; a refusal is told where the rows are shown."""
+    """Stores the rows and goes to the list of imports; a refusal is told where the rows are shown.
+
+    The file goes before this change ends, so that a second click, which waits for it, finds nothing to import.
+    """
     visit, account = look.visit, look.form.chosen_account()
     on_error = "skip" if "leave_out" in visit.request.POST else "abort"
     with ledger_change(visit) as change:
+        uploads.check(**owned(visit), upload_id=look.upload_id)
         request = rows.request(on_error=on_error, duplicates=look.duplicates)
         outcome = import_transactions(company=visit.company, stamp=visit.stamp, request=request, source=Source.CSV)
         if visit.may(Permission.ACCOUNTS_WRITE):
             remember(visit, account.id, rows.columns, rows.names)
+        uploads.drop(**owned(visit), upload_id=look.upload_id)
+    if isinstance(change.refusal, uploads.UploadGone):
+        return no_longer(visit, change.refusal)
     if change.refusal:
         bad_rows = isinstance(change.refusal, FieldErrors)
         return preview(look, rows, status=400, error=SOME_ARE_BAD if bad_rows else change.refusal.detail)
-    uploads.drop(**owned(visit), upload_id=look.upload_id)
     messages.success(visit.request, told(outcome, account))
     return redirect("imports", company_id=visit.company.id)
 
@@ -209,7 +220,3 @@ def told(outcome: Outcome, account: Account) -> str:
     if outcome.errors:
         parts.append(f"{counted(len(outcome.errors), 'bad row')} left out.")
     return " ".join(parts)
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

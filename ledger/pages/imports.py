@@ -14,7 +14,7 @@ from companies.permissions import Permission
 from ledger import undoing
 from ledger.models import ImportBatch
 from ledger.pages.changes import ledger_change
-from ledger.pages.importing import counted
+from ledger.pages.words import counted
 
 A_PAGE = 50
 

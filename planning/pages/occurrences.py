@@ -15,10 +15,11 @@ from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.money import format_amount
+from ledger.serializers.money import amount_in
 from planning import overriding
 from planning.calc.recurrence import is_occurrence
 from planning.models import PlannedTransaction
-from planning.pages.plan_form import MINUS, direction_of, signed
+from planning.pages.plan_form import direction_of, mistakes, signed
 from planning.pages.plans import found
 from planning.serializers import OccurrenceOverride, as_date
 
@@ -73,15 +74,19 @@ def read(posted: Mapping[str, Any]) -> Typed:
     texts = {"date": posted.get("date", ""), "amountValue": signed(direction, amount)}
     form = typed(OccurrenceOverride, texts, texts=("date", "amountValue"))
     form.values = {"date": posted.get("date", ""), "direction": direction, "amountValue": amount}
-    if amount.startswith("-"):
-        form.errors["amountValue"] = MINUS
+    form.errors |= mistakes(direction, amount)
     return form
 
 
 def differing(planned: PlannedTransaction, original: dt.date, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Of what was typed, that which is not as the rule says anyway."""
-    usual = {"date": original, "amount_value": format_amount(planned.amount_value, planned.amount_currency)}
-    return {name: value for name, value in data.items() if value != usual[name]}
+    """Of what was typed, that which is not as the rule says anyway. Raises FieldErrors."""
+    found = dict(data)
+    if found.get("date") == original:
+        del found["date"]
+    text = found.get("amount_value")
+    if text and amount_in(text, planned.amount_currency, pointer="#/amountValue") == planned.amount_value:
+        del found["amount_value"]
+    return found
 
 
 def patch_of(planned: PlannedTransaction, original: dt.date, *, but: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -69,8 +69,7 @@ def read(posted: Mapping[str, Any], *, planned: PlannedTransaction | None, hidde
         form.data = shape.validated_data
     else:
         form.errors = {FIELD_AT.get(place, place): text for place, text in flat(shape.errors)}
-    if values["amountValue"].startswith("-"):
-        form.errors["amountValue"] = MINUS
+    form.errors |= mistakes(values["direction"], values["amountValue"])
     return form
 
 
@@ -105,6 +104,12 @@ def whole(text: str) -> Any:
 def signed(direction: str, amount: str) -> str:
     """The amount with the sign of its direction."""
     return f"-{amount}" if direction == "out" else amount
+
+
+def mistakes(direction: str, amount: str) -> dict[str, str]:
+    """What is wrong with the two fields of a signed amount, where the amount alone would not show it."""
+    found = {} if direction in ("in", "out") else {"direction": "Choose money in or money out."}
+    return found | ({"amountValue": MINUS} if amount.startswith("-") else {})
 
 
 def direction_of(amount: str) -> dict[str, str]:

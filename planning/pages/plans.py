@@ -127,6 +127,7 @@ def edit(visit: Visit, planned_id: UUID) -> HttpResponse:
     planned = found(visit, planned_id)
     if visit.request.method != "POST":
         return plan_page(visit, plan_form.of_row(planned), planned=planned)
+    form = plan_form.of_row(planned)
     with visit.change() as change:
         locked = found(visit, planned_id, locked=True)
         form = plan_form.read(visit.request.POST, planned=locked, hidden=hidden(visit))

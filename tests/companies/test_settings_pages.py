@@ -1,12 +1,16 @@
 """The pages of a company's own facts, its members and its log."""
 
 import io
+from datetime import UTC, datetime
 
+import psycopg
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from PIL import Image
 
-from companies.models import AuditEntry, Company, Membership
+from companies import founding
+from companies.models import ApiKey, AuditEntry, Company, Membership
 from companies.permissions import Role
 from notifications.models import Notification
 from tests import factories
@@ -248,3 +252,32 @@ def test_one_can_be_deleted(owner, acme, told):
     owner.post(page(acme, f"notifications/{told.id}/delete"))
     assert not Notification.objects.of(acme.id).exists()
     assert "Nothing to tell" in owner.get(page(acme, "notifications")).content.decode()
+
+
+# ---------------------------------------------------------------------------------------------- what every change does
+
+
+def test_what_is_done_with_keys_marks_the_company_as_updated(owner, acme):
+    for path in ("new", "roll", "revoke"):
+        long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+        Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago)
+        live = ApiKey.objects.of(acme.id).live(datetime.now(tz=UTC)).first()
+        where = f"settings/api-keys/{path}" if path == "new" else f"settings/api-keys/{live.id}/{path}"
+        owner.get("/app/")
+        session = owner.session
+        session["auth_time"] = datetime.now(tz=UTC).timestamp()
+        session.save()
+        sent = {"name": "x", "preset": "read", "expiry": "90", "overlap": "24"}
+        assert owner.post(page(acme, where), sent).status_code in (200, 302)
+        acme.refresh_from_db()
+        assert acme.last_overall_updated_time > long_ago, path
+
+
+def test_a_change_that_lost_against_another_is_told_and_not_an_error(owner, acme, monkeypatch):
+    def lost(**_):
+        raise OperationalError from psycopg.errors.DeadlockDetected()
+
+    monkeypatch.setattr(founding, "change_company", lost)
+    answer = owner.post(page(acme, "settings"), facts(acme, name="Other"))
+    assert answer.status_code == 400
+    assert "Another change came at the same moment. Try again." in answer.content.decode()

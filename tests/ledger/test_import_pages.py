@@ -14,6 +14,7 @@ from django.core.management import call_command
 from companies.models import AuditEntry, Company
 from ledger import uploads
 from ledger.models import Account, ImportBatch, Transaction
+from ledger.pages import changes
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -174,6 +175,7 @@ def test_a_file_whose_columns_cannot_be_guessed_asks_for_them(editor, acme, bank
         (b"just one column\n", "No columns were found"),
         (b"", "No columns were found"),
         (b'a,b\n"never closed' + b"x" * 200_000, "Line 2: a quotation mark"),
+        (b"," * 5000, "Line 1 has 5,001 columns"),
     ],
 )
 def test_what_is_no_table_is_refused_at_once(editor, acme, bank, content, told):
@@ -301,6 +303,30 @@ def test_a_file_is_imported_once_however_often_it_is_confirmed(editor, acme, ban
     again = editor.post(urlsplit(address).path, sent, follow=True)
     assert "If you imported it already" in text_of(again)
     assert len(stored(acme)) == 2
+
+
+def test_two_clicks_at_once_import_a_file_once(editor, acme, bank, monkeypatch):
+    address, answer = checked(editor, acme, bank, GOOD)
+    sent = choices(answer) | {"keep_duplicates": "on"}
+    waits = changes.one_writer
+
+    def meanwhile(company_id):  # the other click is done while this one waits for its turn
+        monkeypatch.setattr(changes, "one_writer", waits)
+        assert "2 transactions imported" in text_of(editor.post(urlsplit(address).path, sent, follow=True))
+        waits(company_id)
+
+    monkeypatch.setattr(changes, "one_writer", meanwhile)
+    told = text_of(editor.post(urlsplit(address).path, sent, follow=True))
+    assert "If you imported it already" in told
+    assert "transactions imported" not in told
+
+
+def test_a_check_marks_nothing_as_updated(editor, acme, bank):
+    address, _ = checked(editor, acme, bank, BAD)
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    Company.objects.filter(id=acme.id).update(last_overall_updated_time=long_ago)
+    assert confirm(editor, address).status_code == 400
+    assert Company.objects.get(id=acme.id).last_overall_updated_time == long_ago
 
 
 def test_another_companys_account_is_no_choice(editor, acme, bank, globex_api):

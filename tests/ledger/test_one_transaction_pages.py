@@ -353,3 +353,20 @@ def test_amounts_that_differ_are_linked_by_force_only(pages, books, bank, saving
     assert answer.status_code == 400
     assert "force accepts the difference" in text_of(answer)
     assert pages.post(f"/{source}/link?amounts=any", target=target, force="on").status_code == 302
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_candidates_are_looked_for_on_the_first_and_the_last_day_too(day, pages, books, bank, savings):
+    source, target = books.book(bank, "-100.00", day)["id"], books.book(savings, "100.00", day)["id"]
+    assert target in pages.get(f"/{source}/link", days="90").content.decode()
+    assert pages.post(f"/{source}/link", target=target, part="").status_code == 302
+
+
+def test_a_row_that_is_numbered_in_two_ways_counts_once(pages, books, bought):
+    sent = {f"{name}-{number}": value for (name, value) in rows_of_one(books) for number in ("1", "01")}
+    assert pages.post(f"/{bought}/split", **sent).status_code == 302
+    assert [part["plSplit"] for part in books.parts(bought)] == [{"cogs": -30}]
+
+
+def rows_of_one(books):
+    return [("category", f"{books.category('hosting')}:cogs"), ("amount", "-30.00")]

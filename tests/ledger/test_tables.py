@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ledger.calc.columns import Columns, from_kept, guessed, names_of, to_keep
 from ledger.calc.readings import DateOrder, DecimalSign
-from ledger.calc.tables import Line, NotATable, decoded, lines_of, separator_of
+from ledger.calc.tables import MOST_COLUMNS, Line, NotATable, decoded, lines_of, separator_of
 
 TEXT = "Datum;Empfänger;Betrag\n31.01.2026;Müller & Söhne;-1.234,50\n"
 GERMAN = """Kontonummer;DE00 1234
@@ -159,3 +159,10 @@ def test_the_days_of_a_guess_are_dates():
     columns = guessed(read("When,Much\n2026-01-31,1.00\n"))
     assert columns.places["date"] == 0
     assert date.fromisoformat(columns.rows(read("When,Much\n2026-01-31,1.00\n"))[0].cells[0])
+
+
+def test_a_table_has_so_many_columns_and_no_more():
+    fits = ",".join(["x"] * MOST_COLUMNS)
+    assert len(lines_of(fits, most=10)[0].cells) == MOST_COLUMNS
+    with pytest.raises(NotATable, match="Line 2 has 251 columns"):
+        lines_of(f"a,b\n{fits},x\n", most=10)

@@ -258,10 +258,19 @@ def test_one_occurrence_gets_another_day_and_amount(owner, api, acme, rent):
 
 
 def test_an_occurrence_that_is_sent_as_the_rule_says_differs_no_more(owner, api, acme, rent):
-    api.put(f"planned_transactions/{rent}/overrides/{NEXT}", {"amountValue": "-7.00"})
-    sent = {"date": str(NEXT), "direction": "out", "amountValue": "2400.00"}
-    owner.post(page(acme, f"/{rent}/occurrences/{NEXT}"), sent)
-    assert overrides(api, rent) == {}
+    for amount in ("2400.00", "2400"):
+        api.put(f"planned_transactions/{rent}/overrides/{NEXT}", {"amountValue": "-7.00"})
+        sent = {"date": str(NEXT), "direction": "out", "amountValue": amount}
+        owner.post(page(acme, f"/{rent}/occurrences/{NEXT}"), sent)
+        assert overrides(api, rent) == {}
+
+
+@pytest.mark.parametrize("direction", ["", "sideways"])
+def test_nothing_is_planned_without_a_direction(owner, acme, direction):
+    answer = owner.post(page(acme, "/new"), form(direction=direction))
+    assert answer.status_code == 400
+    assert 'id="direction-error"' in answer.content.decode()
+    assert not PlannedTransaction.objects.of(acme.id).exists()
 
 
 @pytest.mark.parametrize(
