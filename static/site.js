@@ -67,6 +67,16 @@ for (const form of document.querySelectorAll("[data-bulk]")) {
   count();
 }
 
+// The second click of a double click must book, plan or add nothing once more; a page that is gone back to starts anew.
+for (const form of document.querySelectorAll("form[method=post]")) {
+  let sent = false;
+  form.addEventListener("submit", (event) => {
+    if (sent) event.preventDefault();
+    sent = true;
+  });
+  window.addEventListener("pageshow", () => (sent = false));
+}
+
 // One open confirmation at a time; Escape and a click elsewhere close it.
 const confirmations = document.querySelectorAll("details.confirm");
 document.addEventListener("click", (event) => {

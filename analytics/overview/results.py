@@ -10,6 +10,7 @@ from analytics.overview.facts import Facts
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
 from ledger.models import PlType
+from ledger.pages.words import LINES as NAMES
 
 ZERO = Decimal(0)
 REVENUE = (
@@ -18,12 +19,7 @@ REVENUE = (
     Key("revenueOneOff", "One-off"),
     Key("revenueOther", "Other revenue"),
 )
-EXPENSES = (
-    Key("cogs", "Cost of revenue"),
-    Key("cac", "Sales and marketing"),
-    Key("pd", "Product development"),
-    Key("ga", "General and administration"),
-)
+EXPENSES = tuple(Key(line.value, NAMES[line]) for line in (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA))
 
 
 def bar_section(facts: Facts) -> Section:
@@ -82,14 +78,15 @@ def total(row: dict[str, Decimal], keys: Sequence[Key]) -> Decimal:
 
 # ---------------------------------------------------------------------------------------------- plan against actual
 
-LINES = {  # what the statement calls a line, and where there is little room
-    PlType.REVENUE: ("Revenue", "Rev."),
-    PlType.COGS: ("Cost of revenue", "COGS"),
-    PlType.CAC: ("Sales and marketing", "S&M"),
-    PlType.PD: ("Product development", "R&D"),
-    PlType.GA: ("General and administration", "G&A"),
-    PlType.NO: ("Interest, taxes, grants", "Other"),
+SHORT = {  # where there is little room
+    PlType.REVENUE: "Rev.",
+    PlType.COGS: "COGS",
+    PlType.CAC: "S&M",
+    PlType.PD: "R&D",
+    PlType.GA: "G&A",
+    PlType.NO: "Other",
 }
+LINES = {line: (NAMES[line], short) for line, short in SHORT.items()}
 PLAN_KEYS = (Key("actual", "Actual"), Key("planned", "Planned"))
 Pair = tuple[Decimal, Decimal]
 """(actual, planned)"""

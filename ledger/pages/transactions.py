@@ -103,7 +103,7 @@ def file_row(row: Transaction, parts: list[Categorization], names: Names) -> tup
         row.description,
         round_half_up(row.amount_value, row.amount_currency),
         row.amount_currency,
-        "open" if row.is_open else "categorized",
+        "open" if row.is_open else "closed",
         "; ".join(dict.fromkeys(names.category(part.category_id) for part in parts)),
         "; ".join(lines),
         "; ".join(people),

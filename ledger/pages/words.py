@@ -15,7 +15,7 @@ LINES = {
     PlType.CAC: "Sales and marketing",
     PlType.PD: "Product development",
     PlType.GA: "General and administration",
-    PlType.NO: "Non-operating",
+    PlType.NO: "Non-operating",  # interest, income tax, grants
     PlType.NEUTRAL: "Neutral",
 }
 RULES = {

@@ -27,7 +27,7 @@ CHARTS = (
 )  # fmt: skip
 LINES = {
     "revenue": "Revenue", "cogs": "Cost of revenue", "cac": "Sales and marketing", "pd": "Product development",
-    "ga": "General and administration", "no": "Interest, taxes, grants",
+    "ga": "General and administration", "no": "Non-operating",
 }  # fmt: skip
 MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
 

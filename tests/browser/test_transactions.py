@@ -123,6 +123,20 @@ def test_the_main_way_goes_by_keyboard_alone(desk):
     assert Transaction.objects.of(Company.objects.get(name="Acme").id).filter(categorized_value__lt=0).count() == 2
 
 
+def test_a_double_click_books_once(desk):
+    desk.get_by_role("link", name="New transaction").click()
+    desk.get_by_label("Account").select_option("Main")
+    desk.get_by_label("Amount", exact=True).fill("-7.00")
+    desk.get_by_label("From / to").fill("Twice")
+    sent = []
+    desk.on("request", lambda request: sent.append(request) if request.method == "POST" else None)
+    button = desk.get_by_role("button", name="Book it").bounding_box()
+    desk.mouse.dblclick(button["x"] + 5, button["y"] + 5, delay=20)
+    expect(desk.get_by_text("The transaction was booked.")).to_be_visible()
+    assert len(sent) == 1
+    assert Transaction.objects.of(Company.objects.get(name="Acme").id).filter(from_to="Twice").count() == 1
+
+
 def tab_to(page, selector, key="Tab"):
     """Presses Tab until the element has the focus."""
     wanted = page.locator(selector)

@@ -63,7 +63,7 @@ def test_accounts_stand_in_their_groups_with_what_they_hold_today(viewer, api, b
     assert "Dollars Bank cash −$50.00 −€40.00" in seen
     assert "Banks €68.00 Dollars" in seen
     assert "In no group" in seen
-    assert "All accounts €75.00" in seen
+    assert "All active accounts €75.00" in seen
 
 
 def test_balances_are_those_of_the_api(viewer, api, books, bank, acme):
