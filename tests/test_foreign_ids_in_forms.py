@@ -1,0 +1,77 @@
+"""Ids of another company, typed into the forms of pages: each is as unknown there as one that nobody has."""
+
+import re
+from typing import Any
+
+import pytest
+
+from companies.models import AuditEntry, Company, Membership
+
+pytestmark = pytest.mark.django_db
+UNKNOWN = "00000000-0000-7000-8000-000000000000"
+
+
+def books_of(api: Any) -> dict[str, str]:
+    """Something of every kind that a form can name."""
+    account, savings = [api.post("accounts", {"name": n, "type": "bank"}).json()["id"] for n in ("Main", "Savings")]
+    row = {"accountId": account, "date": "2026-03-15", "amountValue": "-100.00"}
+    rule = {"name": "Rent", "accountId": account, "startDate": "2026-12-01", "amountValue": "-10.00"}
+    return {
+        "account": account,
+        "group": api.post("account_groups", {"name": "Banks"}).json()["id"],
+        "category": next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting"),
+        "counterparty": api.post("counterparties", {"name": "Initech", "type": "vendor"}).json()["id"],
+        "transaction": api.post("transactions", row).json()["id"],
+        "counter": api.post("transactions", row | {"accountId": savings, "amountValue": "100.00"}).json()["id"],
+        "rule": api.post("planned_transactions", rule).json()["id"],
+        "member": str(Membership.objects.of(api.company.id).values_list("user_id", flat=True)[0]),
+    }
+
+
+ACCOUNT = {"name": "Main", "type": "bank", "defaultCurrency": "EUR", "accountGroupId": "", "defaultCategoryId": ""}
+RULE = {"name": "Rent", "direction": "out", "amountValue": "10.00", "startDate": "2026-12-01", "accountId": ""}
+ROW = {"accountId": "{account}", "date": "2026-03-15", "amountValue": "5.00"}
+PART = {"category-0": "{category}:cogs", "amount-0": "-1.00"}
+BULK = {"act": "categorize", "id": "{transaction}", "category": "{category}:cogs"}
+FORMS = [
+    ("accounts/new", ACCOUNT, "accountGroupId", "{group}"),
+    ("accounts/new", ACCOUNT, "defaultCategoryId", "{category}"),
+    ("accounts/{account}/edit", ACCOUNT, "accountGroupId", "{group}"),
+    ("accounts/{account}/edit", ACCOUNT, "defaultCategoryId", "{category}"),
+    ("planned/new", RULE, "accountId", "{account}"),
+    ("planned/new", RULE, "categoryId", "{category}"),
+    ("planned/{rule}/edit", RULE, "accountId", "{account}"),
+    ("planned/{rule}/edit", RULE, "categoryId", "{category}"),
+    ("transactions/new", ROW, "accountId", "{account}"),
+    ("transactions/new", ROW, "assignedUserId", "{member}"),
+    ("transactions/{transaction}/edit", {}, "accountId", "{account}"),
+    ("transactions/{transaction}/edit", {}, "assignedUserId", "{member}"),
+    ("transactions/{transaction}/split", PART, "category-0", "{category}:cogs"),
+    ("transactions/{transaction}/split", PART, "counterparty-0", "{counterparty}"),
+    ("transactions/{transaction}/link", {}, "target", "{counter}"),
+    ("transactions", BULK, "category", "{category}:cogs"),
+    ("transactions", BULK, "counterparty", "{counterparty}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "form", "field", "foreign"), [pytest.param(*each, id=f"{each[0]} {each[2]}") for each in FORMS]
+)
+def test_an_id_of_another_company_is_an_unknown_one(
+    place, form, field, foreign, browser_of, alice, carol, api, globex_api
+):
+    acme: Company = api.company
+    own, other = books_of(api), books_of(globex_api)
+    client = browser_of(alice, acme).client
+    rows = [AuditEntry.objects.of(company.id).count() for company in (acme, globex_api.company)]
+    answers = []
+    for value in (foreign.format(**other), re.sub(r"\{\w+\}", UNKNOWN, foreign)):
+        sent = {name: text.format(**own) for name, text in form.items()} | {field: value}
+        answer = client.post(f"/app/companies/{acme.id}/{place.format(**own)}", sent)
+        found = re.findall(r'class="(?:field-error|notice error)"[^>]*>(.*?)</p>', answer.content.decode())
+        answers.append((answer.status_code, found))
+    assert answers[0] == answers[1]
+    assert (answers[0][0], bool(answers[0][1])) == (400, True)
+    assert rows == [AuditEntry.objects.of(company.id).count() for company in (acme, globex_api.company)]
+    good = {name: text.format(**own) for name, text in form.items()} | {field: foreign.format(**own)}
+    assert client.post(f"/app/companies/{acme.id}/{place.format(**own)}", good).status_code == 302
