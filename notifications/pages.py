@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.functional import SimpleLazyObject
@@ -40,11 +41,14 @@ def told(visit: Visit) -> HttpResponse:
 @company_page(writes=Permission.NOTIFICATIONS_WRITE)
 def read(visit: Visit, notification_id: UUID) -> HttpResponse:
     """Marks one as read and leads to what it is about."""
-    with visit.change():
+    with visit.change() as change:
         row = own(visit).select_for_update().filter(id=notification_id).first()
         if row is None:
             raise Http404
         reading.read(notification=row, stamp=visit.stamp)
+    if change.refusal:
+        messages.error(visit.request, change.refusal.detail)
+        return redirect("notifications", company_id=visit.company.id)
     link = str(row.payload.get("link") or "")
     return redirect(link if link.startswith(f"{settings.APP_URL}/") else "notifications", company_id=visit.company.id)
 

@@ -55,20 +55,24 @@ def change(visit: Visit, member_id: UUID) -> HttpResponse:
     form = typed(MemberInput, visit.request.POST, texts=("role",))
     if not form.valid:
         raise Http404
+    said = ""
     with visit.change() as done:
         row = member(visit, member_id)
         members.change(membership=row, stamp=visit.stamp, by=visit.access, role=form.data["role"], permissions=None)
-    told(visit, done.refusal.detail if done.refusal else None, f"{row.user.email} is {form.data['role']} now.")
+        said = f"{row.user.email} is {form.data['role']} now."
+    told(visit, done.refusal.detail if done.refusal else None, said)
     return redirect("members", company_id=visit.company.id)
 
 
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def remove(visit: Visit, member_id: UUID) -> HttpResponse:
     """Ends a membership; the keys that the member made live on."""
+    said = ""
     with visit.change() as done:
         row = member(visit, member_id)
         members.remove(membership=row, stamp=visit.stamp, by=visit.access)
-    told(visit, done.refusal.detail if done.refusal else None, f"{row.user.email} no longer belongs to the company.")
+        said = f"{row.user.email} no longer belongs to the company."
+    told(visit, done.refusal.detail if done.refusal else None, said)
     gone = done.refusal is None and row.user_id == visit.stamp.user_id
     return redirect("home") if gone else redirect("members", company_id=visit.company.id)
 

@@ -119,11 +119,12 @@ class Visit:
                     Company.objects.touch(self.company.id, self.now)
         except Refusal as refusal:
             change.refusal = refusal
-            self.stamp.changed.clear()  # nothing was: what follows on this page marks nothing as updated
         except OperationalError as error:
             if not lost_race(error):
                 raise
             change.refusal = Conflict(SAME_MOMENT)
+        if change.refusal:
+            self.stamp.changed.clear()  # nothing was: what follows on this page marks nothing as updated
 
     def show(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """The page; ``tab`` names its part of the company, ``section`` its page among the settings."""

@@ -11,6 +11,7 @@ from PIL import Image
 
 from companies import founding
 from companies.models import ApiKey, AuditEntry, Company, Membership
+from companies.pages import members
 from companies.permissions import Role
 from notifications.models import Notification
 from tests import factories
@@ -281,3 +282,15 @@ def test_a_change_that_lost_against_another_is_told_and_not_an_error(owner, acme
     answer = owner.post(page(acme, "settings"), facts(acme, name="Other"))
     assert answer.status_code == 400
     assert "Another change came at the same moment. Try again." in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", ["", "/remove"])
+def test_a_member_who_cannot_be_locked_in_time_is_told_too(path, owner, acme, bob, monkeypatch):
+    def lost(*_):
+        raise OperationalError from psycopg.errors.DeadlockDetected()
+
+    row = Membership.objects.of(acme.id).get(user=bob)
+    monkeypatch.setattr(members, "member", lost)
+    answer = owner.post(page(acme, f"settings/members/{row.id}{path}"), {"role": "editor"}, follow=True)
+    assert "Another change came at the same moment. Try again." in answer.content.decode()
+    assert Membership.objects.of(acme.id).get(user=bob).role == Role.VIEWER
