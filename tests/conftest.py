@@ -43,24 +43,26 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
         load_packaged_rates(now=datetime.now(tz=UTC))
 
 
-EMPTIED = {"database": False}  # by a test that committed, the last of this process
+COMMITS = pytest.StashKey[Any]()  # of a test that commits: what lets it at the database
 
 
 @pytest.fixture(autouse=True)
-def rates_again(request: Any, django_db_blocker: Any) -> None:
-    """Tests that commit leave an empty database behind; whatever test comes next finds the rates again."""
+def commits(request: Any, django_db_blocker: Any) -> None:
+    """Remembers whether the test commits, and so leaves an empty database behind."""
     marked = request.node.get_closest_marker("django_db")
-    commits = {"transactional_db", "live_server"} & set(request.fixturenames) or (
-        marked and marked.kwargs.get("transaction")
-    )
-    if commits:
-        request.getfixturevalue("transactional_db")
-        load_packaged_rates(now=datetime.now(tz=UTC))
-        EMPTIED["database"] = True
-    elif EMPTIED["database"] and (marked or "db" in request.fixturenames):
-        with django_db_blocker.unblock():  # before the test's own transaction, so that they stay
+    asked = {"transactional_db", "live_server"} & set(request.fixturenames)
+    if asked or (marked and marked.kwargs.get("transaction")):
+        request.node.stash[COMMITS] = django_db_blocker
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """After a test that committed the rates are there again, for whichever fixture or test comes next."""
+    yield
+    blocker = item.stash.get(COMMITS, None)
+    if blocker is not None and nextitem is not None:  # behind the last one the database itself is gone
+        with blocker.unblock():
             load_packaged_rates(now=datetime.now(tz=UTC))
-        EMPTIED["database"] = False
 
 
 @pytest.fixture(autouse=True)
