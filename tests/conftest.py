@@ -220,3 +220,15 @@ def site(transactional_db: None, settings: Any) -> Iterator[str]:
 def node_modules() -> None:
     """The clients in JavaScript, installed."""
     installed("clients", package="openid-client")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What tests tell of a run that went well: counts that a person can cite."""
+    passed = terminalreporter.stats.get("passed", [])
+    said = [each for report in passed for each in report.user_properties]
+    if lines := [value for name, value in said if name == "told"]:
+        terminalreporter.section("told by the tests")
+        for line in lines:
+            terminalreporter.write_line(line)
+    if kills := sum(value for name, value in said if name == "kills survived"):
+        terminalreporter.write_line(f"{kills} kills survived")

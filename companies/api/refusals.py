@@ -32,7 +32,8 @@ REFUSALS = {
     415: "The body's media type is not one that the operation takes.",
     429: "The credential's budget of requests is spent; see `Retry-After`.",
     500: "Something went wrong on our side; the request id helps us find it.",
-    503: "The database does not answer; nothing was changed. See `Retry-After`.",
+    503: "The database does not answer, or nothing can be stored. See `Retry-After`.",
+    507: "There is no room left to store anything. See `Retry-After`.",
 }
 # The codes that every operation can answer with a status, and those that come with a body or a change besides.
 OF_ALL = {
@@ -47,7 +48,8 @@ OF_ALL = {
     415: ("unsupported_media_type",),
     429: ("rate_limited",),
     500: ("internal_error",),
-    503: ("unavailable",),
+    503: ("unavailable", "storage_unavailable"),
+    507: ("storage_full",),
 }
 OF_CHANGES = {
     400: ("invalid_json", "invalid_idempotency_key", "idempotency_key_reused"),
@@ -94,6 +96,7 @@ REFUSAL_HEADERS = {
     412: ["ETag"],
     429: ["Retry-After"],
     503: ["Retry-After"],
+    507: ["Retry-After"],
 }
 
 
@@ -119,7 +122,7 @@ def codes_of(status: int, *, changes: bool) -> tuple[str, ...]:
 
 def refusals_of(method: str, path: str, own: Iterable[tuple[int, str, str]]) -> dict[str, Any]:
     """Status → the refusals that an operation can answer: what all can, and its own (status, code, meaning)."""
-    statuses, changes = {400, 401, 403, 404, 406, 429, 500, 503}, method not in SAFE
+    statuses, changes = {400, 401, 403, 404, 406, 429, 500, 503, 507}, method not in SAFE
     if "{" not in path:
         statuses -= {404} if changes else {403, 404}  # nothing there can be missing, nor closed to a caller
     if changes:

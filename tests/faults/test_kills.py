@@ -6,6 +6,7 @@ FAULT_ROUNDS sets the kills of each case; ``make faults`` makes many.
 import os
 import random
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from threading import Event
@@ -13,7 +14,6 @@ from threading import Event
 import pytest
 
 from tests.faults.activities import ACTIVITIES, LANES, Activity
-from tests.faults.conftest import CUT_OFF, SURVIVED
 from tests.faults.service import CutOff, Service
 from tests.machine import eventually
 
@@ -28,13 +28,15 @@ TRIES = 10  # a kill that met no request at work is made again
 @pytest.mark.parametrize(
     ("victim", "activity"), [pytest.param(*case, id=" during ".join(case)) for case in product(VICTIMS, ACTIVITIES)]
 )
-def test_a_kill_in_the_middle_leaves_all_or_nothing_of_each_change(service: Service, victim: str, activity: str):
-    busy = ACTIVITIES[activity](service)
+def test_a_kill_in_the_middle_leaves_all_or_nothing_of_each_change(
+    service: Service, victim: str, activity: str, record_property: Callable[[str, object], None]
+):
+    busy, cut = ACTIVITIES[activity](service), 0
     for _ in range(ROUNDS):
-        cut = next(filter(None, (killed_during(service, busy, victim) for _ in range(TRIES))))
-        SURVIVED[victim, activity] += 1
-        CUT_OFF[victim, activity] += cut
+        cut += next(filter(None, (killed_during(service, busy, victim) for _ in range(TRIES))))
     service.proves_its_figures()
+    record_property("told", f"{victim:8} killed during {activity:15} {ROUNDS:4} times, {cut:4} requests cut off")
+    record_property("kills survived", ROUNDS)
 
 
 def killed_during(service: Service, busy: Activity, victim: str) -> int:

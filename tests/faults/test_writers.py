@@ -35,13 +35,15 @@ def written(service: Service) -> Shared:
     return shared
 
 
-def test_every_answer_is_good_or_a_refusal_that_another_writer_explains(written, tell):
+def test_every_answer_is_good_or_a_refusal_that_another_writer_explains(written, record_property):
     assert written.surprises == []
     by_status: dict[int, int] = {}
     for (_, status), count in written.counts.items():
         by_status[status] = by_status.get(status, 0) + count
     told = ", ".join(f"{count} × {status}" for status, count in sorted(by_status.items()))
-    tell(f"{WRITERS} writers for {SECONDS} s: {len(written.acknowledged)} changes acknowledged; {told}")
+    record_property(
+        "told", f"{WRITERS} writers for {SECONDS} s: {len(written.acknowledged)} changes acknowledged; {told}"
+    )
     assert len(written.acknowledged) > 100
     assert by_status.keys() <= {200, 201, 400, 404, 409, 412}
 
