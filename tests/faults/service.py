@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -217,8 +217,3 @@ def new_service(**settings: object) -> Iterator[Service]:
             yield service
         finally:
             service.stop()
-
-
-def until(done: Callable[[], bool], act: Callable[[], None]) -> None:
-    while not done():
-        act()
