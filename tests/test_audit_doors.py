@@ -204,6 +204,8 @@ COMMANDS: dict[str, tuple[list[str], set[str]] | None] = {
     "update_rates": None,  # the same for all companies
     "prune": None,  # what has expired already
     "wait_ready": None,
+    "distribute": None,
+    "postgres": None,
     "up": None,  # calls demo
 }
 OUR_APPS = {"config", "companies", "ledger", "planning", "analytics", "notifications", "oauth"}

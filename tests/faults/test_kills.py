@@ -19,7 +19,7 @@ from tests.machine import eventually
 
 pytestmark = pytest.mark.server
 
-ROUNDS = int(os.environ.get("FAULT_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
 VICTIMS = ("worker", "server", "database")
 LONGEST = 0.6  # seconds of work before a kill
 TRIES = 10  # a kill that met no request at work is made again
