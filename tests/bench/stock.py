@@ -8,11 +8,13 @@ import os
 import sys
 
 from django.conf import settings
+from django.utils.functional import empty
 
 SECRET_KEY = "only-for-the-bench-0123456789-abcdefghijklmnopqrstuvwxyz"
 
 
 def configure() -> None:
+    settings._wrapped = empty  # gunicorn's settings, which are ours, have been read in this process already
     settings.configure(
         SECRET_KEY=SECRET_KEY,
         ALLOWED_HOSTS=["127.0.0.1"],

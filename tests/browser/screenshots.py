@@ -74,11 +74,14 @@ def picture(context: BrowserContext, path: str, width: int, height: int) -> Imag
 
 
 def named(route: str) -> str:
-    """A route as the name of a file.
+    """A route as the name of a file; the page of a single row beside that of all is called one.
 
     >>> named("app/companies/<str:company_id>/settings/api-keys"), named("app/")
     ('company-settings-api-keys', 'home')
+    >>> named("app/companies/<str:company_id>/accounts/<uuid:account_id>")
+    'company-accounts-one'
     """
+    route = re.sub(r"<(?!str:company_id)[^<]+>$", "one", route)
     words = PARAMETER.sub("", route).removeprefix("app/").replace("companies/", "company/", 1)
     words = re.sub(r"/+", "-", words).strip("-")
     return {"": "home", "company-new": "new-company"}.get(words, words)
