@@ -7,15 +7,11 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.functional import SimpleLazyObject
-from rest_framework.exceptions import ValidationError
 
-from companies.api.pagination import keyset_rows
 from companies.pages.visits import Visit, company_page, person
 from companies.permissions import Permission
 from notifications import reading
 from notifications.models import Notification, NotificationQuerySet
-
-A_PAGE = 50
 
 
 @company_page(reads=Permission.NOTIFICATIONS_READ, writes=Permission.NOTIFICATIONS_WRITE)
@@ -25,10 +21,7 @@ def told(visit: Visit) -> HttpResponse:
         with visit.change():
             reading.read_all(company=visit.company, stamp=visit.stamp)
         return redirect("notifications", company_id=visit.company.id)
-    try:
-        rows, cursor = keyset_rows(visit.request, own(visit), order=("-id",), limit=A_PAGE)
-    except ValidationError:
-        raise Http404 from None
+    rows, cursor = visit.page_of(own(visit), order=("-id",))
     return visit.show(
         "notifications/told.html",
         tab="notifications",

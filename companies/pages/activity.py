@@ -4,15 +4,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from django.http import Http404, HttpResponse
-from rest_framework.exceptions import ValidationError
+from django.http import HttpResponse
 
-from companies.api.pagination import keyset_rows
 from companies.models import ApiKey, AuditEntry, User
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 
-A_PAGE = 50
 SHOWN = 5  # fields of a change that one line shows
 LONGEST = 40  # characters of a value
 TOLD_ELSEWHERE = {"id", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id"}
@@ -22,12 +19,7 @@ KEY_PREFIX = "apiKey:"
 @company_page(reads=Permission.AUDIT_READ)
 def log(visit: Visit) -> HttpResponse:
     """Changes, latest first."""
-    try:
-        rows, cursor = keyset_rows(
-            visit.request, AuditEntry.objects.of(visit.company.id), order=("-time", "-id"), limit=A_PAGE
-        )
-    except ValidationError:
-        raise Http404 from None
+    rows, cursor = visit.page_of(AuditEntry.objects.of(visit.company.id), order=("-time", "-id"))
     actors = names(visit, {row.actor for row in rows if row.actor})
     entries = [
         {

@@ -1,6 +1,6 @@
 """Who opens a page, of which company, and how a page changes something."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -9,20 +9,24 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError, transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
+from rest_framework.exceptions import ValidationError
 
 from companies import addresses
 from companies.access import Access
 from companies.api.errors import SAME_MOMENT, lost_race
+from companies.api.pagination import keyset_rows
 from companies.authentication import SessionCredential
 from companies.errors import Conflict, Refusal
 from companies.models import Company, Stamp, User
 from companies.permissions import Permission
 
 HOME = "/app/"
+A_PAGE = 50  # rows of a list
 Page = Callable[..., HttpResponse]
 
 
@@ -125,6 +129,13 @@ class Visit:
             change.refusal = Conflict(SAME_MOMENT)
         if change.refusal:
             self.stamp.changed.clear()  # nothing was: what follows on this page marks nothing as updated
+
+    def page_of(self, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], str | None]:
+        """(rows of the page that the address asks for, the next one's cursor). Raises Http404 for a strange cursor."""
+        try:
+            return keyset_rows(self.request, rows, order=order, limit=A_PAGE)
+        except ValidationError:
+            raise Http404 from None
 
     def show(self, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
         """The page; ``tab`` names its part of the company, ``section`` its page among the settings."""

@@ -5,9 +5,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
-from rest_framework.exceptions import ValidationError
 
-from companies.api.pagination import keyset_rows
 from companies.pages.activity import names
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -16,18 +14,11 @@ from ledger.models import ImportBatch
 from ledger.pages.changes import ledger_change
 from ledger.pages.words import counted
 
-A_PAGE = 50
-
 
 @company_page(reads=Permission.TRANSACTIONS_READ)
 def history(visit: Visit) -> HttpResponse:
     """The company's imports, latest first; undone ones too."""
-    try:
-        rows, cursor = keyset_rows(
-            visit.request, ImportBatch.objects.of(visit.company.id), order=("-created_time", "-id"), limit=A_PAGE
-        )
-    except ValidationError:
-        raise Http404 from None
+    rows, cursor = visit.page_of(ImportBatch.objects.of(visit.company.id), order=("-created_time", "-id"))
     actors = names(visit, {row.created_user_id for row in rows if row.created_user_id})
     shown = [{"row": row, "who": actors.get(row.created_user_id or "", "the service")} for row in rows]
     writes = visit.may(Permission.TRANSACTIONS_WRITE)

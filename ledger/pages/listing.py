@@ -14,14 +14,13 @@ from companies.api.pagination import keyset_rows
 from companies.errors import FieldErrors
 from companies.models import Currency
 from companies.pages.typed import Typed, sentence
-from companies.pages.visits import Visit
+from companies.pages.visits import A_PAGE, Visit
 from companies.permissions import Permission
 from ledger.filters import narrowed, order_of
 from ledger.models import Categorization, Counterparty, Transaction
 from ledger.pages.counterparties import counterparty_called, suggested
 from ledger.pages.words import LINES, RULES, SOURCES, Names, in_choices, names_for
 
-A_PAGE = 50
 MOST_CHIPS = 3
 USUAL_ORDER = "-date"
 ORDERS = {"-date": "Latest first", "date": "Earliest first", "-amount": "Largest first", "amount": "Smallest first"}

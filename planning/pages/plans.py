@@ -6,9 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
-from rest_framework.exceptions import ValidationError
 
-from companies.api.pagination import keyset_rows
 from companies.models import Currency
 from companies.pages.typed import Typed
 from companies.pages.unchanged import seen, unless_changed
@@ -22,7 +20,6 @@ from planning.models import Frequency, PlannedTransaction, Source, with_override
 from planning.occurring import next_of
 from planning.pages import outlook, plan_form
 
-A_PAGE = 50  # rules
 MOST_SHOWN = 200  # occurrences on one page
 A_YEAR = 12  # months that the page of one rule looks ahead
 FREQUENCIES = {
@@ -57,12 +54,7 @@ def coming(visit: Visit) -> HttpResponse:
 def rules(visit: Visit) -> HttpResponse:
     """The rules, the latest first, each with its next occurrence."""
     accounts = visible_accounts(visit)
-    try:
-        rows, cursor = keyset_rows(
-            visit.request, PlannedTransaction.objects.of(visit.company.id), order=("-id",), limit=A_PAGE
-        )
-    except ValidationError:
-        raise Http404 from None
+    rows, cursor = visit.page_of(PlannedTransaction.objects.of(visit.company.id), order=("-id",))
     shown = [
         {
             "row": row,
