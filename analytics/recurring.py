@@ -18,7 +18,6 @@ from uuid import UUID
 
 import orjson
 from django.db import connection, transaction
-from django.db.models import Max
 
 from analytics import monthly_rows
 from analytics.calc.movements import History, Movements, Totals, history_of, month_of, number_of
@@ -32,8 +31,8 @@ from ledger.calc.money import WIDE
 from ledger.calc.months import last_of_month
 from ledger.calc.subscriptions import cut, monthly_value
 from ledger.committed import ROOM
-from ledger.models import Product, RateLoad, RecurringBook, RecurringMonth
-from ledger.rates import rate_table
+from ledger.models import Product, RecurringBook, RecurringMonth
+from ledger.rates import rate_table, rates_version
 from ledger.subscribing import EventsChanged, lock_book
 
 MRR, CMRR = RecurringMonth.BASES
@@ -241,11 +240,6 @@ def spoil(company: Company) -> None:
 
 def fresh(book: RecurringBook, company: Company, version: int) -> bool:
     return not book.stale and book.base_currency == company.base_currency and book.rates_version == version
-
-
-def rates_version() -> int:
-    """The newest arrival of rates; 0 where there is none."""
-    return RateLoad.objects.aggregate(version=Max("id"))["version"] or 0
 
 
 _PLACES = ", ".join(["%s"] * (3 + len(COLUMNS)))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import currency_converter
 from django.db import connection, transaction
-from django.db.models import Max, Min
+from django.db.models import Count, Max, Min, Q
 
 from companies.errors import Invalid
 from ledger.calc.fx import RateTable
@@ -92,10 +92,12 @@ def load_rates(*, data: bytes, source: str, now: datetime) -> date | None:
         cursor.execute("DROP TABLE arrived")
     if not changed:
         return None
-    RateLoad.objects.create(source=source[:200], loaded_time=now, rows=sum(count for _, count in changed.values()))
     firsts = dict(Rate.objects.filter(currency__in=changed).values_list("currency").annotate(first=Min("date")))
     # Days before a currency's first rate take that one, so a new first rate changes them all.
-    return min(date.min if firsts[currency] == first else first for currency, (first, _) in changed.items())
+    changed_from = min(date.min if firsts[currency] == first else first for currency, (first, _) in changed.items())
+    rows = sum(count for _, count in changed.values())
+    RateLoad.objects.create(source=source[:200], loaded_time=now, rows=rows, changed_from=changed_from)
+    return changed_from
 
 
 def load_packaged_rates(*, now: datetime) -> date | None:
@@ -109,9 +111,20 @@ def load_packaged_rates(*, now: datetime) -> date | None:
 _TABLES: dict[int, RateTable] = {}
 
 
+def rates_version() -> int:
+    """The newest arrival's number, 0 before the first."""
+    return RateLoad.objects.aggregate(version=Max("id"))["version"] or 0
+
+
+def valued_at() -> str:
+    """At which rates all kept results stand; another text while some are still to be converted at them."""
+    found = RateLoad.objects.aggregate(newest=Max("id"), waiting=Count("id", filter=Q(revalued_time=None)))
+    return "{newest}+{waiting}".format_map(found)
+
+
 def rate_table() -> RateTable:
     """All rates, kept in memory until others arrive; one small query tells."""
-    version = RateLoad.objects.aggregate(version=Max("id"))["version"] or 0
+    version = rates_version()
     if version not in _TABLES:
         table = RateTable(Rate.objects.values_list("currency", "date", "per_euro").iterator(chunk_size=20_000))
         _TABLES.clear()

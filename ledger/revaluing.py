@@ -1,14 +1,28 @@
 """What follows when exchange rates arrive: results converted at the rates of those days are converted anew."""
 
-from datetime import date
+from datetime import date, datetime
 
 from django.db import transaction
+from django.db.models import Max, Min
 
 from companies.models import Company
 from companies.progress import Tell, counted, silent
-from ledger.models import Categorization, Transaction
+from ledger.models import Categorization, RateLoad, Transaction
 from ledger.one_writer import one_writer
 from ledger.posting import ROWS_AT_ONCE, repost
+
+
+def catch_up(*, now: datetime, tell: Tell = silent) -> int | None:
+    """Converts what rates have arrived for since all results last stood at the newest ones; None where there are none.
+
+    Who stops it half-way calls it again. Returns how many transactions, raises RateMissing.
+    """
+    waiting = RateLoad.objects.waiting().aggregate(newest=Max("id"), since=Min("changed_from"))
+    if waiting["since"] is None:
+        return None
+    count = revalue(since=waiting["since"], tell=tell)
+    RateLoad.objects.waiting().filter(id__lte=waiting["newest"]).update(revalued_time=now)
+    return count
 
 
 def revalue(*, since: date, tell: Tell = silent) -> int:

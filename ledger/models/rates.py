@@ -1,5 +1,7 @@
 """Euro reference rates of the European Central Bank."""
 
+from typing import Self
+
 from django.db import models
 
 from companies.models import Currency, Shared
@@ -20,12 +22,22 @@ class Rate(Shared):
         return f"{self.date} {self.per_euro} {self.currency}"
 
 
+class RateLoadQuerySet(models.QuerySet["RateLoad"]):
+    def waiting(self) -> Self:
+        """Those at whose rates some results may not have been converted yet."""
+        return self.filter(revalued_time=None)
+
+
 class RateLoad(Shared):
     """One arrival of rates; the newest one's id is the version of the table, so that processes know to read anew."""
 
     source = models.CharField(max_length=200)
     loaded_time = models.DateTimeField()
     rows = models.IntegerField()  # new or changed ones
+    changed_from = models.DateField(null=True)  # the first day whose rate is another one now
+    revalued_time = models.DateTimeField(null=True)  # when all results had been converted at these rates
+
+    objects = RateLoadQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"{self.rows} rates from {self.source}"

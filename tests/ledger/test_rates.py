@@ -10,6 +10,7 @@ import pytest
 from currency_converter import CurrencyConverter
 from django.core.management import CommandError, call_command
 
+from ledger import revaluing
 from ledger.calc.fx import MissingRate, RateTable, convert
 from ledger.calc.money import CURRENCIES
 from ledger.models import MonthResult, Rate, RateLoad
@@ -109,3 +110,26 @@ def test_new_rates_convert_results_and_balances_anew(api, tmp_path):
     (result,) = MonthResult.objects.exclude(count=0)
     assert result.base_amount == -50
     assert differences(api.company.id) == []
+
+
+def test_results_that_a_killed_update_left_behind_are_converted_by_the_next(api, tmp_path, monkeypatch):
+    account = api.post("accounts", {"type": "bank", "name": "Dollars", "defaultCurrency": "USD"}).json()["id"]
+    hosting = next(c["id"] for c in api.get("categories").json() if c["systemKey"] == "hosting")
+    item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": hosting}
+    api.post("transactions/import", {"transactions": [item]})
+    (tmp_path / "rates.csv").write_text("Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n")
+    with monkeypatch.context() as killed:
+        killed.setattr(revaluing, "revalue_one", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            call_command("update_rates", file=str(tmp_path / "rates.csv"))
+    told = io.StringIO()
+    call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=told)
+    assert "the results of 1 transactions" in told.getvalue()
+    assert MonthResult.objects.exclude(count=0).get().base_amount == -50
+    assert differences(api.company.id) == []
+    call_command("update_rates", file=str(tmp_path / "rates.csv"), stdout=told)
+    assert told.getvalue().endswith("All rates were known.\n")
+
+
+def stopped(*_, **__):
+    raise KeyboardInterrupt

@@ -2,7 +2,7 @@
 
 import urllib.error
 import urllib.request
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,28 +22,30 @@ class Command(BaseCommand):
         where.add_argument("--url", help="an https address of one")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        now = timezone.now()
         try:
             with progress.bar(self.stderr) as tell:
                 tell("Loading rates", 0.0)
-                since = loaded(options, now=timezone.now())
+                load(options, now=now)
         except (OSError, urllib.error.URLError, rates.UnreadableRates) as error:
             raise CommandError(f"The rates could not be loaded: {error}") from None
-        if since is None:
+        with progress.bar(self.stderr) as tell:
+            count = revaluing.catch_up(now=now, tell=tell)
+        if count is None:
             self.stdout.write("All rates were known.")
             return
-        with progress.bar(self.stderr) as tell:
-            count = revaluing.revalue(since=since, tell=tell)
         self.stdout.write(f"Rates were stored; the results of {count} transactions were converted anew.")
 
 
-def loaded(options: dict[str, Any], *, now: datetime) -> date | None:
-    """The first day whose rate changed, None where all were known."""
+def load(options: dict[str, Any], *, now: datetime) -> None:
+    """From where the options say."""
     if options["file"]:
         path = Path(options["file"])
-        return rates.load_rates(data=path.read_bytes(), source=path.name, now=now)
-    if options["url"]:
-        return rates.load_rates(data=fetched(options["url"]), source=options["url"], now=now)
-    return rates.load_packaged_rates(now=now)
+        rates.load_rates(data=path.read_bytes(), source=path.name, now=now)
+    elif options["url"]:
+        rates.load_rates(data=fetched(options["url"]), source=options["url"], now=now)
+    else:
+        rates.load_packaged_rates(now=now)
 
 
 def fetched(url: str) -> bytes:
