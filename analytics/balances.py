@@ -62,7 +62,7 @@ def by_account(
 
 
 _CHANGES = """
-    SELECT date, account_id, currency, amount FROM ledger_daymovement
+    SELECT date, account_id::text, currency, amount FROM ledger_daymovement
      WHERE company_id = %s AND date BETWEEN %s AND %s AND amount <> 0 ORDER BY date
 """
 
@@ -72,9 +72,9 @@ def by_cash_type(*, company: Company, start: date, end: date, today: date, rates
     end = min(end, today)
     if end < start:
         return []
-    cash_accounts = set(Account.objects.of(company.id).cash().values_list("id", flat=True))
-    held = balances_on(company_id=company.id, day=start - ONE_DAY)
-    changes: dict[date, list[tuple[UUID, str, Decimal]]] = defaultdict(list)
+    cash_accounts = set(map(str, Account.objects.of(company.id).cash().values_list("id", flat=True)))
+    held = {str(account): found for account, found in balances_on(company_id=company.id, day=start - ONE_DAY).items()}
+    changes: dict[date, list[tuple[str, str, Decimal]]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(_CHANGES, [company.id, start, end])
         for day, account_id, currency, amount in cursor.fetchall():
@@ -85,16 +85,19 @@ def by_cash_type(*, company: Company, start: date, end: date, today: date, rates
 
 
 class Running:
-    """Balances carried forward from day to day; an account is valued again when it moves or its rates do."""
+    """Balances carried forward from day to day; an account is valued again when it moves or its rates do.
 
-    def __init__(self, *, base: str, rates: RateTable, cash_accounts: set[UUID], held: dict[UUID, ByCurrency]):
+    Ids are texts here: a year asks for them tens of thousands of times, and a UUID is hashed by Python code.
+    """
+
+    def __init__(self, *, base: str, rates: RateTable, cash_accounts: set[str], held: dict[str, ByCurrency]):
         self.base, self.rates, self.cash_accounts, self.held = base, rates, cash_accounts, held
-        self.values: dict[UUID, Decimal] = {}
+        self.values: dict[str, Decimal] = {}
         self.totals = {True: ZERO, False: ZERO}
         self.foreign = {account for account, currencies in held.items() if set(currencies) - {base}}
         self.unvalued = set(held)
 
-    def point(self, day: date, changes: Iterable[tuple[UUID, str, Decimal]]) -> Point:
+    def point(self, day: date, changes: Iterable[tuple[str, str, Decimal]]) -> Point:
         moved = self.unvalued | self.foreign
         self.unvalued = set()
         for account, currency, amount in changes:

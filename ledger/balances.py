@@ -37,8 +37,7 @@ def balances_on(*, company_id: UUID, day: date) -> dict[UUID, ByCurrency]:
 
 def in_base(held: ByCurrency, *, base: str, day: date, rates: RateTable) -> Decimal:
     """What the holdings are worth in the base currency on a day, rounded once. Raises MissingRate."""
-    worth = sum(
-        (convert(amount, source=currency, target=base, day=day, rates=rates) for currency, amount in held.items()),
-        start=ZERO,
-    )
+    worth = ZERO
+    for currency, amount in held.items():
+        worth += convert(amount, source=currency, target=base, day=day, rates=rates)
     return round_half_up(worth, base)

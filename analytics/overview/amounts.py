@@ -5,7 +5,7 @@ from functools import cache
 
 from babel.numbers import format_currency, get_currency_symbol
 
-from ledger.calc.money import minor_units
+from ledger.calc.money import minor_units, round_half_up
 
 LOCALE = "en"
 NARROW_SPACE = "\u202f"
@@ -38,9 +38,8 @@ def whole(amount: Decimal, currency: str, *, plus: bool = False) -> str:
     >>> whole(Decimal("-1234567.5"), "EUR"), whole(Decimal(1200), "JPY")
     ('−1,234,567.50', '1,200')
     """
-    decimals = minor_units(currency)
-    rounded = round_to(amount, decimals)
-    return signed(rounded, f"{abs(rounded):,.{decimals}f}", plus=plus)
+    rounded = round_half_up(amount, currency)
+    return signed(rounded, f"{abs(rounded):,f}", plus=plus)
 
 
 def rounded(amount: Decimal, currency: str, *, plus: bool = False) -> str:

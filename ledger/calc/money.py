@@ -54,8 +54,10 @@ def minor_units(currency: str) -> int:
 
 def smallest_unit(currency: str) -> Decimal:
     """The smallest amount of the currency, such as 0.01. Raises UnknownCurrency."""
-    minor_units(currency)
-    return _SMALLEST[currency]
+    try:
+        return _SMALLEST[currency]
+    except KeyError:
+        raise UnknownCurrency(f"{currency!r} is not a known currency.") from None
 
 
 def round_half_up(amount: Decimal, currency: str) -> Decimal:
