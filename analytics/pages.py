@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
@@ -13,9 +14,11 @@ from analytics.overview import cash, figures, movements, results
 from analytics.overview.facts import Facts
 from analytics.overview.figures import Figure
 from analytics.overview.shape import Section
+from companies.pages.kept import kept
 from companies.pages.visits import Visit, reached, signed_in
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
+from ledger.rates import valued_at
 
 SPANS = (6, 12, 24)  # months to look back
 USUAL_SPAN = 12
@@ -59,6 +62,8 @@ PARTS = (
     ),
 )
 """What the page of a company shows: each section is drawn from the answer of a data query, with its table."""
+SHOWN_BY = (*(part.permission for part in PARTS), Permission.ACCOUNTS_READ)
+"""The permissions on which it depends what the page shows."""
 
 
 @gzip_page  # nothing that a caller sends is echoed here and the form's token is masked anew each time: no BREACH
@@ -68,13 +73,26 @@ def company(request: HttpRequest, company_id: str) -> HttpResponse:
     """Overview of a company; parts that the viewer may not see say so."""
     visit = visited(request, company_id)
     facts = facts_of(visit)
+    overview = kept(
+        company_id=visit.company.id,
+        name="overview",
+        of=(facts.today, facts.months, *map(visit.may, SHOWN_BY), valued_at()),
+        draw=lambda: drawn(facts, visit),
+    )
+    return visit.show("analytics/company.html", overview=overview, facts=facts, spans=SPANS)
+
+
+def drawn(facts: Facts, visit: Visit) -> str:
+    """Key figures and sections. Of the viewer nothing goes in but their permissions: the next one sees it too."""
     shown = [told(part, facts, visit) for part in PARTS]
-    return visit.show(
-        "analytics/company.html",
-        figures=[figure for found, _ in shown for figure in found],
-        sections=[section for _, found in shown for section in found],
-        facts=facts,
-        spans=SPANS,
+    return render_to_string(
+        "analytics/overview.html",
+        {
+            "figures": [figure for found, _ in shown for figure in found],
+            "sections": [section for _, found in shown for section in found],
+            "company": facts.company,
+            "months": facts.months,
+        },
     )
 
 

@@ -126,6 +126,13 @@ except ValueError as error:
     raise ImproperlyConfigured(str(error)) from None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHE_URL = environment.cache("CACHE_URL")  # a Redis in which machines count requests together
+_IN_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
+CACHES = {
+    "default": {"BACKEND": _IN_MEMORY},
+    # Parts of pages (companies.pages.kept), about 100 KB each. The seconds bound how long what is changed past the
+    # service, with psql, stays unseen.
+    "pages": {"BACKEND": _IN_MEMORY, "LOCATION": "pages", "TIMEOUT": 300, "OPTIONS": {"MAX_ENTRIES": 100}},
+}
 globals().update(environment.email("EMAIL_URL"))
 EMAIL_TIMEOUT = 20  # seconds; shorter than a worker is waited for when it leaves
 DEFAULT_FROM_EMAIL = "Tidebook <no-reply@" + (urlsplit(BASE_URL).hostname or "localhost") + ">"

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import models
+from django.db import connection, models
 
 from companies.models.stamps import Stamp
 from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
@@ -38,6 +38,33 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
             before=before,
             after=after,
         )
+
+    def any_since(self, company_id: UUID, moment: str) -> bool:
+        """Whether anything of the company has changed that was not committed at the moment.
+
+        Times and numbers of rows cannot tell: a change that began first may be committed last. Snapshots can.
+        """
+        with connection.cursor() as cursor:
+            cursor.execute(_CHANGED, {"company": company_id, "moment": moment})
+            (changed,) = cursor.fetchone()
+        return bool(changed)
+
+
+def this_moment() -> str:
+    """What is committed by now, as PostgreSQL writes a snapshot."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_snapshot()::text")
+        (moment,) = cursor.fetchone()
+    return str(moment)
+
+
+_CHANGED = """
+    SELECT EXISTS (
+        SELECT FROM companies_auditentry
+         WHERE company_id = %(company)s AND written_in >= pg_snapshot_xmin(%(moment)s::pg_snapshot)
+           AND NOT pg_visible_in_snapshot(written_in, %(moment)s::pg_snapshot)
+    )
+"""
 
 
 class AuditEntry(CompanyOwned):
