@@ -7,12 +7,11 @@ import warnings
 
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
 from PIL import Image
 
 from companies.errors import Invalid
 from companies.models import AuditEntry, Company, Stamp, new_id
-from companies.storing import store_whole
+from companies.storing import drop_after_commit, store_whole
 
 MOST_PIXELS = 4096  # a side
 MOST_BYTES = 512 * 1024  # what 699,052 characters of base64 hold: service.md, part 8
@@ -94,5 +93,5 @@ def replace_logo(*, company: Company, stamp: Stamp, png: bytes | None) -> Compan
             after={"custom_logo_path": new},
         )
     if old:
-        transaction.on_commit(lambda: storage.delete(old))
+        drop_after_commit(storage=storage, name=old)
     return company

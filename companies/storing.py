@@ -1,9 +1,10 @@
-"""Putting bytes into a file storage, wholly or not at all."""
+"""Putting bytes into a file storage, wholly or not at all, and taking them out."""
 
 import contextlib
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage
+from django.db import transaction
 
 
 def store_whole(*, storage: Storage, name: str, content: bytes) -> str:
@@ -15,6 +16,16 @@ def store_whole(*, storage: Storage, name: str, content: bytes) -> str:
     try:
         return str(storage.save(name, ContentFile(content)))
     except BaseException:
-        with contextlib.suppress(OSError):
-            storage.delete(name)
+        drop(storage=storage, name=name)
         raise
+
+
+def drop(*, storage: Storage, name: str) -> None:
+    """Deletes the bytes, where the storage lets us: what failed before says more than that this did too."""
+    with contextlib.suppress(OSError):
+        storage.delete(name)
+
+
+def drop_after_commit(*, storage: Storage, name: str) -> None:
+    """Deletes the bytes when the change is kept, which no failure of the storage makes undone; it is logged."""
+    transaction.on_commit(lambda: storage.delete(name), robust=True)

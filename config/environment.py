@@ -231,7 +231,7 @@ def storage(name: str, directory: Path) -> dict[str, object]:
         options |= {"access_key": unquote(parts.username), "secret_key": unquote(parts.password or "")}
     if region:
         options["region_name"] = region
-    return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+    return {"BACKEND": "companies.bucket.Bucket", "OPTIONS": options}
 
 
 def _options(name: str, parts: SplitResult, **known: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from companies.errors import FieldErrors, TooLarge
 from companies.models import Company, Stamp, new_id, record_change, snapshot
-from companies.storing import store_whole
+from companies.storing import drop, drop_after_commit, store_whole
 from ledger.models import File, FileTransaction, Transaction
 from ledger.redating import redate
 from ledger.sniffing import Kind, kind_of
@@ -49,7 +49,7 @@ def keep(*, company: Company, stamp: Stamp, name: str, content: bytes, transacti
             tie(row, transaction_ids)
             record_change(stamp, row, "file.created", after=snapshot(row))
     except BaseException:
-        default_storage.delete(row.storage_path)
+        drop(storage=default_storage, name=row.storage_path)
         raise
     return row
 
@@ -87,7 +87,7 @@ def delete(*, row: File, company: Company, stamp: Stamp) -> None:
     row.delete()
     if tied and row.parse_data:
         redate(company=company, transaction_ids=tied, stamp=stamp)
-    transaction.on_commit(lambda: default_storage.delete(path))
+    drop_after_commit(storage=default_storage, name=path)
 
 
 def check_transactions(company: Company, ids: list[UUID]) -> None:

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.files.storage import storages
-from django.db import transaction
 
 from companies.logos import clean_png
 from companies.models import AuditEntry, Stamp, new_id
-from companies.storing import store_whole
+from companies.storing import drop_after_commit, store_whole
 from oauth import clients, scopes
 from oauth.models import Application, ConsentGrant
 
@@ -71,4 +70,4 @@ def put_logo(application: Application, raw: bytes) -> None:
     png = clean_png(raw)
     application.logo_path = store_whole(storage=storage, name=f"logos/{new_id()}.png", content=png)
     if old:
-        transaction.on_commit(lambda: storage.delete(old))
+        drop_after_commit(storage=storage, name=old)

@@ -79,9 +79,10 @@ def received(visit: Visit) -> UUID:
     table_of(file.read())
     file.seek(0)
     replaced = id_from(visit.request.POST.get("replaces", ""))
+    upload_id = uploads.keep(**owned(visit), file=file)
     if replaced:
         uploads.drop(**owned(visit), upload_id=replaced)
-    return uploads.keep(**owned(visit), file=file)
+    return upload_id
 
 
 def owned(visit: Visit) -> dict[str, Any]:

@@ -1,0 +1,134 @@
+"""Files in an S3-compatible store in place of a directory, and what callers are told when it does not answer."""
+
+import socket
+from datetime import timedelta
+
+import boto3
+import pytest
+from botocore.config import Config
+from django.core.files.base import ContentFile
+from moto.server import ThreadedMotoServer
+
+from companies import bucket
+from config import environment
+from ledger import uploads
+from ledger.models import File
+from tests.ledger.test_files import PDF, send
+from tests.machine import free_port
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def store():
+    """A server that speaks S3's protocol, and its address."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def kept_at(settings, monkeypatch, tmp_path):
+    """Files are kept where an address says, as an operator sets it."""
+
+    def keep(address):
+        monkeypatch.setenv("STORAGE_URL", address)
+        settings.STORAGES = {**settings.STORAGES, "default": environment.storage("STORAGE_URL", tmp_path)}
+
+    return keep
+
+
+@pytest.fixture
+def documents(store, kept_at):
+    """The names in the bucket that files are kept in."""
+    client = boto3.client(
+        "s3",
+        endpoint_url=f"http://{store}",
+        aws_access_key_id="key",
+        aws_secret_access_key="secret",
+        region_name="us-east-1",
+    )
+    client.create_bucket(Bucket="documents")
+    kept_at(f"s3+http://key:secret@{store}/documents?region=us-east-1")
+    yield lambda: [each["Key"] for each in client.list_objects_v2(Bucket="documents").get("Contents", [])]
+    for each in client.list_objects_v2(Bucket="documents").get("Contents", []):
+        client.delete_object(Bucket="documents", Key=each["Key"])
+    client.delete_bucket(Bucket="documents")
+
+
+def test_a_document_is_kept_read_and_deleted(api, documents, django_capture_on_commit_callbacks):
+    made = send(api, PDF).json()
+    assert documents() == [made["storagePath"]]
+    answer = api.get(f"files/{made['id']}/content")
+    assert b"".join(answer.streaming_content) == PDF
+    assert answer["Content-Length"] == str(len(PDF))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert api.delete(f"files/{made['id']}").status_code == 200
+    assert documents() == []
+
+
+def test_a_document_whose_bytes_are_gone_is_not_found(api, documents, kept_at, store):
+    made = send(api, PDF).json()
+    bucket.Bucket(**kept_options(store)).delete(made["storagePath"])
+    assert api.get(f"files/{made['id']}/content").status_code == 404
+
+
+def kept_options(store):
+    return {
+        "bucket_name": "documents", "endpoint_url": f"http://{store}", "access_key": "key", "secret_key": "secret",
+        "region_name": "us-east-1",
+    }  # fmt: skip
+
+
+def test_a_file_to_import_waits_there_for_a_day(acme, alice, documents, now):
+    owned = {"company_id": acme.id, "user_id": alice.id}
+    upload_id = uploads.keep(**owned, file=ContentFile(b"Date;Amount\n"))
+    assert uploads.content(**owned, upload_id=upload_id) == b"Date;Amount\n"
+    uploads.check(**owned, upload_id=upload_id)
+    assert uploads.prune(now=now) == 0
+    assert uploads.prune(now=now + timedelta(days=2)) == 1
+    with pytest.raises(uploads.UploadGone):
+        uploads.content(**owned, upload_id=upload_id)
+    with pytest.raises(uploads.UploadGone):
+        uploads.check(**owned, upload_id=upload_id)
+    assert documents() == []
+
+
+@pytest.mark.parametrize("fault", ["nobody listens", "it never answers", "there is no such bucket"])
+def test_a_store_that_fails_is_told_and_nothing_is_half_kept(api, documents, kept_at, store, monkeypatch, fault):
+    made = send(api, PDF).json()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = {
+            "nobody listens": f"127.0.0.1:{free_port()}/documents",
+            "it never answers": f"127.0.0.1:{silent.getsockname()[1]}/documents",
+            "there is no such bucket": f"{store}/others",
+        }[fault]
+        monkeypatch.setattr(bucket, "PATIENCE", Config(read_timeout=0.2, retries={"total_max_attempts": 1}))
+        kept_at(f"s3+http://key:secret@{where}?region=us-east-1")
+        answers = [send(api, PDF)]
+        if fault != "there is no such bucket":
+            answers.append(api.get(f"files/{made['id']}/content"))
+    for answer in answers:
+        assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+        assert "Retry-After" in answer
+    assert File.objects.count() == 1
+    assert documents() == [made["storagePath"]]
+
+
+def test_a_deletion_stands_even_where_its_bytes_cannot_go(
+    api, documents, kept_at, caplog, django_capture_on_commit_callbacks
+):
+    made = send(api, PDF).json()
+    kept_at(f"s3+http://key:secret@127.0.0.1:{free_port()}/documents?region=us-east-1")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert api.delete(f"files/{made['id']}").json() == {"success": True}
+    assert api.get(f"files/{made['id']}").status_code == 404
+    assert "the store" in caplog.text
+
+
+def test_a_caller_waits_for_the_store_less_long_than_the_client_would():
+    options = {"bucket_name": "b", "endpoint_url": "http://127.0.0.1:9", "access_key": "k", "secret_key": "s"}
+    patience = bucket.Bucket(**options).client_config
+    assert (patience.connect_timeout, patience.read_timeout, patience.retries) == (3, 15, {"total_max_attempts": 2})
