@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from companies import founding, logos
 from companies.models import Company, Currency, ValuationCategory, ValuationLens
+from companies.pages.repeated import SentBefore, only_once
 from companies.pages.typed import Typed, typed
 from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page, page_stamp, person, signed_in
@@ -38,10 +39,15 @@ def new(request: HttpRequest) -> HttpResponse:
         form = typed(NewCompany, request.POST, texts=("name", "baseCurrency", "domain"))
         if form.valid:
             stamp = page_stamp(request)
-            with transaction.atomic():
-                company, _ = founding.found_company(**form.data, owner=person(request), stamp=stamp)
-            messages.success(request, f"{company.name} is ready. Its trial lasts until {day_after_trial(company)}.")
-            return redirect("company", company_id=company.id)
+            try:
+                with transaction.atomic():
+                    only_once(request, now=stamp.time)
+                    company, _ = founding.found_company(**form.data, owner=person(request), stamp=stamp)
+            except SentBefore as refusal:
+                form.refuse(refusal)
+            else:
+                messages.success(request, f"{company.name} is ready. Its trial lasts until {day_after_trial(company)}.")
+                return redirect("company", company_id=company.id)
     context = {"form": form, "currencies": Currency.values}
     return render(request, "companies/new.html", context, status=400 if form.errors else 200)
 

@@ -23,6 +23,7 @@ from companies.api.pagination import keyset_rows
 from companies.authentication import SessionCredential
 from companies.errors import Conflict, Refusal
 from companies.models import Company, Stamp, User
+from companies.pages.repeated import only_once
 from companies.permissions import Permission
 
 HOME = "/app/"
@@ -119,6 +120,7 @@ class Visit:
         try:
             with transaction.atomic():
                 yield change
+                only_once(self.request, now=self.now)
                 if self.company.id in self.stamp.changed:
                     Company.objects.touch(self.company.id, self.now)
         except Refusal as refusal:

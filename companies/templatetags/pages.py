@@ -10,6 +10,8 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.html import format_html
 
+from companies.models import new_id
+from companies.pages.repeated import FIELD
 from companies.pages.typed import Typed
 
 register = template.Library()
@@ -50,6 +52,12 @@ def day(moment: datetime | None) -> str:
 def money(amount: Decimal | str, currency: str) -> str:
     """€1,234.50, with the decimals of the currency and a minus sign as wide as the digits; none of zero."""
     return format_currency(Decimal(amount) or 0, currency, locale="en").replace("-", "\N{MINUS SIGN}")
+
+
+@register.simple_tag
+def once() -> str:
+    """For forms that make something new: sent twice, they make it once."""
+    return format_html('<input type="hidden" name="{}" value="{}">', FIELD, new_id())
 
 
 @register.simple_tag
