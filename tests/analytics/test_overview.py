@@ -264,7 +264,7 @@ def test_where_the_plan_begins_is_marked(shown):
 
 def test_the_demonstration_is_shown_with_few_questions(shown, django_assert_max_num_queries):
     shown.page()
-    with django_assert_max_num_queries(20):  # 30 at most
+    with django_assert_max_num_queries(21):  # 30 at most
         shown.page()
 
 
