@@ -90,7 +90,8 @@ if settings.METRICS_TOKEN:
         metric_files.end()
 
 
-M_ARENA_MAX = -8  # of malloc.h
+M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # of malloc.h
+LARGE = 1024 * 1024  # bytes
 
 
 def post_worker_init(worker: Any) -> None:
@@ -103,12 +104,11 @@ def post_worker_init(worker: Any) -> None:
     # A thread that comes back from the database waits this long at most for one that computes, not 5 ms.
     sys.setswitchinterval(0.0005)
     # glibc gives every thread a heap of its own: a worker would keep the room of as many large imports as it has
-    # threads. One heap costs nothing where only one thread at a time runs Python.
+    # threads. One heap costs nothing where only one thread at a time runs Python. And once a large body has been freed,
+    # glibc takes the next one from the heap, where what lies behind it holds the room: large ones stay apart instead.
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
-
-
-LARGE = 1024 * 1024  # bytes
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def post_request(_worker: Any, req: Any, _environ: Any, _resp: Any) -> None:
