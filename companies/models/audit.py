@@ -39,13 +39,13 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
             after=after,
         )
 
-    def any_since(self, company_id: UUID, moment: str) -> bool:
-        """Whether anything of the company has changed that was not committed at the moment.
+    def any_between(self, company_id: UUID, then: str, now: str) -> bool:
+        """Whether any change of the company was committed after one moment (``this_moment``) and before another.
 
         Times and numbers of rows cannot tell: a change that began first may be committed last. Snapshots can.
         """
         with connection.cursor() as cursor:
-            cursor.execute(_CHANGED, {"company": company_id, "moment": moment})
+            cursor.execute(_CHANGED, {"company": company_id, "then": then, "now": now})
             (changed,) = cursor.fetchone()
         return bool(changed)
 
@@ -61,8 +61,10 @@ def this_moment() -> str:
 _CHANGED = """
     SELECT EXISTS (
         SELECT FROM companies_auditentry
-         WHERE company_id = %(company)s AND written_in >= pg_snapshot_xmin(%(moment)s::pg_snapshot)
-           AND NOT pg_visible_in_snapshot(written_in, %(moment)s::pg_snapshot)
+         WHERE company_id = %(company)s
+           AND written_in >= pg_snapshot_xmin(%(then)s::pg_snapshot)
+           AND written_in < pg_snapshot_xmax(%(now)s::pg_snapshot)
+           AND NOT pg_visible_in_snapshot(written_in, %(then)s::pg_snapshot)
     )
 """
 

@@ -24,9 +24,9 @@ def kept(*, company_id: UUID, name: str, of: Sequence[object], draw: Callable[[]
     if connection.in_atomic_block:  # it sees what nobody else does, and what may yet be undone
         return SafeString(draw())
     pages, key = caches["pages"], ":".join(map(str, (name, company_id, *of)))
-    moment, part = pages.get(key, ("", ""))
-    if not moment or AuditEntry.objects.any_since(company_id, moment):
-        moment = this_moment()
+    then, part = pages.get(key, ("", ""))
+    now = this_moment()
+    if not then or AuditEntry.objects.any_between(company_id, then, now):
         part = draw()
-        pages.set(key, (moment, part))
+        pages.set(key, (now, part))
     return SafeString(part)
