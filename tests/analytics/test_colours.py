@@ -19,10 +19,8 @@ TOGETHER = {  # what is seen in one chart; hatched series differ by their patter
     "revenue and expenses": [key.series for key in (*results.REVENUE, *results.EXPENSES)],
     "movements": [key.series for key in (movements.LEVEL, *movements.KEYS)],
 }
-
-
-def sheet(name: str) -> str:
-    return (Path(settings.ROOT) / "static" / name).read_text()
+SHEET = (Path(settings.ROOT) / "static" / "site.css").read_text()
+PAGES, _, CHARTS = SHEET.partition("/* charts: ")  # each with the names of its colours
 
 
 def names(text: str) -> dict[str, str]:
@@ -32,7 +30,7 @@ def names(text: str) -> dict[str, str]:
 def colours(scheme: str) -> dict[str, str]:
     """Name -> colour; the dark scheme changes some of the light ones."""
     found: dict[str, str] = {}
-    for text in (sheet("site.css"), sheet("charts.css")):
+    for text in (PAGES, CHARTS):
         light, _, rest = text.partition("@media (prefers-color-scheme: dark)")
         found |= names(light) | (names(rest.partition("\n}\n")[0]) if scheme == DARK else {})
     return found
@@ -40,7 +38,7 @@ def colours(scheme: str) -> dict[str, str]:
 
 def fill(series: str, scheme: str) -> str:
     """The colour in which bars and lines of a series are drawn."""
-    rules = re.findall(r"^([^\n{]+) \{ fill: var\(--([\w-]+)\); \}", sheet("charts.css"), flags=re.MULTILINE)
+    rules = re.findall(r"^([^\n{]+) \{ fill: var\(--([\w-]+)\); \}", CHARTS, flags=re.MULTILINE)
     (name,) = {name for selectors, name in rules if f".s-{series}" in selectors.split(", ")}
     return colours(scheme)[name]
 

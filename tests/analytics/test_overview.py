@@ -280,7 +280,7 @@ def test_page_and_assets_together_are_light(shown):
     answer = client.get(f"{shown.path}?months=24")
     html = gzip.decompress(answer.content).decode()
     loaded = set(re.findall(r'<(?:link|script|img)[^>]+(?:href|src)="(/[^"]+)"', html))
-    assert {"/static/site.css", "/static/charts.css", "/static/charts.js", "/static/mark.svg"} <= loaded
+    assert {"/static/site.css", "/static/charts.js", "/static/mark.svg"} <= loaded
     weights = {path: len(client.get(path).getvalue()) for path in loaded} | {"": len(answer.content)}
     assert all(client.get(path).status_code == 200 for path in loaded)
     assert sum(weights.values()) < 100_000, weights
