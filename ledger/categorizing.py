@@ -195,6 +195,8 @@ def categorize(
     affected = 0
     for facts in locked(rows):
         affected += categorize_some(company=company, facts=facts, choice=choice, stamp=stamp)
+    if not affected:
+        return 0
     gather_after("ledger_categorization", "ledger_posting", rows=affected)
     AuditEntry.objects.record(
         stamp,

@@ -27,6 +27,8 @@ def uncategorize(*, company: Company, rows: Any, stamp: Stamp) -> Outcome:
     selected = {each for ids in chunks for each in ids}
     for ids in chunks:
         uncategorize_some(company=company, ids=ids, selected=selected, stamp=stamp, outcome=outcome)
+    if not outcome.affected:
+        return outcome
     AuditEntry.objects.record(
         stamp,
         company_id=company.id,
