@@ -88,25 +88,24 @@ def profit_and_loss(
     """
     actual = actual_results(company, months)
     planned = planned_in_base(company, months, rates)
-    categories = list(Category.objects.of(company.id).in_order())
-    rows = []
-    for month in months:
-        for line in PlType.values:
-            for category in categories:
-                key = (month, line, category.id)
-                if key in actual or key in planned or (every_category and line in category.pl_types):
-                    rows.append(
-                        result(
-                            company,
-                            month,
-                            line,
-                            category,
-                            actual=actual.get(key, ZERO),
-                            planned=planned.get(key, ZERO),
-                            today=today,
-                        )
-                    )
-    return rows
+    categories = {category.id: category for category in Category.objects.of(company.id).in_order()}
+    keys = actual.keys() | planned.keys()
+    if every_category:
+        keys |= {(month, line, each.id) for month in months for each in categories.values() for line in each.pl_types}
+    lines = {line: place for place, line in enumerate(PlType.values)}
+    places = {category_id: place for place, category_id in enumerate(categories)}
+    return [
+        result(
+            company,
+            month,
+            line,
+            categories[category_id],
+            actual=actual.get((month, line, category_id), ZERO),
+            planned=planned.get((month, line, category_id), ZERO),
+            today=today,
+        )
+        for month, line, category_id in sorted(keys, key=lambda key: (key[0], lines[key[1]], places[key[2]]))
+    ]
 
 
 def actual_results(company: Company, months: Sequence[date]) -> dict[tuple[date, str, UUID], Decimal]:

@@ -61,8 +61,11 @@ def sum_by_bucket(
     >>> [str(value) for value in found.values()]
     ['5', '0', '2']
     """
-    sums = dict.fromkeys(axis(start, end, interval), ZERO)
+    by_day: dict[date, Decimal] = {}
     for day, amount in flows:
+        by_day[day] = WIDE.add(by_day[day], amount) if day in by_day else amount
+    sums = dict.fromkeys(axis(start, end, interval), ZERO)
+    for day, amount in by_day.items():
         if start <= day <= end:
             point = bucket(day, interval)
             sums[point] = WIDE.add(sums[point], amount)
