@@ -19,6 +19,7 @@ ROLES = {
     Role.EDITOR: "Reads and writes the books",
     Role.VIEWER: "Reads the books",
 }
+ALL = ", with all permissions of that role"
 
 
 @company_page(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE)
@@ -51,15 +52,17 @@ def shown(visit: Visit, form: Typed) -> HttpResponse:
 
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def change(visit: Visit, member_id: UUID) -> HttpResponse:
-    """Another role, with the permissions of that role."""
+    """Another role, with the permissions of that role; who keeps theirs keeps a list of their own too."""
     form = typed(MemberInput, visit.request.POST, texts=("role",))
     if not form.valid:
         raise Http404
     said = ""
     with visit.change() as done:
         row = member(visit, member_id)
-        members.change(membership=row, stamp=visit.stamp, by=visit.access, role=form.data["role"], permissions=None)
-        said = f"{row.user.email} is {form.data['role']} now."
+        own = row.permissions
+        kept = own if row.role == form.data["role"] else None
+        members.change(membership=row, stamp=visit.stamp, by=visit.access, role=form.data["role"], permissions=kept)
+        said = f"{row.user.email} is {form.data['role']} now{ALL if own != kept else ''}."
     told(visit, done.refusal.detail if done.refusal else None, said)
     return redirect("members", company_id=visit.company.id)
 

@@ -182,6 +182,20 @@ def test_an_admin_makes_no_owner(browser_of, acme, bob):
     assert member.role == Role.VIEWER
 
 
+def test_a_list_of_own_permissions_stays_with_the_role_and_goes_with_another_which_is_told(owner, acme):
+    dan = factories.member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["accounts:read"])
+    member = Membership.objects.of(acme.id).get(user=dan)
+    assert "Another role replaces their own permissions." in owner.get(page(acme, "settings/members")).content.decode()
+    for role, permissions, told in (
+        ("viewer", ["accounts:read"], "dan@acme.example is viewer now."),
+        ("editor", None, "dan@acme.example is editor now, with all permissions of that role."),
+    ):
+        answer = owner.post(page(acme, f"settings/members/{member.id}"), {"role": role}, follow=True)
+        member.refresh_from_db()
+        assert (member.role, member.permissions) == (role, permissions)
+        assert told in answer.content.decode()
+
+
 def test_another_companys_member_is_not_there(owner, acme, globex, carol):
     foreign = Membership.objects.of(globex.id).get(user=carol)
     assert owner.post(page(acme, f"settings/members/{foreign.id}"), {"role": "viewer"}).status_code == 404
