@@ -198,6 +198,16 @@ def remove(*, company: Company, stamp: Stamp, ids: list[UUID]) -> int:
 
 def reopen_partners(*, company: Company, ids: list[UUID]) -> list[UUID]:
     """The transactions at the other end of links of the given ones, themselves left out."""
-    legs = Categorization.objects.of(company.id).filter(transaction_id__in=ids).linked()
-    found = legs.exclude(counter__transaction_id__in=ids).values_list("counter__transaction_id", flat=True)
-    return sorted(set(found))
+    with connection.cursor() as cursor:
+        cursor.execute(_PARTNERS, {"company": company.id, "ids": ids})
+        found = {partner for (partner,) in cursor.fetchall()}
+    return sorted(found.difference(ids))
+
+
+# One array: as many parameters as ids would take longer to write than the database needs to answer.
+_PARTNERS = """
+    SELECT other.transaction_id
+      FROM ledger_categorization AS leg
+      JOIN ledger_categorization AS other ON other.company_id = leg.company_id AND other.id = leg.counter_id
+     WHERE leg.company_id = %(company)s AND leg.transaction_id = ANY(%(ids)s::uuid[])
+"""
