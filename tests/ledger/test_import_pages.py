@@ -1,5 +1,6 @@
 """Importing a CSV file on pages: uploaded, checked, corrected, imported, undone."""
 
+import errno
 import os
 import re
 from datetime import UTC, datetime, timedelta
@@ -7,6 +8,7 @@ from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
@@ -196,6 +198,17 @@ def test_a_file_past_the_limit_is_refused_and_not_kept(editor, acme, bank, setti
     assert answer.status_code == 413
     assert "larger than 1 MB" in text_of(answer)
     assert not default_storage.exists(uploads.FOLDER)
+
+
+def test_no_half_of_a_file_stays_where_the_disk_fills_up(acme, alice):
+    class TooMuch(ContentFile):
+        def chunks(self, chunk_size=None):
+            yield b"Date;Amo"
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        uploads.keep(company_id=acme.id, user_id=alice.id, file=TooMuch(b"Date;Amount\n"))
+    assert not default_storage.listdir(uploads.FOLDER)[1]
 
 
 def test_an_upload_belongs_to_its_sender_and_its_company(editor, browser_of, acme, globex, bank):
