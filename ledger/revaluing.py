@@ -40,9 +40,9 @@ def revalue(*, since: date, tell: Tell = silent) -> int:
 
 @transaction.atomic
 def revalue_one(company_id: UUID, *, since: date) -> int:
-    """The same for one company. Its currency is what it is by now, and stays so until the end."""
-    one_writer(company_id)
-    company = Company.objects.select_for_update(no_key=True).get(id=company_id)
+    """The same for one company."""
+    company = Company.objects.get(id=company_id)
+    one_writer(company)
     parts = Categorization.objects.of(company.id).counted()
     rows = (
         Transaction.objects.of(company.id)

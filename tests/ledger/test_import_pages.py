@@ -323,10 +323,10 @@ def test_two_clicks_at_once_import_a_file_once(editor, acme, bank, monkeypatch):
     sent = choices(answer) | {"keep_duplicates": "on"}
     waits = changes.one_writer
 
-    def meanwhile(company_id):  # the other click is done while this one waits for its turn
+    def meanwhile(company):  # the other click is done while this one waits for its turn
         monkeypatch.setattr(changes, "one_writer", waits)
         assert "2 transactions imported" in text_of(editor.post(urlsplit(address).path, sent, follow=True))
-        waits(company_id)
+        waits(company)
 
     monkeypatch.setattr(changes, "one_writer", meanwhile)
     told = text_of(editor.post(urlsplit(address).path, sent, follow=True))
