@@ -76,7 +76,13 @@ def company(request: HttpRequest, company_id: str) -> HttpResponse:
     overview = kept(
         company_id=visit.company.id,
         name="overview",
-        of=(facts.today, facts.months, *map(visit.may, SHOWN_BY), valued_at()),
+        of=(
+            facts.today,
+            facts.months,
+            *map(visit.may, SHOWN_BY),
+            valued_at(),
+            facts.company.last_updated_time.isoformat(),  # it was read before, and may be another by now
+        ),
         draw=lambda: drawn(facts, visit),
     )
     return visit.show("analytics/company.html", overview=overview, facts=facts, spans=SPANS)

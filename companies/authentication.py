@@ -86,9 +86,8 @@ class SessionCredential:
         return self.user.id
 
     def access(self, company_id: str) -> Access | None:
-        try:
-            wanted = uuid.UUID(company_id)
-        except ValueError:
+        wanted = id_from(company_id)
+        if wanted is None:
             return None
         membership = Membership.objects.of(wanted).select_related("company").filter(user=self.user).first()
         return access_of(membership) if membership else None

@@ -2,19 +2,19 @@
 
 import contextlib
 
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage
 from django.db import transaction
 
 
-def store_whole(*, storage: Storage, name: str, content: bytes) -> str:
+def store_whole(*, storage: Storage, name: str, content: bytes | File) -> str:
     """Stores the bytes under a name that nothing else has, and returns where they are.
 
     Where the disk fills up half-way, or anything else goes wrong, no half of a file stays. Raises what the storage
     raises.
     """
     try:
-        return str(storage.save(name, ContentFile(content)))
+        return str(storage.save(name, ContentFile(content) if isinstance(content, bytes) else content))
     except BaseException:
         drop(storage=storage, name=name)
         raise

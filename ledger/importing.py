@@ -60,7 +60,7 @@ def import_transactions(*, company: Company, stamp: Stamp, request: Request, sou
     if outcome.errors and request.on_error == "abort":
         raise FieldErrors(outcome.errors[:MOST_ERRORS])
     if rows:
-        one_writer(company.id)  # nor can a duplicate slip in beside this import
+        one_writer(company)  # nor can a duplicate slip in beside this import
     rows = without_duplicates(company=company, rows=rows, request=request, outcome=outcome)
     outcome.rows, outcome.count = rows, len(rows)
     note_import(source="transactions", outcome=outcome)

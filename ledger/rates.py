@@ -73,6 +73,8 @@ def load_rates(*, data: bytes, source: str, now: datetime) -> date | None:
     Loading the same file again changes nothing. Raises UnreadableRates.
     """
     with connection.cursor() as cursor:
+        # One arrival after the other: a higher number that is committed first would hide what the lower one brings.
+        cursor.execute("LOCK TABLE ledger_rateload IN SHARE ROW EXCLUSIVE MODE")
         cursor.execute("CREATE TEMP TABLE arrived (currency varchar(3), date date, per_euro numeric) ON COMMIT DROP")
         with cursor.copy("COPY arrived (currency, date, per_euro) FROM STDIN") as copy:
             for row in read_rates(data):
@@ -125,8 +127,9 @@ def valued_at() -> str:
 def rate_table() -> RateTable:
     """All rates, kept in memory until others arrive; one small query tells."""
     version = rates_version()
-    if version not in _TABLES:
+    table = _TABLES.get(version)
+    if table is None:
         table = RateTable(Rate.objects.values_list("currency", "date", "per_euro").iterator(chunk_size=20_000))
         _TABLES.clear()
         _TABLES[version] = table
-    return _TABLES[version]
+    return table  # another thread may have put a newer one in its place by now

@@ -1,9 +1,11 @@
 """What follows when exchange rates arrive: results converted at the rates of those days are converted anew."""
 
 from datetime import date, datetime
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max, Min
+from django.db.models.functions import Coalesce
 
 from companies.models import Company
 from companies.progress import Tell, counted, silent
@@ -17,7 +19,8 @@ def catch_up(*, now: datetime, tell: Tell = silent) -> int | None:
 
     Who stops it half-way calls it again. Returns how many transactions, raises RateMissing.
     """
-    waiting = RateLoad.objects.waiting().aggregate(newest=Max("id"), since=Min("changed_from"))
+    first_day = Coalesce("changed_from", date.min)  # a release that did not note it yet may have loaded some
+    waiting = RateLoad.objects.waiting().aggregate(newest=Max("id"), since=Min(first_day))
     if waiting["since"] is None:
         return None
     count = revalue(since=waiting["since"], tell=tell)
@@ -30,15 +33,16 @@ def revalue(*, since: date, tell: Tell = silent) -> int:
 
     Each company is a transaction of its own. Raises RateMissing.
     """
-    companies = Company.objects.order_by("id")
-    each = counted(companies, total=companies.count(), tell=tell, doing="Converting results of company")
-    return sum(revalue_one(company, since=since) for company in each)
+    companies = Company.objects.order_by("id").values_list("id", flat=True)
+    each = counted(companies, total=len(companies), tell=tell, doing="Converting results of company")
+    return sum(revalue_one(company_id, since=since) for company_id in each)
 
 
 @transaction.atomic
-def revalue_one(company: Company, *, since: date) -> int:
+def revalue_one(company_id: UUID, *, since: date) -> int:
     """The same for one company."""
-    one_writer(company.id)
+    company = Company.objects.get(id=company_id)
+    one_writer(company)
     parts = Categorization.objects.of(company.id).counted()
     rows = (
         Transaction.objects.of(company.id)

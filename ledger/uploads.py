@@ -10,6 +10,7 @@ from django.core.files.storage import default_storage
 
 from companies.errors import Missing, TooLarge
 from companies.models import new_id
+from companies.storing import store_whole
 
 FOLDER = "csv-uploads"
 KEPT = timedelta(days=1)
@@ -34,7 +35,7 @@ def keep(*, company_id: UUID, user_id: Any, file: Any) -> UUID:
     if file.size > most_bytes():
         raise UploadTooLarge(f"The file is larger than {settings.MAX_UPLOAD_MB} MB.")
     upload_id = new_id()
-    default_storage.save(place(company_id, user_id, upload_id), file)
+    store_whole(storage=default_storage, name=place(company_id, user_id, upload_id), content=file)
     return upload_id
 
 

@@ -28,7 +28,7 @@ def only_once(request: HttpRequest, *, now: datetime) -> None:
     if FIELD not in request.POST:
         return
     sent = sorted((name, value) for name, value in request.POST.lists() if name != "csrfmiddlewaretoken")
-    digest = hashlib.sha256(urlencode(sent, doseq=True).encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256(urlencode(sent, doseq=True).encode())
     try:
         with transaction.atomic():
             IdempotencyRecord.objects.create(

@@ -20,7 +20,7 @@ from ledger.one_writer import one_writer
 def ledger_change(visit: Visit) -> Iterator[Change]:
     """``visit.change``, behind the company's other changes; what a shape finds wrong is a refusal like any other."""
     with visit.change() as change:
-        one_writer(visit.company.id)
+        one_writer(visit.company)
         try:
             yield change
         except ValidationError as error:

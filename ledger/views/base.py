@@ -19,5 +19,5 @@ class LedgerViewSet(CompanyViewSet):
 
     def write(self, request: Request, handler: object) -> Response:
         if self.action not in self.touches_nothing:
-            one_writer(self.company.id)
+            one_writer(self.company)
         return super().write(request, handler)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from companies.models.audit import this_moment
 from companies.permissions import Role
 from tests import factories
 from tests.analytics.test_pages import book, figures, page, signed_in
@@ -60,6 +61,20 @@ def test_another_base_currency_is_another_page(api, alice, acme, bank):
     book(api, bank, "1000.00", TODAY)
     assert cash(alice, acme) == "€1,000"
     assert api.put("", {"baseCurrency": "USD"}).status_code == 200
+    assert cash(alice, acme).startswith("$")
+
+
+def test_a_company_that_changes_while_its_page_begins_is_seen_the_next_time(api, alice, acme, bank, monkeypatch):
+    """The page has read it by then, and what is drawn is of the moment after."""
+    book(api, bank, "1000.00", TODAY)
+
+    def late_moment():
+        monkeypatch.undo()
+        assert api.put("", {"baseCurrency": "USD"}).status_code == 200
+        return this_moment()
+
+    monkeypatch.setattr("companies.pages.kept.this_moment", late_moment)
+    assert cash(alice, acme) == "€1,000"
     assert cash(alice, acme).startswith("$")
 
 

@@ -1,12 +1,17 @@
 """Files in an S3-compatible store in place of a directory, and what callers are told when it does not answer."""
 
 import socket
+import threading
 from datetime import timedelta
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import boto3
 import pytest
 from botocore.config import Config
 from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
 from moto.server import ThreadedMotoServer
 
 from companies import bucket
@@ -115,6 +120,60 @@ def test_a_store_that_fails_is_told_and_nothing_is_half_kept(api, documents, kep
         assert "Retry-After" in answer
     assert File.objects.count() == 1
     assert documents() == [made["storagePath"]]
+
+
+class BreaksOff(BaseHTTPRequestHandler):
+    """A store that begins to send what it has, and stops in the middle."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_HEAD(self):
+        self.send_response(200)
+        for name, value in {"Content-Length": "1000", "ETag": '"1"', "Last-Modified": formatdate(usegmt=True)}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        self.do_HEAD()
+        self.wfile.write(b"%PDF-1.4")
+
+    def log_message(self, *_):
+        """Nobody listens."""
+
+
+def test_a_document_that_does_not_come_whole_is_told_and_not_asked_for_again_and_again(api, documents, kept_at):
+    made = send(api, PDF).json()
+    BreaksOff.asked.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), BreaksOff) as broken:
+        threading.Thread(target=broken.serve_forever, daemon=True).start()
+        kept_at(f"s3+http://key:secret@127.0.0.1:{broken.server_port}/documents?region=us-east-1")
+        answer = api.get(f"files/{made['id']}/content")
+        broken.shutdown()
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+    assert len(BreaksOff.asked) <= 2
+
+
+def test_a_page_that_needs_a_store_which_is_away_says_so_and_imports_nothing(
+    api, acme, alice, browser_of, documents, kept_at
+):
+    client = browser_of(alice, acme).client
+    client.raise_request_exception = False
+    account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    address = f"/app/companies/{acme.id}/imports/new"
+    table = b"Date;Amount\n2026-11-02;5,00\n"
+    check = client.post(address, {"file": SimpleUploadedFile("a.csv", table), "account": account})["Location"]
+    choices = client.get(check).context["form"].data
+    kept_at(f"s3+http://key:secret@127.0.0.1:{free_port()}/documents?region=us-east-1")
+    answers = [
+        client.post(address, {"file": SimpleUploadedFile("a.csv", table), "account": account}),
+        client.get(check),
+        client.post(check, choices),
+    ]
+    for answer in answers:
+        assert answer.status_code == 503
+        assert "Out of order" in answer.content.decode()
+    assert api.get("transactions").json() == []
 
 
 def test_a_deletion_stands_even_where_its_bytes_cannot_go(

@@ -1,5 +1,6 @@
 """Importing a CSV file on pages: uploaded, checked, corrected, imported, undone."""
 
+import errno
 import os
 import re
 from datetime import UTC, datetime, timedelta
@@ -7,6 +8,7 @@ from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
@@ -198,6 +200,17 @@ def test_a_file_past_the_limit_is_refused_and_not_kept(editor, acme, bank, setti
     assert not default_storage.exists(uploads.FOLDER)
 
 
+def test_no_half_of_a_file_stays_where_the_disk_fills_up(acme, alice):
+    class TooMuch(ContentFile):
+        def chunks(self, chunk_size=None):
+            yield b"Date;Amo"
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        uploads.keep(company_id=acme.id, user_id=alice.id, file=TooMuch(b"Date;Amount\n"))
+    assert not default_storage.listdir(uploads.FOLDER)[1]
+
+
 def test_an_upload_belongs_to_its_sender_and_its_company(editor, browser_of, acme, globex, bank):
     address, _ = checked(editor, acme, bank, GOOD)
     other = factories.member(acme, "erin@acme.example", role="editor")
@@ -310,10 +323,10 @@ def test_two_clicks_at_once_import_a_file_once(editor, acme, bank, monkeypatch):
     sent = choices(answer) | {"keep_duplicates": "on"}
     waits = changes.one_writer
 
-    def meanwhile(company_id):  # the other click is done while this one waits for its turn
+    def meanwhile(company):  # the other click is done while this one waits for its turn
         monkeypatch.setattr(changes, "one_writer", waits)
         assert "2 transactions imported" in text_of(editor.post(urlsplit(address).path, sent, follow=True))
-        waits(company_id)
+        waits(company)
 
     monkeypatch.setattr(changes, "one_writer", meanwhile)
     told = text_of(editor.post(urlsplit(address).path, sent, follow=True))

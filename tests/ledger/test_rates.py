@@ -6,11 +6,13 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from random import Random
 
+import psycopg
 import pytest
 from currency_converter import CurrencyConverter
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection, transaction
 
-from ledger import revaluing
+from ledger import rates, revaluing
 from ledger.calc.fx import MissingRate, RateTable, convert
 from ledger.calc.money import CURRENCIES
 from ledger.models import MonthResult, Rate, RateLoad
@@ -133,3 +135,52 @@ def test_results_that_a_killed_update_left_behind_are_converted_by_the_next(api,
 
 def stopped(*_, **__):
     raise KeyboardInterrupt
+
+
+@pytest.fixture
+def spent(api):
+    """A hundred dollars on a day whose rate becomes 2.00; returns the one result in the company's currency."""
+    account = api.post("accounts", {"type": "bank", "name": "Dollars", "defaultCurrency": "USD"}).json()["id"]
+    hosting = next(c["id"] for c in api.get("categories").json() if c["systemKey"] == "hosting")
+    item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": hosting}
+    api.post("transactions/import", {"transactions": [item]})
+    return lambda: MonthResult.objects.exclude(count=0).get().base_amount
+
+
+HALF = b"Date,USD,\n2026-11-18,2.00,\n2026-11-19,4.00,\n"
+
+
+def test_a_company_that_changes_its_currency_meanwhile_is_converted_into_the_new_one(api, spent):
+    load_rates(data=HALF, source="one", now=NOW)
+    revaluing.catch_up(now=NOW, tell=lambda *_: api.put("", {"baseCurrency": "USD"}))
+    assert spent() == -100
+    assert differences(api.company.id) == []
+
+
+def test_rates_that_a_release_loaded_which_did_not_note_their_days_are_converted_too(api, spent):
+    """It may still run beside this one, and be stopped as well."""
+    load_rates(data=HALF, source="one", now=NOW)
+    RateLoad.objects.update(changed_from=None)
+    assert revaluing.catch_up(now=NOW) == 1
+    assert spent() == -50
+    assert revaluing.catch_up(now=NOW) is None
+
+
+def test_an_arrival_waits_for_the_one_before_it():
+    """Of two at once the later number might be there first, and nobody would look for the other any more."""
+    with psycopg.connect(**connection.get_connection_params()) as other, connection.cursor() as cursor:
+        other.execute("INSERT INTO ledger_rateload (source, loaded_time, rows) VALUES ('other', now(), 1)")
+        cursor.execute("SET LOCAL lock_timeout = '50ms'")
+        with pytest.raises(OperationalError, match="lock timeout"), transaction.atomic():
+            load_rates(data=HALF, source="one", now=NOW)
+        other.rollback()
+    assert load_rates(data=HALF, source="one", now=NOW) == date(2026, 11, 18)
+
+
+def test_a_table_that_another_thread_has_replaced_is_still_given(monkeypatch):
+    class Contended(dict):
+        def __setitem__(self, version, table):
+            super().__setitem__(version + 1, table)
+
+    monkeypatch.setattr(rates, "_TABLES", Contended())
+    assert rate_table().rate("USD", date(2024, 1, 2)) > 1

@@ -1,0 +1,47 @@
+"""A change of the ledger that waited for its turn goes by what the company has become meanwhile."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from ledger import importing
+from ledger.models import Categorization
+from ledger.posting import differences
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """Has something done by somebody else when the next import has read its company and waits for its turn."""
+
+    def do(act):
+        def wait(*args):
+            monkeypatch.undo()
+            other = threading.Thread(target=lambda: (act(), connection.close()))
+            other.start()
+            other.join()
+            turn(*args)
+
+        turn = importing.one_writer
+        monkeypatch.setattr(importing, "one_writer", wait)
+
+    return do
+
+
+@pytest.fixture
+def payment(api):
+    """Imports one payment with its category."""
+    account = api.post("accounts", {"type": "bank", "name": "Main", "defaultCurrency": "EUR"}).json()["id"]
+    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": category}
+    return lambda: api.post("transactions/import", {"transactions": [item]})
+
+
+def test_it_is_converted_into_the_new_currency(api, meanwhile, payment):
+    meanwhile(lambda: api.put("", {"baseCurrency": "USD"}))
+    assert payment().status_code == 200
+    assert api.get("").json()["baseCurrency"] == "USD"
+    assert Categorization.objects.count() == 1
+    assert differences(api.company.id) == []
