@@ -78,7 +78,6 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "companies.api.middleware.callers_address",
     "companies.api.middleware.request_id",
-    "companies.api.middleware.readable",
     "django.middleware.security.SecurityMiddleware",
     "companies.compression.static_files",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -1,18 +1,15 @@
 """What is known of a request before anything looks at it: whose address it came from, and its name."""
 
-import codecs
 import re
 from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import BadRequest
 
 from companies.models import new_id
 
 SANE = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
-CODECS = {"utf-8", "ascii", "iso8859-1"}  # each makes characters of any bytes; others fail, or make halves of pairs
 
 
 def callers_address(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -51,17 +48,5 @@ def request_id(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if request.method == "HEAD" and not response.streaming:
             response.content = b""  # its length was announced; the server would warn of bytes that it may not send
         return response
-
-    return middleware
-
-
-def readable(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Refuses forms in strange encodings; Python has some that are none, such as hex."""
-
-    def middleware(request: Any) -> Any:
-        strange = request.encoding and codecs.lookup(request.encoding).name not in CODECS
-        if strange and request.content_type == "multipart/form-data":  # others are UTF-8 to Django already
-            raise BadRequest("A form must be UTF-8.")
-        return get_response(request)
 
     return middleware

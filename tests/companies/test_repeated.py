@@ -91,17 +91,6 @@ def test_the_address_of_a_form_has_one_spelling(acme, owner, spelling):
     assert owner.post(address, FORMS["accounts/new"][1] | {"once": "7"}).status_code == 404
 
 
-@pytest.mark.parametrize(("encoding", "token"), [("utf-7", b"+2AA-"), ("unicode_escape", rb"\ud800"), ("hex", b"7")])
-def test_a_form_in_an_encoding_that_is_none_is_refused(acme, owner, encoding, token):
-    fields = {name: value.encode() for name, value in FORMS["accounts/new"][1].items()} | {"once": token}
-    lines = [b'--end\r\nContent-Disposition: form-data; name="%b"\r\n\r\n%b\r\n' % (name.encode(), value)
-             for name, value in fields.items()]  # fmt: skip
-    sent = {"content_type": f"multipart/form-data; boundary=end; charset={encoding}"}
-    address, body = f"/app/companies/{acme.id}/accounts/new", b"".join([*lines, b"--end--\r\n"])
-    assert owner.generic("POST", address, body, **sent).status_code == 400
-    assert not Account.objects.exists()
-
-
 @pytest.mark.parametrize("token", ["\0", "7" * 100_000, "\U0001f40d"])
 def test_any_token_makes_it_once(acme, owner, token):
     address, values = f"/app/companies/{acme.id}/accounts/new", FORMS["accounts/new"][1] | {"once": token}

@@ -191,3 +191,15 @@ def test_who_sends_too_large_a_body_whole_still_sees_the_answer(wire):
     with socket.create_connection(("127.0.0.1", wire.port), timeout=60) as connection:
         connection.sendall(head.encode() + b" " * size)
         assert connection.recv(65536).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("encoding", ["hex", "rot13", "idna", "utf-7", "unicode_escape", "utf-16", "nonsense", ""])
+@pytest.mark.parametrize("kind", ["application/json", "x", "multipart/form-data; boundary=end"])
+def test_what_a_caller_calls_the_encoding_breaks_nothing(wire, encoding, kind):
+    """Python knows some that are none, and some that make halves of characters."""
+    named = {"Content_Type": f"{kind}; charset={encoding}"}
+    assert wire.call("GET", "/companies?limit=%ff", **named)[0] == 400
+    assert wire.call("GET", "/app/?x=%ff", **named)[0] == 302
+    form = b'--end\r\nContent-Disposition: form-data; name="email"\r\n\r\n+2AA-\\ud800\r\n--end--\r\n'
+    assert wire.call("POST", "/app/sign-in", form, **named)[0] == 403  # without our token
+    assert wire.call("POST", "files", form, **named)[0] in (400, 415)
