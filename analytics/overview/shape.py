@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from analytics.calc.charts import HEIGHT, Columns, Lines, Tick
 from analytics.overview import drawing
-from analytics.overview.amounts import compact
+from analytics.overview.amounts import on_axis
 from analytics.overview.drawing import Label
 from analytics.overview.tables import Table
 from ledger.calc.money import smallest_unit
@@ -67,7 +67,10 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A chart with its heading; ``note`` says why there is none. ``span`` is its share of the width in sixths."""
+    """A chart with its heading; ``note`` says why there is none. ``span`` is its share of the width in sixths.
+
+    ``nothing`` stands where the chart would be when all its numbers are zero, and says where they would come from.
+    """
 
     id: str
     title: str
@@ -79,10 +82,15 @@ class Section:
     unfolded: bool = False  # the table is shown at once
     span: int = 6
     note: str = ""
+    nothing: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return bool(self.nothing and self.table and self.table.is_empty)
 
 
 def tick_texts(ticks: Sequence[Tick], currency: str) -> list[tuple[float, str]]:
-    return [(tick.y, compact(tick.value, currency)) for tick in ticks]
+    return [(tick.y, on_axis(tick.value, currency)) for tick in ticks]
 
 
 def labels(places: Sequence[tuple[float, date]], *, here: int, now: bool = False) -> list[Label]:
