@@ -16,6 +16,7 @@ from ledger.calc.money import smallest_unit
 
 FEW_MONTHS = 18  # up to so many, every third is named where there is little room; beyond, every sixth
 THIRD, SIXTH = 3, 6
+LONG_NAME = 20  # characters; beyond, the names of six columns touch on a tablet
 FOOT = 44  # pixels below the plot, for the names of months
 
 
@@ -51,6 +52,11 @@ class Picture:
     @property
     def whole_height(self) -> int:
         return self.height + FOOT
+
+    @property
+    def crowded(self) -> bool:
+        """Whether the names, many or long, need the width of a whole page."""
+        return len(self.labels) > FEW_MONTHS or any(len(label.text) > LONG_NAME for label in self.labels)
 
     @property
     def axis(self) -> SafeString:
