@@ -64,6 +64,7 @@ def page(company_id: UUID, path: str = "") -> str:
 
 API_KEYS_PAGE = "/settings/api-keys"
 IMPORTS_PAGE = "/imports"
+MEMBERS_PAGE = "/settings/members"
 
 # ---------------------------------------------------------------------------------------------- people, keys and apps
 
@@ -77,7 +78,7 @@ def member_joined(*, membership: Membership, stamp: Stamp) -> None:
         type=NotificationType.MEMBER_JOINED,
         title=f"{person} joined",
         body=f"{membership.user.email} is a member of the company now, as {membership.role}.",
-        link=page(membership.company_id),
+        link=page(membership.company_id, MEMBERS_PAGE),
         entity_type="member",
         entity_id=membership.id,
         email=membership.user.email,
@@ -234,7 +235,7 @@ def balance_mismatch(
         type=NotificationType.BALANCE_MISMATCH,
         title=f"The balance of {account_name} differs",
         body=f"The bank reports {money(reported, currency)}, the transactions add up to {money(calculated, currency)}.",
-        link=page(company_id),
+        link=page(company_id, f"/accounts/{account_id}"),
         entity_type="account",
         entity_id=account_id,
         unless_unread=True,

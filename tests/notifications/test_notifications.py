@@ -379,3 +379,21 @@ def test_amounts_and_days_are_told_as_on_the_pages(acme, alice, stamp):
     telling.cash_below_zero(company_id=acme.id, stamp=hers, day=day, amount=amount, currency="EUR")
     told = Notification.objects.get(type="cash.belowZero").payload["body"]
     assert told == "By the plan, cash is −€1,234.50 on 5 Dec 2026."
+
+
+def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, stamp):
+    hers, account = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id), uuid4()
+    factories.member(acme, "new@acme.example")
+    telling.member_joined(membership=Membership.objects.of(acme.id).latest("id"), stamp=hers)
+    telling.balance_mismatch(
+        company_id=acme.id,
+        stamp=hers,
+        account_id=account,
+        account_name="Main",
+        reported=Decimal("1.00"),
+        calculated=Decimal("2.00"),
+        currency="EUR",
+    )
+    links = {row.type: row.payload["link"].partition(f"/companies/{acme.id}")[2] for row in Notification.objects.all()}
+    assert links["member.joined"] == "/settings/members"
+    assert links["balance.mismatch"] == f"/accounts/{account}"
