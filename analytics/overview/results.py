@@ -60,7 +60,7 @@ def bar_section(facts: Facts) -> Section:
                     *(key.label for key in REVENUE),
                     "Expenses",
                     *(key.label for key in EXPENSES),
-                    "Result",
+                    "Operating result",
                 )
             ],
             rows=month_rows(calendar, cells),

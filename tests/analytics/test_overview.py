@@ -260,6 +260,14 @@ def test_plan_against_actual_adds_up_profit_and_loss(shown):
         assert abs(share - actual * 100 / plan) <= Decimal("0.005")
 
 
+def test_one_word_is_one_number(shown):
+    """The bars leave out what is beside the business, so what is left of them is no line of the plan's."""
+    assert shown.file("revenue-expenses")[0][-1] == "Operating result (EUR)"
+    operating = shown.numbers("revenue-expenses")[f"{MONTH:%Y-%m}"][-1]
+    plan = shown.numbers("plan-actual")
+    assert operating + plan["Non-operating"][0] == plan["Result"][0]
+
+
 def test_recurring_revenue_is_that_of_monthly_data(shown):
     told = shown.ask("monthlyData", mrrType="cmrr", startMonth=f"{add_months(MONTH, -11):%Y-%m}")
     level, moved, bridge = (shown.numbers(chart) for chart in ("mrr", "mrr-movements", "mrr-bridge"))
