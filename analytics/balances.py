@@ -46,9 +46,19 @@ class Point:
 
 
 def by_account(
-    *, company: Company, start: date, end: date, today: date, types: Iterable[str], rates: RateTable
+    *,
+    company: Company,
+    start: date,
+    end: date,
+    today: date,
+    types: Iterable[str],
+    rates: RateTable,
+    emptied: bool = False,
 ) -> list[AccountBalance]:
-    """The accounts of the given types: active ones, and archived ones while their value is not zero."""
+    """The accounts of the given types: active ones, and archived ones while their value is not zero.
+
+    ``emptied`` adds archived ones that held something before the window: without them the changes do not add up.
+    """
     last, before = min(end, today), min(start - ONE_DAY, today)
     now_held = balances_on(company_id=company.id, day=last)
     then_held = balances_on(company_id=company.id, day=before)
@@ -56,7 +66,7 @@ def by_account(
     for account in Account.objects.of(company.id).filter(type__in=types).in_order():
         value = in_base(now_held.get(account.id, {}), base=company.base_currency, day=last, rates=rates)
         previous = in_base(then_held.get(account.id, {}), base=company.base_currency, day=before, rates=rates)
-        if value or not account.archived:
+        if value or not account.archived or (emptied and previous):
             shown.append(AccountBalance(account.id, account.name, value, previous))
     return shown
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from analytics.overview import cash, figures, movements, results
 from analytics.overview.facts import Facts
 from analytics.overview.figures import Figure
+from analytics.overview.first_step import first_step
 from analytics.overview.shape import Section
 from companies.pages.kept import kept
 from companies.pages.visits import Visit, reached, signed_in
@@ -62,7 +63,12 @@ PARTS = (
     ),
 )
 """What the page of a company shows: each section is drawn from the answer of a data query, with its table."""
-SHOWN_BY = (*(part.permission for part in PARTS), Permission.ACCOUNTS_READ)
+SHOWN_BY = (
+    *(part.permission for part in PARTS),
+    Permission.ACCOUNTS_READ,
+    Permission.ACCOUNTS_WRITE,
+    Permission.TRANSACTIONS_WRITE,
+)
 """The permissions on which it depends what the page shows."""
 
 
@@ -91,9 +97,11 @@ def company(request: HttpRequest, company_id: str) -> HttpResponse:
 def drawn(facts: Facts, visit: Visit) -> str:
     """Key figures and sections. Of the viewer nothing goes in but their permissions: the next one sees it too."""
     shown = [told(part, facts, visit) for part in PARTS]
+    opens, books = visit.may(Permission.ACCOUNTS_WRITE), visit.may(Permission.TRANSACTIONS_WRITE)
     return render_to_string(
         "analytics/overview.html",
         {
+            "step": first_step(facts, opens=opens, books=books) if visit.may(Permission.BALANCES_READ) else None,
             "figures": [figure for found, _ in shown for figure in found],
             "sections": [section for _, found in shown for section in found],
             "company": facts.company,

@@ -11,9 +11,9 @@ def origin_of(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def sign_in_page(then: str, *, again: bool = False) -> str:
-    """The sign-in page that leads on to a path of the host it is on."""
-    return f"{settings.LOGIN_URL}{asked(then, again=again)}"
+def sign_in_page(then: str, *, again: bool = False, ended: bool = False) -> str:
+    """The sign-in page that leads on to a path of the host it is on; ``ended`` has it say that a form was not sent."""
+    return f"{settings.LOGIN_URL}{asked(then, again=again)}{'&ended=1' if ended else ''}"
 
 
 def sign_in_page_from_api(then: str, *, again: bool = False) -> str:

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.conf import settings
 
 from companies.models import ApiKey, Membership, Stamp
+from companies.templatetags.pages import money
 from notifications.models import Notification, NotificationType
 
 
@@ -63,6 +64,7 @@ def page(company_id: UUID, path: str = "") -> str:
 
 API_KEYS_PAGE = "/settings/api-keys"
 IMPORTS_PAGE = "/imports"
+MEMBERS_PAGE = "/settings/members"
 
 # ---------------------------------------------------------------------------------------------- people, keys and apps
 
@@ -76,7 +78,7 @@ def member_joined(*, membership: Membership, stamp: Stamp) -> None:
         type=NotificationType.MEMBER_JOINED,
         title=f"{person} joined",
         body=f"{membership.user.email} is a member of the company now, as {membership.role}.",
-        link=page(membership.company_id),
+        link=page(membership.company_id, MEMBERS_PAGE),
         entity_type="member",
         entity_id=membership.id,
         email=membership.user.email,
@@ -155,6 +157,30 @@ def app_revoked(*, consent: Any, stamp: Stamp) -> None:
 # ---------------------------------------------------------------------------------------------- money
 
 
+def transactions(count: int) -> str:
+    """1 transaction, 20,000 transactions"""
+    return f"{count:,} transaction{'' if count == 1 else 's'}"
+
+
+def were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def stored(*, count: int, duplicates: int, too_old: int) -> str:
+    """What became of the rows of an import; nothing is said of what there was none of."""
+    parts = [f"{transactions(count)} {were(count)} stored."]
+    if duplicates:
+        parts.append(f"{duplicates:,} {were(duplicates)} there already.")
+    if too_old:
+        parts.append(f"{too_old:,} {'is' if too_old == 1 else 'are'} dated before the books start.")
+    return " ".join(parts)
+
+
+def removed(count: int, *, changed: int) -> str:
+    since = f" {changed:,} of them had been changed since." if changed else ""
+    return f"{transactions(count)} {were(count)} removed.{since}"
+
+
 def import_finished(
     *, company_id: UUID, stamp: Stamp, import_id: UUID, count: int, skipped_before_data_start: int, duplicates: int
 ) -> None:
@@ -163,11 +189,8 @@ def import_finished(
         company_id=company_id,
         stamp=stamp,
         type=NotificationType.IMPORT_FINISHED,
-        title=f"{count} transactions imported",
-        body=(
-            f"{count} transactions were stored, {duplicates} were there already and "
-            f"{skipped_before_data_start} are dated before the company's data starts."
-        ),
+        title=f"{transactions(count)} imported",
+        body=stored(count=count, duplicates=duplicates, too_old=skipped_before_data_start),
         link=page(company_id, IMPORTS_PAGE),
         entity_type="import",
         entity_id=import_id,
@@ -186,7 +209,7 @@ def import_undone(
         stamp=stamp,
         type=NotificationType.IMPORT_UNDONE,
         title="Import undone",
-        body=f"{deleted_count} transactions were removed; {changed_count} of them had been changed since.",
+        body=removed(deleted_count, changed=changed_count),
         link=page(company_id, IMPORTS_PAGE),
         entity_type="import",
         entity_id=import_id,
@@ -211,8 +234,8 @@ def balance_mismatch(
         stamp=stamp,
         type=NotificationType.BALANCE_MISMATCH,
         title=f"The balance of {account_name} differs",
-        body=f"The bank reports {reported} {currency}, the transactions add up to {calculated} {currency}.",
-        link=page(company_id),
+        body=f"The bank reports {money(reported, currency)}, the transactions add up to {money(calculated, currency)}.",
+        link=page(company_id, f"/accounts/{account_id}"),
         entity_type="account",
         entity_id=account_id,
         unless_unread=True,
@@ -229,7 +252,7 @@ def cash_below_zero(*, company_id: UUID, stamp: Stamp, day: date, amount: Decima
         stamp=stamp,
         type=NotificationType.CASH_BELOW_ZERO,
         title="Cash is forecast to fall below zero",
-        body=f"By the plan, cash is {amount} {currency} on {day}.",
+        body=f"By the plan, cash is {money(amount, currency)} on {day:%-d %b %Y}.",
         link=page(company_id),
         entity_type="company",
         entity_id=company_id,

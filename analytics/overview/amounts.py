@@ -12,6 +12,7 @@ NARROW_SPACE = "\u202f"
 MINUS = "\u2212"
 UNITS = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "k"))
 DIGITS = 3  # that count in a short amount
+GLANCE = 14  # characters that a key figure has room for
 
 
 @cache
@@ -50,6 +51,25 @@ def rounded(amount: Decimal, currency: str, *, plus: bool = False) -> str:
     """
     units = round_to(amount, 0)
     return signed(units, priced(abs(units), currency), plus=plus)
+
+
+def brief(amount: Decimal, currency: str, *, plus: bool = False) -> str:
+    """To whole units where they are read at a glance, else as short as ``compact`` has them.
+
+    >>> brief(Decimal("1234567.5"), "EUR"), brief(Decimal("-12345678901"), "EUR")
+    ('€1,234,568', '−€12.3B')
+    """
+    text = rounded(amount, currency, plus=plus)
+    return text if len(text) <= GLANCE else compact(amount, currency, plus=plus)
+
+
+def on_axis(amount: Decimal, currency: str) -> str:
+    """As ``compact`` has it, but for a symbol of letters: axes have room for digits, and the page says the currency.
+
+    >>> on_axis(Decimal(-12500), "EUR"), on_axis(Decimal(-12500), "CHF")
+    ('−€12.5k', '−12.5k')
+    """
+    return compact(amount, currency).replace(f"{get_currency_symbol(currency, locale=LOCALE)}{NARROW_SPACE}", "")
 
 
 def compact(amount: Decimal, currency: str, *, plus: bool = False) -> str:

@@ -42,6 +42,7 @@ def balance_section(facts: Facts) -> Section:
             currency=currency,
             height=BALANCE_HEIGHT,
         ),
+        nothing="No money on the accounts in these months. Balances follow from the transactions.",
         table=Table(
             first="Day",
             columns=[Column(key.label) for key in BALANCE_KEYS],
@@ -61,6 +62,7 @@ def account_section(facts: Facts) -> Section:
         id="accounts",
         title="Accounts",
         lead=f"Today, and the change since {facts.start:%-d %b %Y}.",
+        nothing="" if found else "No account yet.",
         table=Table(
             first="Account",
             columns=[Column("Balance"), Column("Change", Kind.CHANGE)],
@@ -112,6 +114,7 @@ def flow_section(facts: Facts) -> Section:
             f"what is planned. In the {MONTHS_AHEAD} months after this one the plan comes to "
             f"{compact(ahead, currency)} net."
         ),
+        nothing="Nothing came in or went out in these months, and nothing is planned.",
         keys=FLOW_KEYS,
         picture=month_picture(
             drawn,

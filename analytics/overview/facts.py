@@ -1,7 +1,7 @@
 """What the charts of one company and period are drawn from: the answers of the data queries, each asked once."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from functools import cached_property
 
 from analytics import balances, cash_flow, recurring, results
@@ -13,6 +13,7 @@ from ledger.models import AccountType
 from ledger.rates import rate_table
 
 MONTHS_AHEAD = 6
+ONE_DAY = timedelta(days=1)
 
 
 @dataclass
@@ -56,14 +57,15 @@ class Facts:
 
     @cached_property
     def accounts(self) -> list[balances.AccountBalance]:
-        """Every account of any type, today and on the day before the period."""
+        """Every account of any type, today and at the end of the first day: what changed is what the points tell."""
         return balances.by_account(
             company=self.company,
-            start=self.start,
+            start=self.start + ONE_DAY,
             end=self.today,
             today=self.today,
             types=AccountType.values,
             rates=self.rates,
+            emptied=True,
         )
 
     @cached_property

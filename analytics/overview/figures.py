@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from analytics.cash_flow import Forecast
-from analytics.overview.amounts import MINUS, compact, percent, rounded
+from analytics.overview.amounts import MINUS, brief, compact, percent
 from analytics.overview.facts import Facts
 from companies.access import Access
 from companies.models import Company
@@ -43,8 +43,8 @@ def cash_figures(facts: Facts) -> list[Figure]:
     change = now - before
     share = f"{percent(abs(change) / before)} of {compact(before, currency)}" if before > 0 else "no cash before"
     return [
-        Figure("Cash", rounded(now, currency), "on all cash accounts"),
-        Figure("Change in 30 days", rounded(change, currency, plus=True), share, tone_of(change)),
+        Figure("Cash", brief(now, currency), "on all cash accounts"),
+        Figure("Change in 30 days", brief(change, currency, plus=True), share, tone_of(change)),
         runway(now, facts.flows, today=today, currency=currency),
     ]
 
@@ -54,7 +54,9 @@ def tone_of(change: Decimal) -> str:
 
 
 def runway(cash: Decimal, flows: Forecast, *, today: date, currency: str) -> Figure:
-    """How many months cash lasts at the pace of the last whole months."""
+    """How many months cash lasts at the pace of the last whole months; none where there is less than none."""
+    if cash < 0:
+        return Figure("Runway", "0 months", "cash is below zero", "bad")
     before = [
         inflow - outflow
         for month, inflow, outflow in zip(flows.actual.points, flows.actual.inflow, flows.actual.outflow, strict=True)
@@ -65,10 +67,10 @@ def runway(cash: Decimal, flows: Forecast, *, today: date, currency: str) -> Fig
     pace = sum(before, start=ZERO) / len(before)
     average = f"{len(before)}-month average"
     if pace >= 0:
-        return Figure("Runway", "No burn", f"{rounded(pace, currency, plus=True)} a month, {average}")
+        return Figure("Runway", "No burn", f"{brief(pace, currency, plus=True)} a month, {average}")
     months = max((cash / -pace).quantize(Decimal(1), rounding=ROUND_HALF_UP), ZERO)
     text = "over 5 years" if months > MOST_MONTHS else f"{months} months" if months != 1 else "1 month"
-    return Figure("Runway", text, f"at {rounded(pace, currency)} a month, {average}")
+    return Figure("Runway", text, f"at {brief(pace, currency)} a month, {average}")
 
 
 def subscription_figures(facts: Facts) -> list[Figure]:
@@ -77,7 +79,7 @@ def subscription_figures(facts: Facts) -> list[Figure]:
     share = f"{percent((now.end - now.start) / now.start, plus=True)} this month" if now.start else ""
     more = now.end_count - now.start_count
     return [
-        Figure("Committed MRR", rounded(now.end, currency), share),
+        Figure("Committed MRR", brief(now.end, currency), share),
         Figure("Active customers", f"{now.end_count:,}", f"{more:+,d} this month".replace("-", MINUS) if more else ""),
     ]
 

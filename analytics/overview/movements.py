@@ -20,6 +20,8 @@ KEYS = (
 SHORT = ("New", "Back", "Up", "Down", "Lost", "FX")
 LEVEL = Key("mrr", "Committed MRR")
 CUSTOMERS = Column("Customers", Kind.COUNT)
+NOTHING = "No customer paid regularly in these months. Subscriptions are made and imported through the API."
+NO_MOVEMENT = "Nothing has moved, for there was no recurring revenue."
 
 
 def level_section(facts: Facts) -> Section:
@@ -35,6 +37,7 @@ def level_section(facts: Facts) -> Section:
             f"From {compact(rows[0].end, currency)} in {rows[0].month:%B %Y} to {compact(rows[-1].end, currency)} in "
             f"{rows[-1].month:%B %Y}, with {rows[-1].end_count:,} customers."
         ),
+        nothing=NOTHING,
         picture=month_picture(drawn, months=months, currency=currency, today=facts.today),
         table=Table(
             first="Month",
@@ -64,6 +67,7 @@ def bridge_section(facts: Facts) -> Section:
             f"{name} {compact(amount, currency)}" for name, amount in zip(names, amounts, strict=True)
         ).capitalize()
         + ".",
+        nothing=NO_MOVEMENT,
         picture=named_picture(
             drawn.columns,
             names=list(zip(names, ("Start", *SHORT, "End"), strict=True)),
@@ -98,6 +102,7 @@ def movement_section(facts: Facts) -> Section:
             f"{rows[0].month:%B %Y} to {rows[-1].month:%B %Y}: "
             f"{compact(rows[-1].end - rows[0].start, currency)} net over the period."
         ),
+        nothing=NO_MOVEMENT,
         keys=KEYS,
         picture=month_picture(drawn, months=months, currency=currency, today=facts.today),
         table=Table(

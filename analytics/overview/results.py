@@ -48,6 +48,7 @@ def bar_section(facts: Facts) -> Section:
             f"{calendar[0]:%B %Y} to {calendar[-1]:%B %Y}: revenue {compact(sum(earned, start=ZERO), currency)}, "
             f"expenses {compact(sum(spent, start=ZERO), currency)}."
         ),
+        nothing="No transaction with a category belongs to these months. Categories are given under Transactions.",
         keys=[key for key in (*REVENUE, *EXPENSES) if any(row[key.series] for row in rows)],
         picture=month_picture(drawn, months=calendar, currency=currency, today=facts.today),
         table=Table(
@@ -59,7 +60,7 @@ def bar_section(facts: Facts) -> Section:
                     *(key.label for key in REVENUE),
                     "Expenses",
                     *(key.label for key in EXPENSES),
-                    "Result",
+                    "Operating result",
                 )
             ],
             rows=month_rows(calendar, cells),
@@ -111,6 +112,8 @@ def plan_section(facts: Facts) -> Section:
             f"In {year_name}: revenue {compact(revenue[0], currency)} of {compact(revenue[1], currency)} planned, "
             f"result {compact(result[0], currency)} of {compact(result[1], currency)}."
         ),
+        nothing="Nothing to compare yet: plan items are made through the API, and what became of them comes from "
+        "transactions with a category.",
         keys=PLAN_KEYS,
         picture=named_picture(drawn, names=list(LINES.values()), currency=currency),
         table=Table(

@@ -9,13 +9,14 @@ from django.utils.safestring import SafeString
 
 from analytics.calc.charts import HEIGHT, Columns, Lines, Tick
 from analytics.overview import drawing
-from analytics.overview.amounts import compact
+from analytics.overview.amounts import on_axis
 from analytics.overview.drawing import Label
 from analytics.overview.tables import Table
 from ledger.calc.money import smallest_unit
 
 FEW_MONTHS = 18  # up to so many, every third is named where there is little room; beyond, every sixth
 THIRD, SIXTH = 3, 6
+LONG_NAME = 20  # characters; beyond, the names of six columns touch on a tablet
 FOOT = 44  # pixels below the plot, for the names of months
 
 
@@ -53,6 +54,11 @@ class Picture:
         return self.height + FOOT
 
     @property
+    def crowded(self) -> bool:
+        """Whether the names, many or long, need the width of a whole page."""
+        return len(self.labels) > FEW_MONTHS or any(len(label.text) > LONG_NAME for label in self.labels)
+
+    @property
     def axis(self) -> SafeString:
         return drawing.axis(self.ticks)
 
@@ -67,7 +73,10 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A chart with its heading; ``note`` says why there is none. ``span`` is its share of the width in sixths."""
+    """A chart with its heading; ``note`` says why there is none. ``span`` is its share of the width in sixths.
+
+    ``nothing`` stands where the chart would be when all its numbers are zero, and says where they would come from.
+    """
 
     id: str
     title: str
@@ -79,10 +88,15 @@ class Section:
     unfolded: bool = False  # the table is shown at once
     span: int = 6
     note: str = ""
+    nothing: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return bool(self.nothing and self.table and self.table.is_empty)
 
 
 def tick_texts(ticks: Sequence[Tick], currency: str) -> list[tuple[float, str]]:
-    return [(tick.y, compact(tick.value, currency)) for tick in ticks]
+    return [(tick.y, on_axis(tick.value, currency)) for tick in ticks]
 
 
 def labels(places: Sequence[tuple[float, date]], *, here: int, now: bool = False) -> list[Label]:

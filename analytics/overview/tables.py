@@ -82,6 +82,11 @@ class Table:
             return signed(cell, f"{abs(cell):,.2f} %")
         return whole(cell, self.currency, plus=kind is Kind.CHANGE)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing but zero."""
+        return not any(cell for row in self.rows for cell in row.cells)
+
     def csv(self) -> str:
         """The same rows as RFC 4180 has them: ISO dates, plain decimals with a point; empty where nothing is known."""
         file = io.StringIO()

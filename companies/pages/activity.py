@@ -12,7 +12,9 @@ from companies.permissions import Permission
 
 SHOWN = 5  # fields of a change that one line shows
 LONGEST = 40  # characters of a value
-TOLD_ELSEWHERE = {"id", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id"}
+TOLD_ELSEWHERE = {
+    "id", "owner", "storage_path", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
+}  # fmt: skip
 KEY_PREFIX = "apiKey:"
 
 
@@ -53,8 +55,8 @@ def names(visit: Visit, actors: Iterable[str]) -> dict[str, str]:
 
 
 def in_words(action: str) -> str:
-    """apiKey.allRevoked → Api key all revoked"""
-    text = re.sub(r"(?<=[a-z])([A-Z])", r" \1", action.replace(".", " ")).lower()
+    """apiKey.allRevoked → API key all revoked"""
+    text = re.sub(r"\bapi\b", "API", plain(action.replace(".", " ")))
     return text[:1].upper() + text[1:]
 
 
@@ -63,9 +65,30 @@ def facts(row: AuditEntry) -> list[tuple[str, str, str]]:
     before, after = row.before or {}, row.after or {}
     names = [name for name in {**before, **after} if name not in TOLD_ELSEWHERE and not name.endswith("_id")]
     changed = [name for name in names if before.get(name) != after.get(name)]
-    return [(name.replace("_", " "), short(before.get(name)), short(after.get(name))) for name in changed[:SHOWN]]
+    return [(plain(name), short(before.get(name)), short(after.get(name))) for name in changed[:SHOWN]]
 
 
 def short(value: Any) -> str:
-    text = "" if value is None else str(value)
+    """A value that was kept as JSON, as people say it."""
+    text = said(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def said(value: Any) -> str:
+    """["a", "b"] → a, b; {"countryCode": "DE"} → country code DE; true → yes."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(said, value))
+        case dict():
+            return ", ".join(f"{plain(name)} {said(each)}" for name, each in value.items() if each is not None)
+        case _:
+            return str(value)
+
+
+def plain(name: str) -> str:
+    """lastOfMonth, last_of_month → last of month"""
+    return re.sub(r"(?<=[a-z])([A-Z])", r" \1", name).replace("_", " ").lower()

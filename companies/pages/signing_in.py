@@ -39,7 +39,14 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         return redirect(then)
     user = person(request) if request.user.is_authenticated else None
     typed = form.data.get("username") if form.is_bound else request.GET.get("username")
-    context = {"form": form, "next": then, "again": user, "username": typed or (user.email if user else "")}
+    ended = "ended" in request.GET
+    context = {
+        "form": form,
+        "next": then,
+        "again": user,
+        "ended": ended,
+        "username": typed or (user.email if user else ""),
+    }
     response = render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200)
     response["Cache-Control"] = "no-store"
     targets = addresses.origins_on_the_way(then)

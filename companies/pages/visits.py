@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property, wraps
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError, transaction
@@ -37,7 +38,9 @@ def signed_in(page: Page) -> Page:
     @wraps(page)
     def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
-            return to_sign_in(request.get_full_path() if request.method in ("GET", "HEAD") else HOME)
+            if request.method in ("GET", "HEAD"):
+                return to_sign_in(request.get_full_path())
+            return to_sign_in(where_it_stood(request), ended=True)
         response = page(request, *args, **kwargs)
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
@@ -45,8 +48,16 @@ def signed_in(page: Page) -> Page:
     return view
 
 
-def to_sign_in(then: str, *, again: bool = False) -> HttpResponse:
-    return redirect(addresses.sign_in_page(then, again=again))
+def to_sign_in(then: str, *, again: bool = False, ended: bool = False) -> HttpResponse:
+    return redirect(addresses.sign_in_page(then, again=again, ended=ended))
+
+
+def where_it_stood(request: HttpRequest) -> str:
+    """The page of ours whose form was sent, by the word of the browser: a form's own address may show nothing."""
+    stood = urlsplit(request.headers.get("Referer", ""))
+    if stood.netloc != request.get_host() or not stood.path.startswith(HOME):
+        return HOME
+    return f"{stood.path}?{stood.query}" if stood.query else stood.path
 
 
 def person(request: HttpRequest) -> User:

@@ -4,7 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from babel.numbers import format_currency
+from babel.numbers import format_currency, get_currency_symbol
 from django import template
 from django.conf import settings
 from django.utils import timezone
@@ -50,8 +50,19 @@ def day(moment: datetime | None) -> str:
 
 @register.filter
 def money(amount: Decimal | str, currency: str) -> str:
-    """€1,234.50, with the decimals of the currency and a minus sign as wide as the digits; none of zero."""
-    return format_currency(Decimal(amount) or 0, currency, locale="en").replace("-", "\N{MINUS SIGN}")
+    """€1,234.50, with the decimals of the currency and a minus sign as wide as the digits; none of zero.
+
+    A symbol of letters stands apart from the digits, CHF 1,234.50, as CLDR's currencySpacing has it and Babel not.
+    """
+    text = format_currency(Decimal(amount) or 0, currency, locale="en").replace("-", "\N{MINUS SIGN}")
+    symbol = get_currency_symbol(currency, locale="en")
+    return text.replace(symbol, f"{symbol}\N{NARROW NO-BREAK SPACE}", 1) if symbol[-1].isalpha() else text
+
+
+@register.filter
+def grouped(count: int) -> str:
+    """20,000"""
+    return f"{count:,}"
 
 
 @register.simple_tag

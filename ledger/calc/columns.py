@@ -21,7 +21,7 @@ WORDS = {
     "credit": "credit,credit amount,money in,paid in,deposit,deposits,haben,gutschrift,eingang,abono",
     "from_to": "from to,payee,payer,counterparty,counterparty name,partner name,auftraggeber empfanger,"
     "beguenstigter zahlungspflichtiger,begunstigter zahlungspflichtiger,zahlungsbeteiligter,empfanger,"
-    "zahlungspflichtiger,beneficiary,recipient,merchant,name,tiers,contraparte",
+    "zahlungspflichtiger,begunstigter,beguenstigter,auftraggeber,beneficiary,recipient,merchant,name,tiers,contraparte",
     "description": "description,details,purpose,narrative,memo,verwendungszweck,buchungstext,libelle,concepto,"
     "payment reference,reference text,subject,text,reference",
     "currency": "currency,amount currency,wahrung,waehrung,devise,moneda,divisa,ccy",
@@ -113,6 +113,8 @@ def by_words(headings: Sequence[str]) -> dict[str, int]:
 
     >>> by_words(["Buchungstag", "Begünstigter/Zahlungspflichtiger", "Verwendungszweck", "Betrag (EUR)"])
     {'date': 0, 'from_to': 1, 'description': 2, 'amount': 3}
+    >>> by_words(["Datum", "Auftraggeber", "Betrag"])
+    {'date': 0, 'from_to': 1, 'amount': 2}
     """
     plain = [plainly(heading) for heading in headings]
     found: dict[str, int] = {}

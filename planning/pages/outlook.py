@@ -18,6 +18,7 @@ from planning.models import PlannedTransaction, with_overrides
 from planning.occurring import Expected, occurrences_of
 
 MONTHS_AHEAD = 3
+ONE_DAY = dt.timedelta(days=1)
 ZERO = Decimal(0)
 
 
@@ -70,13 +71,14 @@ def coming_of_company(company: Company, *, start: dt.date, end: dt.date, account
     return coming_of(rows, start=start, end=end, accounts=accounts)
 
 
-def months_of(company: Company, *, start: dt.date, end: dt.date, rates: RateTable) -> list[Month]:
-    """What the window's months add up to, as the forecast counts it: settled ones and transit accounts are left out,
-    amounts are worth what they are at ``start``. Raises MissingRate."""
+def months_of(company: Company, *, today: dt.date, end: dt.date, rates: RateTable) -> list[Month]:
+    """What the months add up to, as the forecast counts it: what is dated today is past, settled ones and transit
+    accounts are left out, amounts are worth what they are today. Raises MissingRate."""
+    start = today + ONE_DAY
     sums: dict[dt.date, list[Decimal]] = defaultdict(lambda: [ZERO, ZERO])
     for (day, currency), flows in planned_sums(company, start, end).items():
         for place, amount in enumerate(flows):
-            worth = convert(amount, source=currency, target=company.base_currency, day=start, rates=rates)
+            worth = convert(amount, source=currency, target=company.base_currency, day=today, rates=rates)
             sums[first_of_month(day)][place] += worth
     return [
         Month(month, *(round_half_up(amount, company.base_currency) for amount in sums[month]))
@@ -99,9 +101,9 @@ def in_words(planned: PlannedTransaction) -> str:
     return f"{text}, {planned.end_count} times" if planned.end_count else text
 
 
-def told_months(company: Company, *, start: dt.date, end: dt.date, rates: Any) -> tuple[list[Month], str]:
+def told_months(company: Company, *, today: dt.date, end: dt.date, rates: Any) -> tuple[list[Month], str]:
     """The months, or the currency without a rate."""
     try:
-        return months_of(company, start=start, end=end, rates=rates), ""
+        return months_of(company, today=today, end=end, rates=rates), ""
     except MissingRate as missing:
         return [], missing.currency

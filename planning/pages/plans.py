@@ -12,7 +12,7 @@ from companies.pages.typed import Typed
 from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
-from ledger.calc.months import add_months
+from ledger.calc.months import add_months, first_of_month
 from ledger.pages.words import names_for
 from ledger.rates import rate_table
 from planning import scheduling
@@ -36,7 +36,7 @@ def coming(visit: Visit) -> HttpResponse:
     start, end = outlook.window(visit.today)
     accounts = visible_accounts(visit)
     found = outlook.coming_of_company(visit.company, start=start, end=end, accounts=accounts)
-    months, missing = outlook.told_months(visit.company, start=start, end=end, rates=rate_table())
+    months, missing = outlook.told_months(visit.company, today=visit.today, end=end, rates=rate_table())
     return visit.show(
         "planning/planned.html",
         tab="planned",
@@ -44,6 +44,7 @@ def coming(visit: Visit) -> HttpResponse:
         more=max(len(found) - MOST_SHOWN, 0),
         end=end,
         months=months,
+        under_way=first_of_month(visit.today),
         missing=missing,
         any=bool(found) or PlannedTransaction.objects.of(visit.company.id).exists(),
         writes=visit.may(Permission.PLANNING_WRITE),

@@ -5,7 +5,7 @@ import gzip
 import io
 import re
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -116,6 +116,16 @@ def test_the_file_of_a_chart_has_the_numbers_of_its_table(shown, chart):
     assert f'href="{shown.path}/overview/{chart}.csv?months=12"' in shown.page()
 
 
+@pytest.mark.parametrize("chart", [chart for chart in CHARTS if chart != "accounts"])  # that one is a table only
+def test_every_chart_of_a_full_company_is_drawn_and_says_what_it_is(shown, chart):
+    part = shown.page().split(f'aria-labelledby="{chart}-heading"')[1].split("</section>")[0]
+    title = re.search(rf'<title id="{chart}-title">([^<]+)</title>', part)[1]
+    assert re.search(rf'<svg class="plot[^>]+role="img" aria-labelledby="{chart}-title {chart}-desc"', part)
+    assert re.search(rf'<desc id="{chart}-desc">[^<]{{20,}}</desc>', part)
+    assert f'<caption class="sr">{title} in EUR</caption>' in part
+    assert 'class="withheld"' not in part
+
+
 def test_a_file_has_iso_dates_and_plain_decimals_and_says_what_it_is(shown):
     answer = shown.client.get(f"{shown.path}/overview/cash-balance.csv?months=6")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
@@ -173,8 +183,9 @@ def test_balances_by_day_are_those_of_balance_by_cash_type(shown):
 
 
 def test_balances_of_accounts_are_those_of_account_balance_by_account(shown):
+    since = str(START + timedelta(days=1))
     told = shown.ask(
-        "accountBalanceByAccount", startDate=str(START), endDate=str(TODAY), accountTypes=list(AccountType.values)
+        "accountBalanceByAccount", startDate=since, endDate=str(TODAY), accountTypes=list(AccountType.values)
     )
     found = shown.numbers("accounts")
     total = found.pop("All accounts")
@@ -182,6 +193,26 @@ def test_balances_of_accounts_are_those_of_account_balance_by_account(shown):
         each["accountName"]: [number(each["value"]), number(each["valueChange"])] for each in told.values()
     }
     assert total[0] == sum(shown.numbers("cash-balance")[str(TODAY)])
+
+
+@pytest.mark.parametrize("months", [6, 12, 24])
+def test_accounts_changed_by_what_lies_between_the_first_and_the_last_balance(shown, months):
+    query = f"?months={months}"
+    first, *_, last = [sum(map(plain, cells)) for _, *cells in shown.file("cash-balance", query)[1:]]
+    assert plain(shown.file("accounts", query)[-1][2]) == last - first != 0
+
+
+def test_an_account_that_was_emptied_and_archived_is_among_what_changed(api, alice, acme):
+    old, new = (api.post("accounts", {"name": name, "type": "bank"}).json()["id"] for name in ("Old", "New"))
+    for account, day, amount in ((old, START, "100.00"), (old, TODAY, "-100.00"), (new, TODAY, "100.00")):
+        body = {"accountId": account, "date": str(day), "amountValue": amount}
+        assert api.post("transactions", body).status_code == 201
+    assert api.put(f"accounts/{old}/archive").status_code == 200
+    visitor = Client()
+    visitor.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    answer = visitor.get(f"/app/companies/{acme.id}/overview/accounts.csv")
+    _, *rows = csv.reader(io.StringIO(answer.content.decode()))
+    assert sorted(rows) == [["All accounts", "100.00", "0.00"], ["New", "100.00", "100.00"], ["Old", "0.00", "-100.00"]]
 
 
 def test_flows_are_those_of_forecast_cash_flow_time_series(shown):
@@ -227,6 +258,14 @@ def test_plan_against_actual_adds_up_profit_and_loss(shown):
     assert "Revenue" in planned
     for actual, plan, share, *_ in planned.values():
         assert abs(share - actual * 100 / plan) <= Decimal("0.005")
+
+
+def test_one_word_is_one_number(shown):
+    """The bars leave out what is beside the business, so what is left of them is no line of the plan's."""
+    assert shown.file("revenue-expenses")[0][-1] == "Operating result (EUR)"
+    operating = shown.numbers("revenue-expenses")[f"{MONTH:%Y-%m}"][-1]
+    plan = shown.numbers("plan-actual")
+    assert operating + plan["Non-operating"][0] == plan["Result"][0]
 
 
 def test_recurring_revenue_is_that_of_monthly_data(shown):

@@ -8,6 +8,7 @@ from django.test import Client
 
 from companies.models import Membership
 from companies.permissions import Role
+from ledger import accounts, booking
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -125,6 +126,34 @@ def test_runway_is_cash_over_what_the_last_whole_months_burnt(api, alice, acme, 
     assert figures(page(alice, acme))["Runway"] == ["17 months", "at −€500 a month, 3-month average"]
 
 
+def test_cash_below_zero_lasts_no_month_whatever_came_in(api, alice, acme, bank):
+    book(api, bank, "300.00", MONTH - timedelta(days=5))
+    book(api, bank, "-400.00", TODAY)
+    assert figures(page(alice, acme))["Runway"] == ["0 months", "cash is below zero"]
+
+
+def test_a_figure_too_long_to_be_read_at_a_glance_is_told_in_short(api, alice, acme, bank):
+    book(api, bank, "123456789.50", TODAY)
+    assert figures(page(alice, acme))["Cash"][0] == "€123,456,790"
+    book(api, bank, "987654321012345.67", TODAY)
+    html = page(alice, acme)
+    assert figures(html)["Cash"][0] == "€988T"
+    assert rows(section(html, "Accounts"))["All accounts"][0] == "987,654,444,469,135.17"
+
+
+def test_axes_have_no_room_for_a_currency_of_letters(alice):
+    zurich = factories.company(name="Zurich", base_currency="CHF")
+    member = factories.member(zurich, "ueli@zurich.example")
+    bank = accounts.open_account(company=zurich, stamp=factories.stamp(), values={"type": "bank", "name": "Main"})
+    values = {"account_id": bank.id, "date": TODAY, "amount_value": "12500"}
+    booking.book(company=zurich, stamp=factories.stamp(), values=values)
+    html = page(member, zurich)
+    assert figures(html)["Cash"][0] == "CHF\u202f12,500"
+    ticks = re.findall(r"<text[^>]*>([^<]+)</text>", section(html, "Cash balance").split('class="plot"')[0])
+    assert ticks
+    assert not any("CHF" in tick for tick in ticks)
+
+
 def test_nobody_runs_out_who_earns_more_than_they_spend(api, alice, acme, bank):
     book(api, bank, "300.00", MONTH - timedelta(days=5))
     assert figures(page(alice, acme))["Runway"] == ["No burn", "+€100 a month, 3-month average"]
@@ -146,9 +175,40 @@ def test_yen_have_no_decimals(alice):
 
 def test_a_company_without_anything_has_its_page(alice, acme):
     html = page(alice, acme)
-    assert [title for title in TITLES if f"{title}</title>" in html] == TITLES
+    assert [title for title in TITLES if f"{title}</h2>" in html] == TITLES
     assert rows(section(html, "Accounts")) == {"All accounts": ["0.00", "0.00"]}
     assert figures(html)["Runway"] == ["–", "no movements yet"]
+
+
+def first_step(html):
+    """(what is offered, the addresses it leads to) before the figures."""
+    part = html.split('id="first-step">')
+    return (
+        (part[1].split("</h2>")[0], re.findall(r'href="([^"]+)"', part[1].split("</section>")[0])) if part[1:] else None
+    )
+
+
+def test_whoever_may_is_shown_what_to_do_first_and_then_next(api, alice, bob, acme):
+    path = f"/app/companies/{acme.id}"
+    assert first_step(page(alice, acme)) == ("Start with an account", [f"{path}/accounts/new"])
+    assert first_step(page(bob, acme)) == ("Start with an account", [])
+    bank = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    ways = [f"{path}/imports/new", f"{path}/transactions/new"]
+    assert first_step(page(alice, acme)) == ("Bring in what happened", ways)
+    assert first_step(page(bob, acme)) == ("Bring in what happened", [])
+    book(api, bank, "5.00", TODAY)
+    assert first_step(page(alice, acme)) is None
+
+
+def test_where_there_is_nothing_to_draw_it_says_so_and_where_numbers_come_from(api, alice, acme, bank):
+    book(api, bank, "1000.00", TODAY)
+    html = page(alice, acme)
+    drawn = {title for title in TITLES if 'class="plot"' in section(html, title)}
+    assert drawn == {*CASH}
+    assert "Categories are given under Transactions." in section(html, "Revenue and expenses")
+    assert "Subscriptions are made and imported through the API." in section(html, "Committed MRR")
+    assert 'class="legend"' not in section(html, "MRR movements")
+    assert rows(section(html, "MRR movements"))  # the numbers are there all the same
 
 
 @pytest.mark.parametrize(("months", "shown"), [(6, 6), (12, 12), (24, 24)])
@@ -169,7 +229,7 @@ def test_other_spans_are_not_found(alice, acme, query):
 def test_a_chart_says_what_it_is_and_its_numbers_stand_below(api, alice, acme, bank):
     book(api, bank, "1000.00", TODAY)
     html = page(alice, acme)
-    for title in TITLES:
+    for title in CASH:
         shown = section(html, title)
         assert re.search(r'<svg class="plot"[^>]+role="img" aria-labelledby="([\w-]+)-title \1-desc"', shown)
         assert f">{title}</title>" in shown
@@ -222,8 +282,8 @@ def test_sections_that_one_may_not_see_say_so(api, acme, bank, permission, hidde
     dan = factories.member(acme, "dan@acme.example", role=Role.VIEWER, permissions=others)
     html = page(dan, acme)
     assert f"it needs the permission {permission}." in html
-    drawn = {title for title in TITLES if f">{title}</title>" in html}
-    assert drawn == set(TITLES) - hidden
+    shown = {title for title in TITLES if f">{title} in EUR</caption>" in html}
+    assert shown == set(TITLES) - hidden
     assert ("4,711" in html) is (permission != "balances:read")
 
 

@@ -32,8 +32,8 @@ CONTRAST = """
 
 
 @pytest.fixture
-def busy():
-    """A company with money that came and went over some months, and its owner."""
+def busy(make_api):
+    """A company with money that came and went over some months and a customer who pays monthly, and its owner."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme = factories.company(name="Acme", owner=owner)
     stamp = factories.stamp()
@@ -43,6 +43,14 @@ def busy():
         for amount in ("1500.00", "-900.00"):
             values = {"account_id": bank.id, "date": today - timedelta(days=back), "amount_value": amount}
             booking.book(company=acme, stamp=stamp, values=values)
+    api = make_api(acme)
+    sales = next(row["id"] for row in api.get("categories").json() if row["systemKey"] == "revenueRecurring")
+    selection = {"mode": "filter", "filter": {"direction": "in"}}
+    assert api.post("transactions/categorize", {"selection": selection, "categoryId": sales}).json()["affected"] == 20
+    customer = {"customerId": str(factories.customer(acme).id)}
+    event = {"effectiveDate": str(add_months(today, -3)), "amountValue": "90.00", "amountCurrency": "EUR"}
+    event["subscriptionId"] = api.post("subscriptions", customer).json()["id"]
+    assert api.post("subscription_events", event).status_code == 201
     return acme, owner
 
 
@@ -123,6 +131,25 @@ def test_nothing_is_wider_than_the_window(page, live_server, busy, complaints, w
     page.set_viewport_size({"width": width, "height": 800})
     open_page(page, live_server, busy, "?months=24")
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+# Names below a chart that touch their neighbour.
+TOUCHING = """
+() => [...document.querySelectorAll(".plot")].flatMap((plot) => {
+  const names = [...plot.querySelectorAll(".x-label text:not(.year)")].map((each) => each.getBoundingClientRect())
+    .filter((box) => box.width).sort((one, other) => one.left - other.left);
+  return names.slice(1).filter((box, index) => box.left < names[index].right + 2)
+    .map(() => plot.getAttribute("aria-label"));
+})
+"""
+
+
+@pytest.mark.parametrize("months", [6, 12, 24])
+def test_no_name_below_a_chart_touches_the_next(page, live_server, busy, months):
+    open_page(page, live_server, busy, f"?months={months}")
+    for width in (1280, 1024, 768, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(TOUCHING) == [], width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -124,6 +124,22 @@ def test_one_goes_on_to_where_one_wanted(visitor, alice, acme):
     assert sign_in(visitor, alice, then=f"/app/companies/{acme.id}?x=1")["Location"].endswith("?x=1")
 
 
+def test_whoever_sends_a_form_after_the_session_ended_is_told_and_led_back_to_it(visitor, alice, acme):
+    stood = f"/app/companies/{acme.id}/settings/members"
+    form = {"csrfmiddlewaretoken": csrf(visitor.get(IN))}
+    sent = visitor.post(f"{stood}/{acme.id}/remove", form, headers={"Referer": f"http://testserver{stood}"})
+    told = visitor.get(sent["Location"])
+    assert "Your session had ended, so nothing was saved." in told.content.decode()
+    assert f'name="next" value="{stood}"' in told.content.decode()
+
+
+@pytest.mark.parametrize("stood", ["https://elsewhere.example/app/", "http://testserver/companies", ""])
+def test_a_form_that_stood_elsewhere_leads_to_the_companies(stood, visitor, acme):
+    form = {"csrfmiddlewaretoken": csrf(visitor.get(IN))}
+    sent = visitor.post("/app/password", form, headers={"Referer": stood})
+    assert sent["Location"] == f"{IN}?next=%2Fapp%2F&ended=1"
+
+
 def test_who_is_signed_in_already_goes_on(visitor, alice):
     sign_in(visitor, alice)
     assert visitor.get(IN, {"next": "/app/password"})["Location"] == "/app/password"

@@ -2,6 +2,7 @@
 
 import io
 from datetime import UTC, datetime
+from html import unescape
 
 import psycopg
 import pytest
@@ -221,6 +222,17 @@ def test_the_log_is_told_in_words_and_in_pages(owner, api, acme, django_assert_m
         second = owner.get(f"{page(acme, 'settings/activity')}?cursor={first.context['cursor']}")
     assert "Group 9<" in second.content.decode()
     assert owner.get(f"{page(acme, 'settings/activity')}?cursor=x").status_code == 404
+
+
+def test_the_log_says_lists_and_truths_as_people_do(owner, api, acme):
+    owner.post(page(acme, "settings/api-keys/new"), {"name": "Nightly", "preset": "read", "expiry": "90"})
+    api.post("categories", {"name": "Books", "plTypes": ["ga", "pd"]})
+    text = unescape(owner.get(page(acme, "settings/activity")).content.decode())
+    assert "API key created" in text
+    assert "pl types: pd, ga<" in text
+    assert "system: no<" in text
+    assert "['" not in text
+    assert "False" not in text
 
 
 # ---------------------------------------------------------------------------------------------- notifications

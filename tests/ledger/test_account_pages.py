@@ -66,6 +66,12 @@ def test_accounts_stand_in_their_groups_with_what_they_hold_today(viewer, api, b
     assert "All active accounts €75.00" in seen
 
 
+def test_a_currency_of_letters_stands_apart_from_its_amount(viewer, books, acme):
+    francs = books.account(name="Francs", defaultCurrency="CHF")
+    books.book(francs, "-1234.50", str(TODAY), amountCurrency="CHF")
+    assert "Francs Bank cash −CHF 1,234.50 " in text_of(viewer.get(page(acme)))
+
+
 def test_balances_are_those_of_the_api(viewer, api, books, bank, acme):
     books.book(bank, "12.34", str(TODAY))
     window = {"startDate": str(TODAY), "endDate": str(TODAY)}

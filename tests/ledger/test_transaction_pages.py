@@ -146,6 +146,13 @@ def test_an_empty_list_says_what_to_do_next(pages, pages_of, bob, acme, three):
     assert "New transaction" not in text_of(pages_of(bob, acme).get())
 
 
+def test_without_an_account_the_way_leads_to_one_first(pages, acme):
+    text = pages.get().content.decode()
+    assert f'href="/app/companies/{acme.id}/accounts/new"' in text
+    assert "open one first" in text
+    assert "<select" not in text
+
+
 def test_queries_do_not_grow_with_rows(pages, books, bank, acme):
     def cost():
         with CaptureQueriesContext(

@@ -344,3 +344,56 @@ def test_everyone_is_told_in_one_statement(acme, alice, ann, stamp, django_asser
 def test_an_unknown_type_cannot_be_stored(acme, alice, stamp):
     with pytest.raises(IntegrityError), transaction.atomic():
         Notification(company=acme, type="gossip", recipient=alice, payload={}).stamp_new(stamp).save()
+
+
+@pytest.mark.parametrize(
+    ("counts", "title", "body"),
+    [
+        ((20_000, 0, 0), "20,000 transactions imported", "20,000 transactions were stored."),
+        ((1, 1, 0), "1 transaction imported", "1 transaction was stored. 1 was there already."),
+        (
+            (0, 1_200, 3),
+            "0 transactions imported",
+            "0 transactions were stored. 1,200 were there already. 3 are dated before the books start.",
+        ),
+    ],
+)
+def test_an_import_is_told_in_words_and_without_what_there_was_none_of(acme, stamp, alice, counts, title, body):
+    hers = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    count, duplicates, too_old = counts
+    telling.import_finished(
+        company_id=acme.id,
+        stamp=hers,
+        import_id=uuid4(),
+        count=count,
+        duplicates=duplicates,
+        skipped_before_data_start=too_old,
+    )
+    payload = Notification.objects.get(type="import.finished").payload
+    assert (payload["title"], payload["body"]) == (title, body)
+
+
+def test_amounts_and_days_are_told_as_on_the_pages(acme, alice, stamp):
+    hers = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id)
+    day, amount = date(2026, 12, 5), Decimal("-1234.5")
+    telling.cash_below_zero(company_id=acme.id, stamp=hers, day=day, amount=amount, currency="EUR")
+    told = Notification.objects.get(type="cash.belowZero").payload["body"]
+    assert told == "By the plan, cash is −€1,234.50 on 5 Dec 2026."
+
+
+def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, stamp):
+    hers, account = Stamp(time=stamp.time, actor=str(alice.id), user_id=alice.id), uuid4()
+    factories.member(acme, "new@acme.example")
+    telling.member_joined(membership=Membership.objects.of(acme.id).latest("id"), stamp=hers)
+    telling.balance_mismatch(
+        company_id=acme.id,
+        stamp=hers,
+        account_id=account,
+        account_name="Main",
+        reported=Decimal("1.00"),
+        calculated=Decimal("2.00"),
+        currency="EUR",
+    )
+    links = {row.type: row.payload["link"].partition(f"/companies/{acme.id}")[2] for row in Notification.objects.all()}
+    assert links["member.joined"] == "/settings/members"
+    assert links["balance.mismatch"] == f"/accounts/{account}"

@@ -87,6 +87,17 @@ def test_months_add_up_to_what_the_forecast_says(viewer, api, acme, account, ren
     assert f"{NEXT:%b %Y} €0.00 €{out['value']:,.2f}" in text_of(viewer.get(page(acme)))
 
 
+def test_what_is_due_today_is_listed_and_no_part_of_the_forecast_nor_of_the_months(viewer, api, acme, account):
+    body = {"accountId": account, "name": "Due", "startDate": str(TODAY), "amountValue": "-70"}
+    api.post("planned_transactions", body)
+    told = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(NEXT), "interval": "month"}).json()
+    assert {each["value"] for each in told["plannedOutflow"]} == {0}
+    seen = text_of(viewer.get(page(acme)))
+    assert f"{day(TODAY)} Due Main −€70.00" in seen
+    assert "Out" in seen
+    assert "€70.00 −€70.00" not in seen
+
+
 def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, api, acme, account, monkeypatch):
     body = {"accountId": account, "name": "USD", "startDate": str(NEXT), "amountValue": "-10", "amountCurrency": "USD"}
     api.post("planned_transactions", body)
