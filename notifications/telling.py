@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.conf import settings
 
+from companies.amounts import money
 from companies.models import ApiKey, Membership, Stamp
-from companies.templatetags.pages import money
 from notifications.models import Notification, NotificationType
 
 

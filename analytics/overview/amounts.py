@@ -5,11 +5,9 @@ from functools import cache
 
 from babel.numbers import format_currency, get_currency_symbol
 
+from companies.amounts import LOCALE, MINUS, gap
 from ledger.calc.money import minor_units, round_half_up
 
-LOCALE = "en"
-NARROW_SPACE = "\u202f"
-MINUS = "\u2212"
 UNITS = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "k"))
 DIGITS = 3  # that count in a short amount
 GLANCE = 14  # characters that a key figure has room for
@@ -17,10 +15,9 @@ GLANCE = 14  # characters that a key figure has room for
 
 @cache
 def pattern(currency: str, decimals: int, unit: str) -> str:
-    """The locale's pattern; letters stand apart from digits (CLDR's currencySpacing, which Babel does not know)."""
-    apart = NARROW_SPACE if get_currency_symbol(currency, locale=LOCALE)[-1].isalpha() else ""
+    """The locale's pattern."""
     digits = f"#,##0.{'0' * decimals}" if decimals else "#,##0"
-    return f"¤{apart}{digits}{unit and repr(unit)}"
+    return f"¤{gap(currency)}{digits}{unit and repr(unit)}"
 
 
 def priced(size: Decimal, currency: str, *, decimals: int = 0, unit: str = "") -> str:
@@ -69,7 +66,8 @@ def on_axis(amount: Decimal, currency: str) -> str:
     >>> on_axis(Decimal(-12500), "EUR"), on_axis(Decimal(-12500), "CHF")
     ('−€12.5k', '−12.5k')
     """
-    return compact(amount, currency).replace(f"{get_currency_symbol(currency, locale=LOCALE)}{NARROW_SPACE}", "")
+    apart, text = gap(currency), compact(amount, currency)
+    return text.replace(f"{get_currency_symbol(currency, locale=LOCALE)}{apart}", "") if apart else text
 
 
 def compact(amount: Decimal, currency: str, *, plus: bool = False) -> str:

@@ -8,9 +8,10 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from analytics.cash_flow import Forecast
-from analytics.overview.amounts import MINUS, brief, compact, percent
+from analytics.overview.amounts import brief, compact, percent
 from analytics.overview.facts import Facts
 from companies.access import Access
+from companies.amounts import MINUS
 from companies.models import Company
 from companies.permissions import Permission
 from ledger import committed

@@ -1,20 +1,20 @@
 """Small words of the templates."""
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
-from babel.numbers import format_currency, get_currency_symbol
 from django import template
 from django.conf import settings
 from django.utils import timezone
 from django.utils.html import format_html
 
+from companies.amounts import money
 from companies.models import new_id
 from companies.pages.repeated import FIELD
 from companies.pages.typed import Typed
 
 register = template.Library()
+register.filter("money", money)
 TONES = 6
 STEPS = ((60, "minute", 60), (24, "hour", 3600), (30, "day", 86400), (12, "month", 30 * 86400))
 
@@ -46,17 +46,6 @@ def ago(moment: datetime | None) -> str:
 def day(moment: datetime | None) -> str:
     """31 Jan 2026"""
     return f"{moment:%-d %b %Y}" if moment else "never"
-
-
-@register.filter
-def money(amount: Decimal | str, currency: str) -> str:
-    """€1,234.50, with the decimals of the currency and a minus sign as wide as the digits; none of zero.
-
-    A symbol of letters stands apart from the digits, CHF 1,234.50, as CLDR's currencySpacing has it and Babel not.
-    """
-    text = format_currency(Decimal(amount) or 0, currency, locale="en").replace("-", "\N{MINUS SIGN}")
-    symbol = get_currency_symbol(currency, locale="en")
-    return text.replace(symbol, f"{symbol}\N{NARROW NO-BREAK SPACE}", 1) if symbol[-1].isalpha() else text
 
 
 @register.filter

@@ -10,6 +10,7 @@ from babel.numbers import format_decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
+import companies.amounts
 from analytics.calc import charts
 from analytics.calc.scales import nice_step, scale_of, ticks
 from analytics.overview import amounts as written
@@ -236,5 +237,5 @@ def test_symbols_are_the_locales_and_letters_stand_apart(currency, expected):
 
 
 def test_the_examples_of_written_amounts_are_true():
-    assert doctest.testmod(written).failed == 0
+    assert [doctest.testmod(each).failed for each in (written, companies.amounts)] == [0, 0]
     assert percent(D("0.5")) == "50.0 %"
