@@ -88,7 +88,7 @@ def test_open_is_what_its_parts_do_not_add_up_to_and_legs_name_each_other(writte
     )
 
 
-def test_the_log_has_one_row_for_each_acknowledged_change_and_none_for_a_refusal(written):
+def test_the_log_has_one_row_for_each_acknowledged_change_and_none_for_what_changed_nothing(written):
     logged = dict(
         written.service.rows(
             "SELECT request_id, count(*) FROM companies_auditentry WHERE company_id = %s AND request_id LIKE 'w%%' "
@@ -106,7 +106,7 @@ def test_the_log_has_one_row_for_each_acknowledged_change_and_none_for_a_refusal
             assert sum(rows) == 1, act
         else:
             assert set(rows) == {1}, act
-    assert not set(written.refused) & set(logged)
+    assert not set(written.idle) & set(logged)
 
 
 def test_every_import_is_there_wholly_or_was_undone_wholly(written):

@@ -37,7 +37,7 @@ class Shared:
     events: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     acknowledged: dict[str, str] = field(default_factory=dict)  # request id of a change → what was changed how
-    refused: list[str] = field(default_factory=list)
+    idle: list[str] = field(default_factory=list)  # request ids of what was refused, or had nothing to change
     counts: Counter[tuple[str, int]] = field(default_factory=Counter)
     surprises: list[Any] = field(default_factory=list)
     numbers: Any = field(default_factory=itertools.count)
@@ -72,12 +72,13 @@ class Writer:
         answer = self.caller.ask(method, shared.service.path(path), body, X_Request_Id=request, **headers)
         changes = method != "GET"
         shared.counts[f"{method} {path.split('/')[0].split('?')[0]}", answer.status] += 1
+        without_effect = answer.fine and isinstance(answer.body, dict) and answer.body.get("affected") == 0
+        if changes and (without_effect or not answer.fine):
+            shared.idle.append(request)
+        elif changes:
+            shared.acknowledged[request] = f"{method} {path}"
         if answer.fine:
-            if changes:
-                shared.acknowledged[request] = f"{method} {path}"
             return answer
-        if changes:
-            shared.refused.append(request)
         if not codes_of(answer) & but:
             shared.surprises.append((method, path, body, answer.status, answer.body))
         return None
