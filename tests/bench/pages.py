@@ -5,11 +5,9 @@ Run with ``make bench`` or ``python -m tests.bench.pages``. Every figure is a ra
 
 import io
 import sys
-from collections.abc import Callable
-from typing import Any
 
 from tests.bench.figures import AT_MOST, figure
-from tests.bench.served import seconds, served
+from tests.bench.served import alternating, seconds, served
 
 COUNT, MONTHS = 20_000, 36
 GOAL_PAGE, GOAL_QUERIES, GOAL_DEMO = 100, 30, 15  # times select 1, statements, seconds
@@ -86,7 +84,7 @@ def page() -> None:
             with CaptureQueriesContext(connection) as sent:
                 act()
                 statements = len(sent)
-            asked, empty, nothing = quickest(act, lambda: client.get("/app/password"), ones, rounds=ROUNDS)
+            asked, empty, nothing = alternating(act, lambda: client.get("/app/password"), ones, rounds=ROUNDS)
             nothing /= MANY
             behind = (
                 f"{1000 * asked:.1f} ms, {asked / empty:.1f} × a page without figures; {statements} statements of "
@@ -94,12 +92,6 @@ def page() -> None:
             )
             title = f"company page of the demonstration, {months} months, {when}"
             figure(title, asked / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
-
-
-def quickest(*acts: Callable[[], Any], rounds: int) -> list[float]:
-    """The shortest time of each act: what it takes where nobody else is in the way. They take turns."""
-    taken = [[seconds(act) for act in acts] for _ in range(rounds)]
-    return [min(times) for times in zip(*taken, strict=True)]
 
 
 if __name__ == "__main__":
