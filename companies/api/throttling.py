@@ -62,7 +62,12 @@ class Counters:
 
     def __init__(self, path: Path):
         self.file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        self.memory = mmap.mmap(self.file if has_room(self.file) else -1, BYTES)
+        fcntl.lockf(self.file, fcntl.LOCK_EX)  # of two that begin together one would clear what the other counted
+        try:
+            roomy = has_room(self.file)
+        finally:
+            fcntl.lockf(self.file, fcntl.LOCK_UN)
+        self.memory = mmap.mmap(self.file if roomy else -1, BYTES)
         self.lock = threading.Lock()  # the file's lock is per process
 
     def add(self, name: str, window: int) -> int:

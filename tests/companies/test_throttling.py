@@ -103,7 +103,8 @@ def test_threads_count_without_losing_one(tmp_path):
     assert counters.add("k", 7) == 8 * 500 + 1
 
 
-def hammer(path, names):
+def hammer(path, names, together):
+    together.wait()  # none may clear what another has counted already
     counters = Counters(path)
     for _ in range(500):
         for name in names:
@@ -113,7 +114,8 @@ def hammer(path, names):
 def test_processes_count_as_one(tmp_path):
     names = [f"apiKey:{n}" for n in range(5)]
     context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=hammer, args=(tmp_path / "c", names)) for _ in range(4)]
+    together = context.Barrier(4)
+    processes = [context.Process(target=hammer, args=(tmp_path / "c", names, together)) for _ in range(4)]
     for process in processes:
         process.start()
     for process in processes:
