@@ -1,4 +1,4 @@
-"""Amounts as people read them in a sentence or a list."""
+"""Amounts and counts as people read them in a sentence or a list."""
 
 from decimal import Decimal
 
@@ -25,3 +25,8 @@ def money(amount: Decimal | str, currency: str) -> str:
     text = format_currency(Decimal(amount) or 0, currency, locale=LOCALE).replace("-", MINUS)
     symbol = get_currency_symbol(currency, locale=LOCALE)
     return text.replace(symbol, f"{symbol}{gap(currency)}", 1)
+
+
+def counted(count: int, noun: str) -> str:
+    """1 transaction, 2,000 transactions"""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from companies.amounts import money
+from companies.amounts import counted, money
 from companies.models import ApiKey, Membership, Stamp
 from notifications.models import Notification, NotificationType
 
@@ -157,18 +157,13 @@ def app_revoked(*, consent: Any, stamp: Stamp) -> None:
 # ---------------------------------------------------------------------------------------------- money
 
 
-def transactions(count: int) -> str:
-    """1 transaction, 20,000 transactions"""
-    return f"{count:,} transaction{'' if count == 1 else 's'}"
-
-
 def were(count: int) -> str:
     return "was" if count == 1 else "were"
 
 
 def stored(*, count: int, duplicates: int, too_old: int) -> str:
     """What became of the rows of an import; nothing is said of what there was none of."""
-    parts = [f"{transactions(count)} {were(count)} stored."]
+    parts = [f"{counted(count, 'transaction')} {were(count)} stored."]
     if duplicates:
         parts.append(f"{duplicates:,} {were(duplicates)} there already.")
     if too_old:
@@ -178,7 +173,7 @@ def stored(*, count: int, duplicates: int, too_old: int) -> str:
 
 def removed(count: int, *, changed: int) -> str:
     since = f" {changed:,} of them had been changed since." if changed else ""
-    return f"{transactions(count)} {were(count)} removed.{since}"
+    return f"{counted(count, 'transaction')} {were(count)} removed.{since}"
 
 
 def import_finished(
@@ -189,7 +184,7 @@ def import_finished(
         company_id=company_id,
         stamp=stamp,
         type=NotificationType.IMPORT_FINISHED,
-        title=f"{transactions(count)} imported",
+        title=f"{counted(count, 'transaction')} imported",
         body=stored(count=count, duplicates=duplicates, too_old=skipped_before_data_start),
         link=page(company_id, IMPORTS_PAGE),
         entity_type="import",

@@ -61,11 +61,8 @@ def sum_by_bucket(
     >>> [str(value) for value in found.values()]
     ['5', '0', '2']
     """
-    by_day: dict[date, Decimal] = {}
-    for day, amount in flows:
-        by_day[day] = WIDE.add(by_day[day], amount) if day in by_day else amount
     sums = dict.fromkeys(axis(start, end, interval), ZERO)
-    for day, amount in by_day.items():
+    for day, amount in flows:
         if start <= day <= end:
             point = bucket(day, interval)
             sums[point] = WIDE.add(sums[point], amount)

@@ -20,7 +20,7 @@ class SentBefore(Conflict):
 
 
 def only_once(request: HttpRequest, *, now: datetime) -> None:
-    """Call in the form's transaction, which the refusal undoes and whose end it outlives. Raises SentBefore.
+    """Call in the form's transaction: the refusal undoes it, and what is undone is not remembered. Raises SentBefore.
 
     The same form with other words in it, as after going back to it, is another one. Two that come at the same moment
     wait for each other at the unique key.

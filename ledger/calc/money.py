@@ -54,10 +54,9 @@ def minor_units(currency: str) -> int:
 
 def smallest_unit(currency: str) -> Decimal:
     """The smallest amount of the currency, such as 0.01. Raises UnknownCurrency."""
-    try:
-        return _SMALLEST[currency]
-    except KeyError:
-        raise UnknownCurrency(f"{currency!r} is not a known currency.") from None
+    if currency not in _SMALLEST:
+        minor_units(currency)
+    return _SMALLEST[currency]
 
 
 def round_half_up(amount: Decimal, currency: str) -> Decimal:

@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
+from companies.amounts import counted
 from companies.errors import FieldErrors
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit
@@ -17,7 +18,7 @@ from ledger.calc.recognition import DateRule
 from ledger.pages.changes import ledger_change, parsed, show_refusal
 from ledger.pages.counterparties import counterparty_called
 from ledger.pages.listing import asked, show_list
-from ledger.pages.words import counted, of_line
+from ledger.pages.words import of_line
 from ledger.serializers import transactions as shapes
 from ledger.serializers.selections import MOST_IDS, SelectionShape, selected
 

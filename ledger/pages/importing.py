@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from companies.amounts import counted
 from companies.errors import FieldErrors, Invalid, Refusal, TooLarge
 from companies.models import id_from
 from companies.pages.visits import Visit, company_page
@@ -23,7 +24,6 @@ from ledger.importing import Outcome, import_transactions
 from ledger.models import Account, Source
 from ledger.pages.changes import ledger_change
 from ledger.pages.columns_form import ColumnsForm, as_sent
-from ledger.pages.words import counted
 
 SHOWN_ROWS = 10
 SHOWN_BAD_ROWS = 100

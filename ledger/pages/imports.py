@@ -6,13 +6,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 
+from companies.amounts import counted
 from companies.pages.activity import names
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger import undoing
 from ledger.models import ImportBatch
 from ledger.pages.changes import ledger_change
-from ledger.pages.words import counted
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ)

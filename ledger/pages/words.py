@@ -46,11 +46,6 @@ def in_choices(words: dict[Any, str]) -> Choices:
     return [(str(value), label) for value, label in words.items()]
 
 
-def counted(count: int, noun: str) -> str:
-    """1 transaction, 2,000 transactions"""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 @dataclass(frozen=True, slots=True)
 class Names:
     """A company's accounts and categories in their order, as far as the viewer may see them."""

@@ -31,11 +31,9 @@ def meanwhile(monkeypatch):
 
 
 @pytest.fixture
-def payment(api):
+def payment(api, books, bank):
     """Imports one payment with its category."""
-    account = api.post("accounts", {"type": "bank", "name": "Main", "defaultCurrency": "EUR"}).json()["id"]
-    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
-    item = {"accountId": account, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": category}
+    item = {"accountId": bank, "date": "2026-11-18", "amountValue": "-100.00", "categoryId": books.category("hosting")}
     return lambda: api.post("transactions/import", {"transactions": [item]})
 
 
