@@ -5,21 +5,32 @@ and nonCash together are the account balances of the same day to the cent.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import reduce
+from operator import add
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
 from companies.models import Company
-from ledger.balances import ZERO, ByCurrency, balances_on, in_base
-from ledger.calc.fx import RateTable
+from ledger.accounts.balances import ZERO, ByCurrency, balances_on, in_base
+from ledger.calc.fx import RateTable, at_rate
+from ledger.calc.money import WIDE, round_half_up
 from ledger.models import Account, AccountType
 
 ONE_DAY = timedelta(days=1)
 SHOWN_TYPES = (AccountType.BANK, AccountType.CASH)
+
+
+TOGETHER = {True: "cash", False: "other"}
+"""What the accounts in the base currency are called together, by whether they count as cash."""
+Changes = dict[int, Decimal]
+"""By the day's number."""
+Pair = tuple[Decimal, Decimal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,78 +57,130 @@ class Point:
 
 
 def by_account(
+    *, company: Company, start: date, end: date, today: date, types: Iterable[str], rates: RateTable
+) -> list[AccountBalance]:
+    """The accounts of the given types: active ones, and archived ones while their value is not zero."""
+    last, before = min(end, today), min(start - ONE_DAY, today)
+    now = balances_on(company_id=company.id, day=last)
+    then = balances_on(company_id=company.id, day=before)
+    rows = Account.objects.of(company.id).filter(type__in=types).in_order()
+    found = changed(rows, company=company, now=(last, now), then=(before, then), rates=rates)
+    return [each for account, each in zip(rows, found, strict=True) if each.value or not account.archived]
+
+
+Held = tuple[date, Mapping[UUID, ByCurrency]]
+"""A day, and what each account holds at its end."""
+
+
+def changed(
+    rows: Iterable[Account], *, company: Company, now: Held, then: Held, rates: RateTable
+) -> list[AccountBalance]:
+    """What each of the accounts is worth on one day and was on another. Raises MissingRate."""
+    (last, now_held), (before, then_held) = now, then
+    return [
+        AccountBalance(
+            account_id=account.id,
+            account_name=account.name,
+            value=in_base(now_held.get(account.id, {}), base=company.base_currency, day=last, rates=rates),
+            previous=in_base(then_held.get(account.id, {}), base=company.base_currency, day=before, rates=rates),
+        )
+        for account in rows
+    ]
+
+
+def cash_on(*, company: Company, day: date, rates: RateTable) -> Decimal:
+    """What lies on the accounts that count as cash at the end of a day. Raises MissingRate."""
+    held = balances_on(company_id=company.id, day=day)
+    cash = Account.objects.of(company.id).cash().values_list("id", flat=True)
+    worth = (in_base(held.get(account, {}), base=company.base_currency, day=day, rates=rates) for account in cash)
+    return round_half_up(sum(worth, start=ZERO), company.base_currency)
+
+
+# Accounts that never held anything but the base currency are worth what they hold, nothing is rounded: they are one.
+_CHANGES = """
+    SELECT CASE WHEN account_id IN (
+                    SELECT account_id FROM ledger_monthmovement
+                     WHERE company_id = %(company)s AND currency <> %(base)s
+                ) THEN account_id::text END, account_id = ANY (%(cash)s), currency, date - %(start)s, sum(amount)
+      FROM ledger_daymovement
+     WHERE company_id = %(company)s AND date > %(start)s AND date <= %(end)s AND amount <> 0
+     GROUP BY 1, 2, 3, 4
+"""
+
+
+def by_cash_type(
     *,
     company: Company,
     start: date,
     end: date,
     today: date,
-    types: Iterable[str],
     rates: RateTable,
-    emptied: bool = False,
-) -> list[AccountBalance]:
-    """The accounts of the given types: active ones, and archived ones while their value is not zero.
+    accounts: Collection[UUID] | None = None,
+    held_then: Mapping[UUID, ByCurrency] | None = None,
+) -> list[Point]:
+    """One point a day up to today: accounts that count as cash, and all others; archived ones too.
 
-    ``emptied`` adds archived ones that held something before the window: without them the changes do not add up.
+    Where ``accounts`` are given they are taken for cash; ``held_then`` is what all of them held at the end of
+    ``start``, where it was read already.
     """
-    last, before = min(end, today), min(start - ONE_DAY, today)
-    now_held = balances_on(company_id=company.id, day=last)
-    then_held = balances_on(company_id=company.id, day=before)
-    shown = []
-    for account in Account.objects.of(company.id).filter(type__in=types).in_order():
-        value = in_base(now_held.get(account.id, {}), base=company.base_currency, day=last, rates=rates)
-        previous = in_base(then_held.get(account.id, {}), base=company.base_currency, day=before, rates=rates)
-        if value or not account.archived or (emptied and previous):
-            shown.append(AccountBalance(account.id, account.name, value, previous))
-    return shown
-
-
-_CHANGES = """
-    SELECT date, account_id::text, currency, amount FROM ledger_daymovement
-     WHERE company_id = %s AND date BETWEEN %s AND %s AND amount <> 0 ORDER BY date
-"""
-
-
-def by_cash_type(*, company: Company, start: date, end: date, today: date, rates: RateTable) -> list[Point]:
-    """One point a day up to today: accounts that count as cash, and all others; archived ones too."""
     end = min(end, today)
     if end < start:
         return []
-    cash_accounts = set(map(str, Account.objects.of(company.id).cash().values_list("id", flat=True)))
-    held = {str(account): found for account, found in balances_on(company_id=company.id, day=start - ONE_DAY).items()}
-    changes: dict[date, list[tuple[str, str, Decimal]]] = defaultdict(list)
+    cash = set(Account.objects.of(company.id).cash().values_list("id", flat=True) if accounts is None else accounts)
+    base = company.base_currency
+    days = [start + timedelta(days=number) for number in range((end - start).days + 1)]
+    moved: defaultdict[str, dict[str, Changes]] = defaultdict(dict)
+    asked: dict[str, Any] = {"company": company.id, "base": base, "start": start, "end": end, "cash": list(cash)}
     with connection.cursor() as cursor:
-        cursor.execute(_CHANGES, [company.id, start, end])
-        for day, account_id, currency, amount in cursor.fetchall():
-            changes[day].append((account_id, currency, amount))
-    running = Running(base=company.base_currency, rates=rates, cash_accounts=cash_accounts, held=held)
-    days = (start + timedelta(days=offset) for offset in range((end - start).days + 1))
-    return [running.point(day, changes.get(day, ())) for day in days]
+        cursor.execute(_CHANGES, asked)
+        for apart, is_cash, currency, number, amount in cursor.fetchall():
+            moved[apart or TOGETHER[is_cash]].setdefault(currency, {})[number] = amount
+    held: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
+    if held_then is None:
+        held_then = balances_on(company_id=company.id, day=start)
+    for account, currencies in held_then.items():
+        apart = str(account)
+        known = held[apart if apart in moved or set(currencies) - {base} else TOGETHER[account in cash]]
+        for currency, amount in currencies.items():
+            known[currency] = known.get(currency, ZERO) + amount
+    totals = {True: [ZERO] * len(days), False: [ZERO] * len(days)}
+    counted = {TOGETHER[True], *map(str, cash)}
+    pairs = {
+        currency: [rates.pair(currency, base, day) for day in days]
+        for found in (held, moved)
+        for currencies in found.values()
+        for currency in currencies
+    }
+    for each in held.keys() | moved.keys():
+        values = worth_by_day(held[each], moved[each], pairs=pairs, base=base)
+        totals[each in counted] = list(map(add, totals[each in counted], values))
+    return list(map(Point, days, totals[True], totals[False]))
 
 
-class Running:
-    """Balances carried forward from day to day; an account is valued again when it moves or its rates do.
+def worth_by_day(
+    held: ByCurrency, moved: Mapping[str, Changes], *, pairs: Mapping[str, list[Pair]], base: str
+) -> list[Decimal]:
+    """What an account that held so much is worth at the end of each day, rounded. ``pairs`` are the days' rates."""
+    columns = [
+        in_pairs(held.get(currency, ZERO), moved.get(currency, {}), pairs[currency])
+        for currency in held.keys() | moved.keys()
+    ]
+    if len(columns) == 1:
+        return [round_half_up(amount, base) for amount in columns[0]]
+    return [round_half_up(reduce(WIDE.add, column), base) for column in zip(*columns, strict=True)]
 
-    Ids are texts here: a year asks for them tens of thousands of times, and a UUID is hashed by Python code.
-    """
 
-    def __init__(self, *, base: str, rates: RateTable, cash_accounts: set[str], held: dict[str, ByCurrency]):
-        self.base, self.rates, self.cash_accounts, self.held = base, rates, cash_accounts, held
-        self.values: dict[str, Decimal] = {}
-        self.totals = {True: ZERO, False: ZERO}
-        self.foreign = {account for account, currencies in held.items() if set(currencies) - {base}}
-        self.unvalued = set(held)
-
-    def point(self, day: date, changes: Iterable[tuple[str, str, Decimal]]) -> Point:
-        moved = self.unvalued | self.foreign
-        self.unvalued = set()
-        for account, currency, amount in changes:
-            currencies = self.held.setdefault(account, {})
-            currencies[currency] = currencies.get(currency, ZERO) + amount
-            moved.add(account)
-            if currency != self.base:
-                self.foreign.add(account)
-        for account in moved:
-            value = in_base(self.held[account], base=self.base, day=day, rates=self.rates)
-            self.totals[account in self.cash_accounts] += value - self.values.get(account, ZERO)
-            self.values[account] = value
-        return Point(day=day, cash=self.totals[True], non_cash=self.totals[False])
+def in_pairs(amount: Decimal, changes: Changes, pairs: Iterable[Pair]) -> list[Decimal]:
+    """An amount that changes with the days, at each day's rate."""
+    found: list[Decimal] = []
+    last: Pair | None = None
+    for number, pair in enumerate(pairs):
+        change = changes.get(number)
+        if change is None and pair == last:
+            found.append(found[-1])
+            continue
+        if change is not None:
+            amount += change
+        last = pair
+        found.append(at_rate(amount, pair))
+    return found

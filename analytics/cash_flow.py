@@ -1,7 +1,8 @@
 """Money that came in and went out, and what is expected to: series over time in the base currency.
 
 Flows are what the ledger's triggers count as such (no transfer, no initial balance, nothing pending) on all accounts
-but transit ones, each at its own day's rate; a point adds up its bucket and is rounded once.
+but transit ones, each at its own day's rate; a point adds up its bucket and is rounded once. What is booked after the
+cutover belongs to what is planned.
 """
 
 from collections.abc import Iterable
@@ -16,7 +17,7 @@ from companies.models import Company
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import round_half_up
 from ledger.models import AccountType
-from planning.forecasting import planned_sums
+from planning.expecting import Expected, Plans, expected, plans
 
 ONE_DAY = timedelta(days=1)
 
@@ -70,18 +71,15 @@ def actual_flows(*, company: Company, start: date, end: date, rates: RateTable) 
     ]
 
 
-def planned_flows(*, company: Company, start: date, end: date, today: date, rates: RateTable) -> Flows:
-    """What is expected on the days from ``start`` to ``end``, at the latest known rates. Raises MissingRate."""
-    if end < start:
-        return []
-    base = company.base_currency
+def expected_flows(coming: Expected, *, base: str, today: date, rates: RateTable) -> Flows:
+    """What is expected, at the latest known rates. Raises MissingRate."""
     return [
         (
             day,
             convert(inflow, source=currency, target=base, day=today, rates=rates),
             convert(outflow, source=currency, target=base, day=today, rates=rates),
         )
-        for (day, currency), (inflow, outflow) in planned_sums(company, start, end).items()
+        for (day, currency), (inflow, outflow) in coming.sums.items()
     ]
 
 
@@ -108,15 +106,31 @@ def cash_flow(*, company: Company, start: date, end: date, interval: Interval, r
 
 
 def forecast(
-    *, company: Company, start: date, end: date, cutover: date, today: date, interval: Interval, rates: RateTable
+    *,
+    company: Company,
+    start: date,
+    end: date,
+    cutover: date,
+    today: date,
+    interval: Interval,
+    rates: RateTable,
+    booked: Flows | None = None,
+    known: Plans | None = None,
 ) -> Forecast:
     """Actual flows up to the cutover and planned ones after it, on one axis; nothing is planned in a window that ends
-    in the past, whatever the cutover. Raises MissingRate."""
+    in the past, whatever the cutover. ``booked`` flows of the window, or of more days, and ``known`` plans are those
+    that were read already. Raises MissingRate."""
     if end < today:
         cutover = end
-    actual = actual_flows(company=company, start=start, end=min(end, cutover), rates=rates)
-    planned = planned_flows(company=company, start=max(start, cutover + ONE_DAY), end=end, today=today, rates=rates)
+    if booked is None:
+        booked = actual_flows(company=company, start=start, end=end, rates=rates)
+    actual = [flow for flow in booked if flow[0] <= cutover]
+    planned = [flow for flow in booked if flow[0] > cutover]
     base = company.base_currency
+    if end > cutover:
+        known = known or plans(company=company, cutover=cutover, end=end, today=today)
+        coming = expected(known, cutover=cutover, end=end, today=today)
+        planned += expected_flows(coming, base=base, today=today, rates=rates)
     return Forecast(
         actual=series(actual, start=start, end=end, interval=interval, base=base),
         planned=series(planned, start=start, end=end, interval=interval, base=base),

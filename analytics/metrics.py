@@ -3,10 +3,10 @@
 from contextlib import suppress
 
 from companies.models import Company, Stamp
-from ledger import committed
 from ledger.calc.months import last_of_month
-from ledger.posting import RateMissing
-from ledger.rates import rate_table
+from ledger.money.rates import rate_table
+from ledger.recognition.posting import RateMissing
+from ledger.subscriptions import committed
 
 
 def store_metrics(*, company: Company, stamp: Stamp) -> None:

@@ -1,28 +1,23 @@
-"""Rows of recurring revenue as they are answered, kept ready for every month: serving them adds nothing up.
+"""Rows of recurring revenue as they are answered: closed and rounded from the months that are kept."""
 
-They follow from the months that ``analytics.recurring`` keeps and are written anew whenever those are.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
-import orjson
 from django.db import connection
 
-from analytics.calc.movements import Totals, month_of, number_of
-from analytics.calc.mrr import MOVEMENTS, MonthlyRow, annual, close_row
+from analytics.calc.movements import Totals
+from analytics.calc.mrr import MOVEMENTS, MonthlyRow, close_row
 from companies.api.fields import number
 from companies.models import Company
 from ledger.calc.money import WIDE
 from ledger.calc.months import format_month, months_from
-from ledger.models import RecurringMonth, RecurringSeries
+from ledger.models import RecurringMonth
 
 TYPES = {"mrr": ("mrr", False), "cmrr": ("cmrr", False), "arr": ("mrr", True), "carr": ("cmrr", True)}
 WORDS = ("start", *MOVEMENTS, "end")
 ZERO = Decimal(0)
-MOST_MONTHS = 600  # events centuries apart keep no rows ready; they are closed when they are asked for
 
 
 def closed(months: dict[date, Totals], *, first: date, last: date, base: str) -> list[MonthlyRow]:
@@ -112,88 +107,3 @@ def told(row: MonthlyRow) -> dict[str, Any]:
         shown[word] = number(getattr(row, word))
         shown[f"{word}Count"] = getattr(row, f"{word}_count")
     return shown
-
-
-def keep(company: Company) -> None:
-    """Closes all the company's months and keeps their rows, for each mrrType."""
-    RecurringSeries.objects.of(company.id).delete()
-    closed_rows = {basis: rows_of(company, kept(company, basis)) for basis in RecurringMonth.BASES}
-    RecurringSeries.objects.bulk_create(
-        RecurringSeries(
-            company_id=company.id,
-            mrr_type=mrr_type,
-            first_number=number_of(rows[0].month) if rows else 0,
-            rows=fragments(rows, yearly=yearly),
-        )
-        for mrr_type, (basis, yearly) in TYPES.items()
-        if (rows := closed_rows[basis]) is not None
-    )
-
-
-def rows_of(company: Company, months: dict[date, Totals]) -> list[MonthlyRow] | None:
-    """The rows from the first to the last month; None where they are too many to keep."""
-    if not months:
-        return []
-    first, last = min(months), max(months)
-    if number_of(last) - number_of(first) >= MOST_MONTHS:
-        return None
-    return closed(months, first=first, last=last, base=company.base_currency)
-
-
-def fragments(rows: list[MonthlyRow], *, yearly: bool) -> list[str]:
-    """Each row as it is answered, as a text of JSON."""
-    return [orjson.dumps(told(annual(row) if yearly else row)).decode() for row in rows]
-
-
-_READY = """
-    SELECT s.first_number, cardinality(s.rows), s.rows[cardinality(s.rows)],
-           array_to_string(s.rows[%(first)s - s.first_number + 1 : %(last)s - s.first_number + 1], ',')
-      FROM ledger_recurringbook AS b
-      JOIN ledger_recurringseries AS s ON s.company_id = b.company_id AND s.mrr_type = %(type)s
-     WHERE b.company_id = %(company)s AND NOT b.stale AND b.base_currency = %(base)s
-       AND b.rates_version = (SELECT coalesce(max(id), 0) FROM ledger_rateload)
-"""
-
-
-def ready(*, company: Company, mrr_type: str, first: date, last: date) -> bytes | None:
-    """The rows of the window as a JSON array; None where the book does not hold or keeps no rows."""
-    first_number, last_number = number_of(first), number_of(last)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _READY,
-            {
-                "company": company.id,
-                "base": company.base_currency,
-                "type": mrr_type,
-                "first": first_number,
-                "last": last_number,
-            },
-        )
-        found = cursor.fetchone()
-    if found is None:
-        return None
-    start, length, latest, within = found
-    before = range(first_number, min(start, last_number + 1))
-    after = range(max(start + length, first_number), last_number + 1)
-    parts = [*unmoved(before, None), *([within] if within else ()), *unmoved(after, latest)]
-    return f"[{','.join(parts)}]".encode()
-
-
-def unmoved(numbers: Iterable[int], latest: str | None) -> Iterable[str]:
-    """Rows of months in which nothing moved, all at what the latest row ended with."""
-    row = orjson.loads(latest) if latest else dict.fromkeys(("end", "endCount"), 0)
-    still = {name: 0 for word in WORDS for name in (word, f"{word}Count")}
-    still |= {"start": row["end"], "startCount": row["endCount"], "end": row["end"], "endCount": row["endCount"]}
-    for each in numbers:
-        yield orjson.dumps({"month": format_month(month_of(each)), **still}).decode()
-
-
-def differences(company: Company) -> list[str]:
-    """Which kept rows are not those of the kept months."""
-    found = []
-    months = {basis: kept(company, basis) for basis in RecurringMonth.BASES}
-    for series in RecurringSeries.objects.of(company.id).order_by("mrr_type"):
-        basis, yearly = TYPES[series.mrr_type]
-        if fragments(rows_of(company, months[basis]) or [], yearly=yearly) != series.rows:
-            found.append(f"ledger_recurringseries: {series.mrr_type}")
-    return found

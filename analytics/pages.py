@@ -10,19 +10,20 @@ from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
-from analytics.overview import cash, figures, movements, results
+from analytics.overview import cash, figures, movements, notices, results
 from analytics.overview.facts import Facts
 from analytics.overview.figures import Figure
 from analytics.overview.first_step import first_step
+from analytics.overview.notices import Notice
 from analytics.overview.shape import Section
+from analytics.period import period_of
 from companies.pages.kept import kept
 from companies.pages.visits import Visit, reached, signed_in
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
-from ledger.rates import valued_at
+from ledger.money.rates import valued_at
 
-SPANS = (6, 12, 24)  # months to look back
-USUAL_SPAN = 12
+COMPARED = {"cash-compared", "results-compared"}  # sections that a period compared with another has besides
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,18 @@ PARTS = (
             "cash-balance": cash.balance_section,
             "accounts": cash.account_section,
             "cash-flow": cash.flow_section,
+            "cash-compared": cash.compared_section,
         },
         figures.cash_figures,
     ),
     Part(
         Permission.FINANCIALS_READ,
         "Revenue and expenses",
-        {"revenue-expenses": results.bar_section, "plan-actual": results.plan_section},
+        {
+            "revenue-expenses": results.bar_section,
+            "results-compared": results.compared_section,
+            "plan-actual": results.plan_section,
+        },
     ),
     Part(
         Permission.SUBSCRIPTIONS_READ,
@@ -57,7 +63,6 @@ PARTS = (
         {
             "mrr": movements.level_section,
             "mrr-bridge": movements.bridge_section,
-            "mrr-movements": movements.movement_section,
         },
         figures.subscription_figures,
     ),
@@ -67,7 +72,9 @@ SHOWN_BY = (
     *(part.permission for part in PARTS),
     Permission.ACCOUNTS_READ,
     Permission.ACCOUNTS_WRITE,
+    Permission.TRANSACTIONS_READ,
     Permission.TRANSACTIONS_WRITE,
+    Permission.PLANNING_READ,
 )
 """The permissions on which it depends what the page shows."""
 
@@ -78,20 +85,21 @@ SHOWN_BY = (
 def company(request: HttpRequest, company_id: str) -> HttpResponse:
     """Overview of a company; parts that the viewer may not see say so."""
     visit = visited(request, company_id)
-    facts = facts_of(visit)
+    valued = valued_at()
+    facts = facts_of(visit, rates_version=valued.newest)
     overview = kept(
         company_id=visit.company.id,
         name="overview",
         of=(
             facts.today,
-            facts.months,
+            facts.period.query,
             *map(visit.may, SHOWN_BY),
-            valued_at(),
+            *valued,
             facts.company.last_updated_time.isoformat(),  # it was read before, and may be another by now
         ),
         draw=lambda: drawn(facts, visit),
     )
-    return visit.show("analytics/company.html", overview=overview, facts=facts, spans=SPANS)
+    return visit.show("analytics/company.html", overview=overview, facts=facts, period=facts.period)
 
 
 def drawn(facts: Facts, visit: Visit) -> str:
@@ -101,13 +109,31 @@ def drawn(facts: Facts, visit: Visit) -> str:
     return render_to_string(
         "analytics/overview.html",
         {
+            "notices": notices_of(facts, visit),
             "step": first_step(facts, opens=opens, books=books) if visit.may(Permission.BALANCES_READ) else None,
             "figures": [figure for found, _ in shown for figure in found],
             "sections": [section for _, found in shown for section in found],
             "company": facts.company,
-            "months": facts.months,
+            "query": facts.period.query,
         },
     )
+
+
+def notices_of(facts: Facts, visit: Visit) -> list[Notice]:
+    """What is missing in the figures that the viewer sees."""
+    found: list[Notice] = []
+    try:
+        if visit.may(Permission.BALANCES_READ):
+            opens = visit.may(Permission.ACCOUNTS_READ)
+            found += notices.mismatch_notices(facts.company, facts.account_rows, opens=opens)
+            found += notices.overdue_notice(facts, plans=visit.may(Permission.PLANNING_READ))
+        if visit.may(Permission.FINANCIALS_READ):
+            found += notices.open_notice(
+                facts.company, facts.missing, first=facts.calendar[0], last=facts.until, lists=facts.lists
+            )
+    except MissingRate as missing:
+        found.append(notices.rate_notice(facts.company, missing, lists=facts.lists))
+    return found
 
 
 @require_safe
@@ -121,12 +147,14 @@ def download(request: HttpRequest, company_id: str, chart: str) -> HttpResponse:
     if not visit.may(part.permission):
         raise PermissionDenied
     facts = facts_of(visit)
+    if facts.period.mended or (chart in COMPARED and not facts.period.comparison):
+        raise Http404
     try:
         table = part.sections[chart](facts).table
     except MissingRate:
         raise Http404 from None  # the page, which says why, offers no such file
     assert table is not None  # noqa: S101 - every section has one
-    name = f"{chart}-{facts.start.isoformat()}-{facts.today.isoformat()}.csv"
+    name = f"{chart}-{facts.start.isoformat()}-{facts.until.isoformat()}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(table.csv(), content_type="text/csv; charset=utf-8", headers=headers)
 
@@ -135,13 +163,15 @@ def visited(request: HttpRequest, company_id: str) -> Visit:
     return Visit(request=request, access=reached(request, company_id), now=timezone.now())
 
 
-def facts_of(visit: Visit) -> Facts:
-    """Of as many months as the address says. Raises Http404 for a span that is not offered."""
-    text = visit.request.GET.get("months", str(USUAL_SPAN))
-    if text not in {str(months) for months in SPANS}:
-        raise Http404
-    opens = visit.may(Permission.ACCOUNTS_READ)
-    return Facts(company=visit.company, months=int(text), today=visit.today, opens_accounts=opens)
+def facts_of(visit: Visit, *, rates_version: int | None = None) -> Facts:
+    """Of the period that the address asks for."""
+    return Facts(
+        company=visit.company,
+        period=period_of(visit.request.GET, today=visit.today),
+        rates_version=rates_version,
+        opens_accounts=visit.may(Permission.ACCOUNTS_READ),
+        lists=visit.may(Permission.TRANSACTIONS_READ),
+    )
 
 
 def told(part: Part, facts: Facts, visit: Visit) -> tuple[list[Figure], list[Section]]:
@@ -150,7 +180,8 @@ def told(part: Part, facts: Facts, visit: Visit) -> tuple[list[Figure], list[Sec
         note = f"Your role does not show {part.title.lower()}; it needs the permission {part.permission}."
         return [], [withheld(part.title, note)]
     try:
-        return part.figures(facts) if part.figures else [], [draw(facts) for draw in part.sections.values()]
+        wanted = [name for name in part.sections if name not in COMPARED or facts.period.comparison]
+        return part.figures(facts) if part.figures else [], [part.sections[name](facts) for name in wanted]
     except MissingRate as missing:
         note = f"There is no exchange rate for {missing.currency}, so nothing is added up."
         return [], [withheld(part.title, note)]

@@ -7,6 +7,7 @@ rates or another base currency make the book stale, and whoever reads next adds 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -16,7 +17,6 @@ from operator import itemgetter
 from typing import Any, TypeVar
 from uuid import UUID
 
-import orjson
 from django.db import connection, transaction
 
 from analytics import monthly_rows
@@ -29,11 +29,11 @@ from companies.models import Company, Stamp
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import WIDE
 from ledger.calc.months import last_of_month
-from ledger.calc.subscriptions import cut, monthly_value
-from ledger.committed import ROOM
 from ledger.models import Product, RecurringBook, RecurringMonth
-from ledger.rates import rate_table, rates_version
-from ledger.subscribing import EventsChanged, lock_book
+from ledger.money.rates import rate_table, rates_version
+from ledger.subscriptions.calc import cut, monthly_value
+from ledger.subscriptions.committed import ROOM
+from ledger.subscriptions.subscribing import EventsChanged
 
 MRR, CMRR = RecurringMonth.BASES
 T = TypeVar("T")
@@ -76,15 +76,6 @@ def monthly_data(
     return [annual(row) for row in rows] if yearly else rows
 
 
-def monthly_json(*, company: Company, mrr_type: str, first: date, last: date) -> bytes:
-    """The same rows, of all products, as a JSON array: from those that are kept ready. Raises MissingRate."""
-    question: dict[str, Any] = {"company": company, "mrr_type": mrr_type, "first": first, "last": last}
-    rows = holding(company, lambda: monthly_rows.ready(**question))
-    if rows is None:
-        rows = orjson.dumps([monthly_rows.told(row) for row in monthly_data(**question)])
-    return rows
-
-
 def holding(company: Company, read: Callable[[], T | None]) -> T | None:
     """What is read, after adding up anew where it does not hold. Raises MissingRate."""
     found = read()
@@ -99,6 +90,13 @@ def check_products(company: Company, product_ids: Sequence[UUID]) -> None:
     for index, product_id in enumerate(product_ids):
         if product_id not in known:
             raise unknown_id(f"#/productIds/{index}")
+
+
+def of_one_customer(*, company: Company, customer_id: UUID, first: date, last: date) -> list[MonthlyRow]:
+    """The rows as if the company had only this customer. Raises MissingRate."""
+    totals = added_up(company, [Chosen(customers=[customer_id])], bases=(MRR,))[MRR]
+    months = {month_of(number): each for number, each in totals.items() if each}
+    return monthly_rows.closed(months, first=first, last=last, base=company.base_currency)
 
 
 # ---------------------------------------------------------------------------------------------- adding up
@@ -161,8 +159,14 @@ _EVENTS = """
 """
 
 
-def histories(company_id: UUID, chosen: Chosen) -> Iterator[dict[str, History]]:
-    """Basis -> history, for each of the customers."""
+def histories(company_id: UUID, chosen: Chosen, *, room: bool = True) -> Iterator[dict[str, History]]:
+    """Basis -> history, for each of the customers; with ``room`` to sort all events of a large company in memory."""
+    for _, history in by_customer(company_id, chosen, room=room):
+        yield history
+
+
+def by_customer(company_id: UUID, chosen: Chosen, *, room: bool = True) -> Iterator[tuple[UUID, dict[str, History]]]:
+    """The same, each with the customer's id."""
     which = ["(e.retracted_time IS NULL OR e.id = ANY(%(with_retracted)s))"]
     if chosen.without:
         which.append("e.id <> ALL(%(without)s)")
@@ -170,8 +174,9 @@ def histories(company_id: UUID, chosen: Chosen) -> Iterator[dict[str, History]]:
         which.append("s.customer_id = ANY(%(customers)s)")
     if chosen.products is not None:
         which.append("s.product_id = ANY(%(products)s)")
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(ROOM)
+    with transaction.atomic() if room else nullcontext(), connection.cursor() as cursor:
+        if room:
+            cursor.execute(ROOM)
         cursor.execute(
             _EVENTS.format(which=" AND ".join(which)),
             {
@@ -183,8 +188,8 @@ def histories(company_id: UUID, chosen: Chosen) -> Iterator[dict[str, History]]:
             },
         )
         found = cursor.fetchall()
-    for _, rows in groupby(found, key=itemgetter(0)):
-        yield of_customer(list(rows))
+    for customer_id, rows in groupby(found, key=itemgetter(0)):
+        yield UUID(customer_id), of_customer(list(rows))
 
 
 def of_customer(rows: list[tuple[Any, ...]]) -> dict[str, History]:
@@ -212,7 +217,6 @@ def refresh(company: Company, *, always: bool = False) -> None:
         return
     RecurringMonth.objects.of(company.id).delete()
     write(company, added_up(company, [Chosen()]))
-    monthly_rows.keep(company)
     book.base_currency, book.rates_version, book.stale = company.base_currency, version, False
     book.save(update_fields=["base_currency", "rates_version", "stale"])
 
@@ -227,10 +231,20 @@ def events_changed(*, company: Company, stamp: Stamp, changed: EventsChanged) ->
         before = Chosen(customers=customers, without=changed.added, with_retracted=changed.retracted, times=-1)
         try:
             write(company, added_up(company, [before, Chosen(customers=customers)]))
-            monthly_rows.keep(company)
         except MissingRate:  # the event stands; whoever reads its months is told
             spoil(company)
     store_metrics(company=company, stamp=stamp)
+
+
+def lock_book(company: Company) -> RecurringBook:
+    """The company's book, locked: who reads and adds up, and who changes events, wait here for each other."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO ledger_recurringbook (company_id, base_currency, rates_version, stale) "
+            "VALUES (%s, %s, 0, true) ON CONFLICT (company_id) DO NOTHING",
+            [company.id, company.base_currency],
+        )
+    return RecurringBook.objects.select_for_update().get(company_id=company.id)
 
 
 def spoil(company: Company) -> None:
@@ -294,7 +308,7 @@ def differences(company_id: UUID) -> list[str]:
         f"ledger_recurringmonth: {basis} {month_of(number):%Y-%m}"
         for basis, number in sorted({*stored_months, *facts})
         if told_apart(stored_months.get((basis, number), Totals()), facts.get((basis, number), Totals()))
-    ] + monthly_rows.differences(company)
+    ]
 
 
 def told_apart(one: Totals, other: Totals) -> bool:

@@ -9,21 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Literal
 from uuid import UUID
 
 from django.db import connection
 
+from analytics.calc.periods import LENGTHS, Period, period_of
 from companies.models import Company
-from ledger.calc.fx import RateTable, convert
+from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up
-from ledger.calc.months import first_of_month, last_of_month
-from ledger.models import Category, MonthResult, PlType
-from planning.forecasting import planned_results
+from ledger.calc.months import add_months, first_of_month, last_of_month, months_between
+from ledger.models import EXPENSES, Category, MonthResult, PlType
+from planning.forecasting import planned_in_base
+
+Comparison = Literal["previousPeriod", "previousYear"]
 
 ZERO = Decimal(0)
 REVENUES = ("revenueRecurring", "revenueOneOff", "revenueUsage")  # system keys of categories; all others are the rest
 REVENUE_OTHER = "revenueOther"
-EXPENSES = (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA)
 BARS = (*REVENUES, REVENUE_OTHER, *(expense.value for expense in EXPENSES))
 
 _BARS = """
@@ -58,6 +61,21 @@ def bars(*, company: Company, months: Sequence[date]) -> list[dict[str, Decimal]
     ]
 
 
+def bars_of(posted: "Posted", *, months: Sequence[date], base: str) -> list[dict[str, Decimal]]:
+    """The same of months whose results are known."""
+    sums: defaultdict[tuple[date, str], Decimal] = defaultdict(lambda: ZERO)
+    for (month, line, category), amount in posted.cells.items():
+        sums[month, bar_of(line, posted.categories[category])] += amount
+    return [{bar: round_half_up(sums[month, bar], base) for bar in BARS} for month in months]
+
+
+def bar_of(line: str, category: Category) -> str:
+    """The bar that shows a line's category; lines that no bar shows are their own."""
+    if line != PlType.REVENUE:
+        return line
+    return category.system_key if category.system_key in REVENUES else REVENUE_OTHER
+
+
 def shown(line: str, amount: Decimal) -> Decimal:
     """An amount with the cash's sign as the statement shows it."""
     return -amount if line in EXPENSES else amount
@@ -65,83 +83,174 @@ def shown(line: str, amount: Decimal) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a category brought or cost on a line of the statement in a month, and what the plan says.
+    """What a category brought or cost on a line of the statement in a period, and what the plan says.
 
-    ``percentage`` is actual of planned, half-up to two decimals; None without a plan, and where it is not to be shown.
+    ``month`` is the period's first; of its months those from ``first`` to ``last`` were asked for. ``compared`` is what
+    it was in the period that it is compared with, None where it is with none. ``percentage`` is actual of planned,
+    half-up to two decimals; None without a plan, and where it is not to be shown.
     """
 
     month: date
+    first: date
+    last: date
     pl_type: str
     category_id: UUID
     category_name: str
     actual: Decimal
     planned: Decimal
+    compared: Decimal | None
     percentage: Decimal | None
 
 
-def profit_and_loss(
-    *, company: Company, months: Sequence[date], today: date, every_category: bool, rates: RateTable
-) -> list[Result]:
-    """Rows by month, line and category: where anything is posted or planned, or for every category and its lines.
+Cells = dict[tuple[date, str, UUID], Decimal]
+"""(month, line, category) -> amount as shown, not rounded."""
 
-    ``months`` are first days of consecutive months. Raises MissingRate.
-    """
-    actual = actual_results(company, months)
-    planned = planned_in_base(company, months, rates)
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What counts in some months, and the company's categories in their order."""
+
+    cells: Cells
+    categories: dict[UUID, Category]
+
+
+def posted(*, company: Company, months: Sequence[date]) -> Posted:
+    """Two queries."""
     categories = {category.id: category for category in Category.objects.of(company.id).in_order()}
-    keys = actual.keys() | planned.keys()
+    return Posted(actual_results(company, months), categories)
+
+
+def profit_and_loss(
+    *,
+    company: Company,
+    months: Sequence[date],
+    today: date,
+    every_category: bool,
+    rates: RateTable,
+    interval: Period = "month",
+    comparison: Comparison | None = None,
+    to_date: bool = False,
+    known: Posted | None = None,
+) -> list[Result]:
+    """Rows by period, line and category: where anything is posted, planned or compared with, or for every category.
+
+    ``months`` are first days of consecutive months. With ``to_date`` those after the running one are left out, and its
+    own plan counts by the days so far. ``known`` are all of these months and of those compared with, where they were
+    read already. Raises MissingRate.
+    """
+    running = first_of_month(today)
+    if to_date:
+        months = [month for month in months if month <= running]
+    if not months:
+        return []
+    earlier = before(months, interval, comparison)
+    if known is None:
+        known = posted(company=company, months=sorted({*months, *earlier}))
+    categories = known.categories
+    actual = of_months(known.cells, months)
+    planned = planned_in_base(company, months, rates)
+    if to_date:
+        planned = up_to(planned, today)
+    compared = moved(of_months(known.cells, earlier), interval, comparison)
+    sums = [by_period(cells, interval) for cells in (actual, planned, compared)]
+    keys = {key for cells in sums for key in cells}
+    periods = {period_of(month, interval): month for month in months}  # each with its last month
     if every_category:
-        keys |= {(month, line, each.id) for month in months for each in categories.values() for line in each.pl_types}
+        keys |= {(month, line, each.id) for month in periods for each in categories.values() for line in each.pl_types}
     lines = {line: place for place, line in enumerate(PlType.values)}
     places = {category_id: place for place, category_id in enumerate(categories)}
     return [
         result(
             company,
-            month,
-            line,
-            categories[category_id],
-            actual=actual.get((month, line, category_id), ZERO),
-            planned=planned.get((month, line, category_id), ZERO),
-            today=today,
+            key,
+            categories[key[2]],
+            months=(max(key[0], months[0]), periods[key[0]]),
+            amounts=[cells.get(key, ZERO) for cells in sums],
+            compares=comparison is not None,
+            running=running,
         )
-        for month, line, category_id in sorted(keys, key=lambda key: (key[0], lines[key[1]], places[key[2]]))
+        for key in sorted(keys, key=lambda key: (key[0], lines[key[1]], places[key[2]]))
     ]
 
 
-def actual_results(company: Company, months: Sequence[date]) -> dict[tuple[date, str, UUID], Decimal]:
-    """(month, line, category) -> amount as shown, not rounded."""
+def of_months(cells: Cells, months: Sequence[date]) -> Cells:
+    wanted = set(months)
+    return {key: amount for key, amount in cells.items() if key[0] in wanted}
+
+
+def up_to(planned: Cells, today: date) -> Cells:
+    """The plan of the running month by the days so far."""
+    running, days = first_of_month(today), Decimal(last_of_month(today).day)
+    return {
+        key: WIDE.divide(amount * today.day, days) if key[0] == running else amount for key, amount in planned.items()
+    }
+
+
+def by_period(cells: Cells, interval: Period) -> Cells:
+    """Added up by the first months of their periods."""
+    if interval == "month":
+        return cells
+    found: defaultdict[tuple[date, str, UUID], Decimal] = defaultdict(lambda: ZERO)
+    for (month, line, category), amount in cells.items():
+        key = (period_of(month, interval), line, category)
+        found[key] = WIDE.add(found[key], amount)
+    return dict(found)
+
+
+def distance(interval: Period, comparison: Comparison) -> int:
+    """How many months lie between a period and the one that it is compared with."""
+    return LENGTHS["year" if comparison == "previousYear" else interval]
+
+
+def before(months: Sequence[date], interval: Period, comparison: Comparison | None) -> list[date]:
+    """The months that those are compared with; none where they are with none or the calendar has none."""
+    if comparison is None:
+        return []
+    back = distance(interval, comparison)
+    return [add_months(month, -back) for month in months if months_between(date.min, month) >= back]
+
+
+def moved(cells: Cells, interval: Period, comparison: Comparison | None) -> Cells:
+    """What was compared with, under the months that it is compared to."""
+    if comparison is None:
+        return {}
+    ahead = distance(interval, comparison)
+    return {(add_months(month, ahead), line, category): amount for (month, line, category), amount in cells.items()}
+
+
+def actual_results(company: Company, months: Sequence[date]) -> Cells:
+    """What counts in the months; one query."""
+    if not months:
+        return {}
     rows = MonthResult.objects.of(company.id).filter(month__range=(months[0], months[-1]), count__gt=0)
     found = rows.values_list("month", "pl_type", "category_id", "base_amount")
     return {(month, line, category): shown(line, amount) for month, line, category, amount in found}
 
 
-def planned_in_base(
-    company: Company, months: Sequence[date], rates: RateTable
-) -> dict[tuple[date, str, UUID], Decimal]:
-    """(month, line, category) -> planned amount at the month's latest rate, not rounded."""
-    found: defaultdict[tuple[date, str, UUID], Decimal] = defaultdict(lambda: ZERO)
-    for (month, line, category), sums in planned_results(company, list(months)).items():
-        for amount, currency in sums:
-            worth = convert(
-                amount, source=currency, target=company.base_currency, day=last_of_month(month), rates=rates
-            )
-            found[month, line, category] = WIDE.add(found[month, line, category], worth)
-    return dict(found)
-
-
 def result(
-    company: Company, month: date, line: str, category: Category, *, actual: Decimal, planned: Decimal, today: date
+    company: Company,
+    key: tuple[date, str, UUID],
+    category: Category,
+    *,
+    months: tuple[date, date],
+    amounts: Sequence[Decimal],
+    compares: bool,
+    running: date,
 ) -> Result:
-    actual, planned = round_half_up(actual, company.base_currency), round_half_up(planned, company.base_currency)
-    past = month < first_of_month(today)
-    told = planned and (not past or company.pl_show_planning_percentage_for_past_months)
+    """A row; ``amounts`` are actual, planned and compared, each rounded once."""
+    actual, planned, compared = (round_half_up(amount, company.base_currency) for amount in amounts)
+    first, last = months
+    told = planned and (last >= running or company.pl_show_planning_percentage_for_past_months)
     return Result(
-        month=month,
-        pl_type=line,
+        month=key[0],
+        first=first,
+        last=last,
+        pl_type=key[1],
         category_id=category.id,
         category_name=category.name,
         actual=actual,
         planned=planned,
+        compared=compared if compares else None,
         percentage=percentage(actual, planned) if told else None,
     )
 

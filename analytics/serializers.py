@@ -2,12 +2,13 @@
 
 from rest_framework import serializers
 
+from analytics.calc.periods import LENGTHS
 from analytics.monthly_rows import TYPES
-from analytics.windows import MOST_DAYS, Window
+from analytics.windows import MOST_DAYS, MOST_MONTHS, Window
 from companies.api import fields
-from companies.api.serializers import Shape
+from companies.api.serializers import MapOf, Shape
 from ledger.models import AccountType, PlType
-from ledger.serializers.selections import MOST_IDS
+from ledger.transactions.selections import MOST_IDS
 
 
 class AccountBalanceQuery(Window):
@@ -26,6 +27,12 @@ class AccountBalanceShape(Shape):
     value = fields.NumberField(help_text="at the end of endDate, or of today where that is earlier")
     value_previous_period = fields.NumberField(help_text="at the end of the day before startDate")
     value_change = fields.NumberField()
+
+
+class AccountBalances(MapOf):
+    """By account id."""
+
+    child = AccountBalanceShape
 
 
 class PointShape(Shape):
@@ -49,7 +56,9 @@ class CashFlowQuery(Window):
 class ForecastQuery(Shape):
     end_date = fields.DayField(help_text="the last day, included")
     start_date = fields.DayField(
-        required=False, allow_null=True, help_text="the first day of the month eleven months before the cutover"
+        required=False,
+        allow_null=True,
+        help_text="left out: the first of the month that is eleven months before the cutover's",
     )
     cutover_date = fields.DayField(
         required=False, allow_null=True, help_text="the last day of actual flows, today at the latest; default today"
@@ -67,6 +76,79 @@ class ForecastSeries(CashFlowSeries):
     planned_outflow = serializers.ListField(child=PointShape(), max_length=MOST_DAYS, help_text="positive")
 
 
+class RunwayShape(Shape):
+    cash = fields.NumberField(help_text="what lies today on the accounts that count as cash")
+    monthly_net = fields.NumberField(
+        allow_null=True, help_text="what came in less what went out in a mean month; null where there is no month"
+    )
+    months = serializers.ListField(
+        child=fields.MonthField(), max_length=3, help_text="the last whole months with flows, in order"
+    )
+    runway_months = fields.NumberField(
+        allow_null=True,
+        help_text="cash by the mean month's net outflow, rounded down to a tenth; 0 without cash, null where nothing "
+        "burns",
+    )
+
+
+class ForecastBalanceQuery(ForecastQuery):
+    account_ids = serializers.ListField(
+        child=fields.IdField(),
+        max_length=MOST_IDS,
+        required=False,
+        allow_null=True,
+        allow_empty=False,
+        help_text="those that count as cash where it is left out",
+    )
+
+
+class OverdueShape(Shape):
+    count = fields.CountField()
+    value = fields.NumberField(help_text="what they come to, negative where more goes out")
+
+
+class ForecastBalanceSeries(Shape):
+    actual = serializers.ListField(
+        child=PointShape(), max_length=MOST_DAYS, help_text="up to the cutover, whose bucket ends with it"
+    )
+    projected = serializers.ListField(
+        child=PointShape(), max_length=MOST_DAYS, help_text="from the bucket of the day after the cutover on"
+    )
+    lowest = PointShape(
+        allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
+    )
+    below_zero = fields.DayField(allow_null=True, help_text="the first day with a projected balance below zero")
+    overdue = OverdueShape(
+        help_text="expected in the last sixty days, not settled; it counts on the day after the cutover"
+    )
+    planned_inflow = fields.NumberField(help_text="on these accounts after the cutover: booked, expected and overdue")
+    planned_outflow = fields.NumberField(help_text="positive")
+    transfers_out = fields.NumberField(
+        help_text="booked after the cutover: moved to other accounts, less what comes from them and initial balances"
+    )
+    revaluation = fields.NumberField(help_text="what exchange rates did after the cutover")
+
+
+class CashBridgeShape(Shape):
+    opening = fields.NumberField(help_text="the cash at the end of the day before startDate")
+    inflow = fields.NumberField(help_text="as cashFlowTimeSeries has it: on all accounts but transit ones")
+    outflow = fields.NumberField(help_text="positive")
+    transfers_out = fields.NumberField(
+        help_text="moved from cash to accounts that are no cash, less what came back; taken off"
+    )
+    revaluation = fields.NumberField(help_text="what exchange rates did to the cash in other currencies; added")
+    non_cash = fields.NumberField(
+        help_text="takes back what flowed on accounts that are no cash, and adds initial balances of those that are"
+    )
+    closing = fields.NumberField(help_text="the cash at the end of endDate, or of today where that is earlier")
+
+
+class OpenTransactionsShape(Shape):
+    count = fields.CountField()
+    inflow = fields.NumberField(help_text="what of money that came in is not categorized")
+    outflow = fields.NumberField(help_text="what of money that went out is not categorized; positive")
+
+
 class BarShape(Shape):
     month = fields.MonthField()
     revenue_recurring = fields.NumberField()
@@ -79,16 +161,33 @@ class BarShape(Shape):
     ga = fields.NumberField()
 
 
+COMPARISONS = ["previousPeriod", "previousYear"]
+
+
 class ProfitAndLossQuery(Shape):
     start_month = fields.MonthField()
     end_month = fields.MonthField()
     show_all_categories = fields.FlagField(
         required=False, allow_null=True, help_text="empty ones too; the company's plShowAllCategories unless given"
     )
+    interval = fields.ChoiceField(
+        choices=list(LENGTHS), required=False, default="month", help_text="periods of the calendar"
+    )
+    comparison = fields.ChoiceField(
+        choices=COMPARISONS,
+        required=False,
+        allow_null=True,
+        help_text="previousPeriod: the month, quarter or year before; previousYear: the same one a year before",
+    )
+    to_date = fields.FlagField(
+        required=False,
+        default=False,
+        help_text="ends with the running month, whose plan counts by the days so far",
+    )
 
 
 class ResultShape(Shape):
-    month = fields.MonthField()
+    month = fields.MonthField(help_text="the first of the period")
     pl_type = fields.ChoiceField(choices=PlType.choices)
     category_id = fields.IdField()
     category_name = fields.TextField(max_length=200)
@@ -99,12 +198,21 @@ class ResultShape(Shape):
         help_text="25.0: actual is a quarter of planned; null without a plan, and for past months unless the company "
         "shows them",
     )
+    comparison_actual = fields.NumberField(
+        allow_null=True, help_text="what it was in the period compared with; null without a comparison"
+    )
+    transactions_url = fields.TextField(
+        max_length=500,
+        help_text="the transactions behind `actual`, whose `X-Total-Amount` is the same amount",
+    )
 
 
 class MonthlyDataQuery(Shape):
     mrr_type = fields.ChoiceField(choices=list(TYPES), help_text="arr and carr are twelve times mrr and cmrr")
-    start_month = fields.MonthField(required=False, allow_null=True, help_text="eleven months before endMonth")
-    end_month = fields.MonthField(required=False, allow_null=True, help_text="the running month")
+    start_month = fields.MonthField(
+        required=False, allow_null=True, help_text="left out: eleven months before endMonth"
+    )
+    end_month = fields.MonthField(required=False, allow_null=True, help_text="left out: the running month")
     product_ids = serializers.ListField(
         child=fields.IdField(),
         max_length=MOST_IDS,
@@ -112,6 +220,52 @@ class MonthlyDataQuery(Shape):
         allow_null=True,
         help_text="as if only these products existed",
     )
+
+
+class RecurringRevenueQuery(Shape):
+    month = fields.MonthField(required=False, allow_null=True, help_text="the running month where it is left out")
+
+
+def rate(text: str) -> fields.NumberField:
+    return fields.NumberField(allow_null=True, help_text=f"{text}; in hundredths, null where there was nothing to lose")
+
+
+class RecurringRevenueShape(Shape):
+    mrr = fields.NumberField(help_text="at the end of the month")
+    arr = fields.NumberField(help_text="twelve times mrr")
+    customers = fields.CountField()
+    arpa = fields.NumberField(allow_null=True, help_text="mrr by customers; null without any")
+    net_revenue_retention = rate("what is left of the revenue of twelve months before, with upgrades and reactivations")
+    gross_revenue_retention = rate("what is left of it without upgrades")
+    customer_churn_rate = rate("who left, of the customers of twelve months before")
+    revenue_churn_rate = rate("what cancellations and downgrades took of the revenue of twelve months before")
+    quick_ratio = fields.NumberField(
+        allow_null=True,
+        help_text="new, reactivated and upgraded revenue by what was cancelled and downgraded; null where nothing was",
+    )
+
+
+MEASURES = ["revenue", "customers"]
+
+
+class CohortsQuery(Shape):
+    start_month = fields.MonthField(help_text="the first cohort")
+    end_month = fields.MonthField(help_text="the last cohort, and the last month that all are followed to")
+    measure = fields.ChoiceField(choices=MEASURES)
+
+
+class CohortMarkShape(Shape):
+    month = fields.MonthField()
+    value = fields.NumberField(help_text="recurring revenue, or how many customers, at the month's end")
+    percentage = fields.NumberField(
+        allow_null=True, help_text="of what it was in the first month, at the same rates; null for a cohort of nobody"
+    )
+
+
+class CohortShape(Shape):
+    month = fields.MonthField(help_text="in which the cohort's customers were active for the first time")
+    start = fields.NumberField(help_text="its value in that month")
+    values = serializers.ListField(child=CohortMarkShape(), max_length=MOST_MONTHS)
 
 
 MONTHLY = {

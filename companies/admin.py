@@ -1,24 +1,44 @@
 """The staff's pages of companies and people: they look, move a company's status, and switch users off."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from django import forms
 from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.forms import BaseUserCreationForm, UserChangeForm
 from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
+from django.http import HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from companies import founding, members
-from companies.forms import permission_summary
-from companies.models import STATUS_MOVES, ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.errors import Refusal
+from companies.forms import NameField
+from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
 from companies.models.tenancy import id_from
+from companies.permissions import in_words
+
+
+class Door(admin.ModelAdmin):
+    """A page on which staff change something: what an act refuses is said there, and nothing of it stays."""
+
+    def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.said(request, super().changeform_view, *args, **kwargs)
+
+    def changelist_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.said(request, super().changelist_view, *args, **kwargs)
+
+    def said(self, request: Any, page: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        try:
+            return page(request, *args, **kwargs)  # in a transaction
+        except Refusal as refusal:
+            messages.error(request, refusal.detail)
+            return HttpResponseRedirect(request.get_full_path())
 
 
 class ReadOnly:
@@ -74,23 +94,7 @@ class ApiKeyRows(Rows):
 
     @admin.display(description="permissions")
     def may(self, key: ApiKey) -> str:
-        return permission_summary(key.permissions)
-
-
-class CompanyForm(forms.ModelForm):
-    """A company's status moves along STATUS_MOVES and no other way."""
-
-    class Meta:
-        model = Company
-        fields = ("system_status", "system_trial_until")
-
-    def clean_system_status(self) -> str:
-        before = Company.objects.get(pk=self.instance.pk).system_status
-        after = str(self.cleaned_data["system_status"])
-        if after != before and after not in STATUS_MOVES[before]:
-            possible = ", ".join(sorted(STATUS_MOVES[before])) or "nothing"
-            raise forms.ValidationError(f"A company that is {before} can become {possible}; not {after}.")
-        return after
+        return in_words(key.permissions)
 
 
 def counted(model: Any) -> Coalesce:
@@ -100,8 +104,7 @@ def counted(model: Any) -> Coalesce:
 
 
 @admin.register(Company)
-class CompanyAdmin(admin.ModelAdmin):
-    form = CompanyForm
+class CompanyAdmin(Door):
     list_display = ("name", "system_status", "base_currency", "member_count", "key_count", "created_time")
     list_filter = ("system_status", "base_currency", "created_time")
     search_fields = ("name", "domain", "id")
@@ -163,16 +166,13 @@ class CompanyAdmin(admin.ModelAdmin):
 
     def save_model(self, request: Any, obj: Company, form: Any, change: bool) -> None:  # noqa: FBT001
         """Through the act, so that the company's own log has it too."""
-        stored = Company.objects.select_for_update().get(pk=obj.pk)
-        if obj.system_status not in {stored.system_status, *STATUS_MOVES[stored.system_status]}:
-            messages.error(request, "The status was moved by somebody else meanwhile.")
-            return
         values = {name: getattr(obj, name) for name in form.changed_data}  # a time in a form has lost its fractions
+        stored = Company.objects.get(pk=obj.pk)
         founding.change_company(company=stored, stamp=stamp_of(request), permissions=frozenset(), values=values)
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnly, admin.ModelAdmin):
+class AuditEntryAdmin(ReadOnly, Door):
     """One company's log at a time: nothing finds a row of all companies' logs together."""
 
     list_display = ("time", "action", "entity_type", "entity_id", "actor", "request_id")
@@ -193,10 +193,18 @@ class NewUserForm(BaseUserCreationForm):
         fields = ("email",)
 
 
+class PersonForm(UserChangeForm):
+    class Meta:
+        model = User
+        fields = "__all__"
+        field_classes = {"name": NameField}
+
+
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin):
+class UserAdmin(Door, DjangoUserAdmin):
     """People. Switched off, a user's sessions and apps are refused at their next request."""
 
+    form = PersonForm
     add_form = NewUserForm
     list_display = ("email", "name", "is_active", "is_staff", "last_login")
     list_filter = ("is_active", "is_staff", "is_superuser")

@@ -7,6 +7,6 @@ class CompaniesConfig(AppConfig):
     verbose_name = "Companies"
 
     def ready(self) -> None:
-        from companies.timestamps import read_in_c
+        from companies.running.timestamps import read_in_c
 
         connection_created.connect(read_in_c)

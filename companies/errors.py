@@ -1,10 +1,20 @@
 """The kinds of refusal; the specific class stands beside the function that raises it. No HTTP here."""
 
+from collections.abc import Mapping
+from typing import Any
+
+BY_CODE: dict[str, type["Refusal"]] = {}
+
 
 class Refusal(Exception):
     """Something the caller asked for cannot be done; ``code`` is stable, ``detail`` is for people."""
 
     code = "refused"
+    more: Mapping[str, Any] = {}  # what an answer says besides, by its names on the wire
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        BY_CODE.setdefault(cls.code, cls)
 
     def __init__(self, detail: str | None = None, *, pointer: str | None = None):
         self.detail = detail or (type(self).__doc__ or "").strip().splitlines()[0]
@@ -48,6 +58,16 @@ class Unsupported(Refusal):
     code = "unsupported_media_type"
 
 
+class TooMany(Refusal):
+    """There was too much of it for now; ``wait`` seconds make it possible again."""
+
+    code = "too_many"
+
+    def __init__(self, *, wait: int):
+        self.wait = wait
+        super().__init__()
+
+
 class FieldErrors(Invalid):
     """One or more fields are wrong: ``errors`` holds (pointer, code, detail) for each."""
 
@@ -56,6 +76,11 @@ class FieldErrors(Invalid):
     def __init__(self, errors: list[tuple[str, str, str]]):
         self.errors = errors
         super().__init__("The request has invalid fields.")
+
+
+def of_code(code: str) -> type[Refusal]:
+    """The refusal that a code stands for."""
+    return BY_CODE[code]
 
 
 UNKNOWN_ID = "There is no such record in this company."

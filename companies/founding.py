@@ -3,13 +3,17 @@
 from datetime import timedelta
 from typing import Any
 
-from companies.errors import Denied
+from django.db import transaction
+
+from companies.changing import changing
+from companies.errors import Conflict, Denied
 from companies.follow_ups import follow_up
-from companies.models import AuditEntry, Company, Membership, Stamp, SystemStatus, User, snapshot
+from companies.models import STATUS_MOVES, Company, Membership, Stamp, SystemStatus, User
 from companies.permissions import Permission, Permissions, Role
 
 TRIAL = timedelta(days=14)
 MANAGED = {"base_currency", "data_start_date"}  # a change recomputes, or hides, what everyone sees
+OF_STAFF = {"system_status", "system_trial_until"}  # what the admin and the passing of time change
 RECOMPUTES = {"base_currency", "pl_recognize_revenue_on_invoice"}  # derived rows depend on these
 
 
@@ -17,51 +21,77 @@ class NeedsManager(Denied):
     """A change of the base currency or the data start date needs the permission company:manage."""
 
 
+class IllegalMove(Conflict):
+    """The company's status cannot become this one; it was moved by somebody else meanwhile, perhaps."""
+
+    code = "illegal_status_move"
+
+
+class CompanyExpired(Denied):
+    """The company is read-only: its trial or its subscription has ended."""
+
+    code = "company_expired"
+
+
 def found_company(
-    *, name: str, base_currency: str, owner: User, stamp: Stamp, domain: str | None = None
+    *,
+    name: str,
+    base_currency: str,
+    owner: User,
+    stamp: Stamp,
+    domain: str | None = None,
+    status: SystemStatus = SystemStatus.TRIAL,
 ) -> tuple[Company, Membership]:
-    """A new company in its trial, with its owner and whatever other apps give to a new company."""
+    """A new company, in its trial unless said otherwise, with its owner and whatever other apps give to a new one."""
     company = Company(
         name=name,
         base_currency=base_currency,
         domain=domain,
         last_overall_updated_time=stamp.time,
-        system_status=SystemStatus.TRIAL,
-        system_trial_until=stamp.time + TRIAL,
+        system_status=status,
+        system_trial_until=stamp.time + TRIAL if status == SystemStatus.TRIAL else None,
     ).stamp_new(stamp)
-    company.save(force_insert=True)
-    owner_membership = Membership(company=company, user=owner, role=Role.OWNER).stamp_new(stamp)
-    owner_membership.save(force_insert=True)
-    AuditEntry.objects.record(
-        stamp,
-        company_id=company.id,
-        action="company.created",
-        entity_type="company",
-        entity_id=company.id,
-        after={"name": name, "base_currency": base_currency, "owner": str(owner.id)},
-    )
-    follow_up("company_founded", company=company, stamp=stamp)
-    return company, owner_membership
+    with transaction.atomic():
+        company.save(force_insert=True)
+        with changing(company, stamp=stamp) as change:
+            membership = change.store(Membership(company=company, user=owner, role=Role.OWNER))
+            after = {"name": name, "base_currency": base_currency, "owner": str(owner.id)}
+            change.record(company, "company.created", after=after)
+            follow_up("company_founded", company=company, stamp=stamp)
+    return company, membership
 
 
 def change_company(*, company: Company, stamp: Stamp, permissions: Permissions, values: dict[str, Any]) -> Company:
-    """Stores changed facts of a company. Raises NeedsManager."""
-    changed = {name for name, value in values.items() if getattr(company, name) != value}
-    if changed & MANAGED and Permission.COMPANY_MANAGE not in permissions:
-        raise NeedsManager
-    before = snapshot(company)
-    if changed:
-        company.change(stamp, last_overall_updated_time=stamp.time, **values)
-        after = snapshot(company)
-        AuditEntry.objects.record(
-            stamp,
-            company_id=company.id,
-            action="company.updated",
-            entity_type="company",
-            entity_id=company.id,
-            before={name: before[name] for name in changed},
-            after={name: after[name] for name in changed},
-        )
+    """Stores changed facts of a company.
+
+    Raises Stale, NeedsManager, IllegalMove, and CompanyExpired for other facts of a read-only one.
+    """
+    with changing(company, stamp=stamp) as change:
+        stored = change.locked_company()
+        changed = {name for name, value in values.items() if getattr(stored, name) != value}
+        if stored.read_only and changed - MANAGED - OF_STAFF:
+            raise CompanyExpired
+        if changed & MANAGED and Permission.COMPANY_MANAGE not in permissions:
+            raise NeedsManager
+        if "system_status" in changed:
+            if values["system_status"] not in STATUS_MOVES[stored.system_status]:
+                raise IllegalMove
+            expired = values["system_status"] == SystemStatus.EXPIRED
+            values = {**values, "system_expired_at": stamp.time if expired else None}
+        if changed:
+            change.update(stored, "company.updated", last_overall_updated_time=stamp.time, **values)
         if changed & RECOMPUTES:
-            follow_up("company_rules_changed", company=company, stamp=stamp, changed=changed & RECOMPUTES)
-    return company
+            follow_up("company_rules_changed", company=stored, stamp=stamp, changed=changed & RECOMPUTES)
+    return stored
+
+
+def end_trial(*, company: Company, stamp: Stamp, becomes: str) -> bool:
+    """Moves a company whose trial is over to the status that follows; False where there was nothing to move."""
+    with changing(company, stamp=stamp) as change:
+        stored = change.locked_company()
+        if stored.system_status != SystemStatus.TRIAL or not stored.system_trial_until:
+            return False
+        if stored.system_trial_until > stamp.time:
+            return False
+        change_company(company=stored, stamp=stamp, permissions=frozenset(), values={"system_status": becomes})
+    return True

@@ -9,9 +9,10 @@ from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 from PIL import Image
 
+from companies.changing import changing
 from companies.errors import Invalid
-from companies.models import AuditEntry, Company, Stamp, new_id
-from companies.storing import drop_after_commit, store_whole
+from companies.models import Company, Stamp, new_id
+from companies.stores.storing import drop_after_commit, store_whole
 
 MOST_PIXELS = 4096  # a side
 MOST_BYTES = 512 * 1024  # what 699,052 characters of base64 hold: service.md, part 8
@@ -62,9 +63,13 @@ def clean_png(raw: bytes, *, pointer: str | None = None) -> bytes:
             image = Image.open(io.BytesIO(raw), formats=["PNG"])
             if max(image.size) > MOST_PIXELS:
                 raise ImageTooLarge(pointer=pointer)
+            image.verify()  # without its pixels, which take a hundred times the file
+            image = Image.open(io.BytesIO(raw), formats=["PNG"])
             image.load()
             has_alpha = "A" in image.getbands() or "transparency" in image.info
-            clean = image.convert("RGBA" if has_alpha else "RGB")
+            mode = "RGBA" if has_alpha else "RGB"
+            clean = image if image.mode == mode else image.convert(mode)
+            clean.info = {}
     except ImageTooLarge:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -77,21 +82,18 @@ def clean_png(raw: bytes, *, pointer: str | None = None) -> bytes:
 
 
 def replace_logo(*, company: Company, stamp: Stamp, png: bytes | None) -> Company:
-    """Stores a new logo, or takes the company's own away with None; the old file goes when the change is kept."""
+    """Stores a new logo, or takes the company's own away with None; the old file goes when the change is kept.
+
+    Raises Stale.
+    """
     storage = storages["assets"]
-    old = company.custom_logo_path
-    new = None if png is None else store_whole(storage=storage, name=f"logos/{new_id()}.png", content=png)
-    if new or old:
-        company.change(stamp, custom_logo_path=new, last_overall_updated_time=stamp.time)
-        AuditEntry.objects.record(
-            stamp,
-            company_id=company.id,
-            action="company.logoReplaced" if new else "company.logoRemoved",
-            entity_type="company",
-            entity_id=company.id,
-            before={"custom_logo_path": old},
-            after={"custom_logo_path": new},
-        )
-    if old:
-        drop_after_commit(storage=storage, name=old)
-    return company
+    with changing(company, stamp=stamp) as change:
+        stored = change.locked_company()
+        old = stored.custom_logo_path
+        new = None if png is None else store_whole(storage=storage, name=f"logos/{new_id()}.png", content=png)
+        action = "company.logoReplaced" if new else "company.logoRemoved"
+        if new or old:
+            change.update(stored, action, custom_logo_path=new, last_overall_updated_time=stamp.time)
+        if old:
+            drop_after_commit(storage=storage, name=old)
+    return stored

@@ -1,6 +1,8 @@
 """Who joins, changes role or leaves."""
 
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
@@ -8,12 +10,15 @@ from django.db import transaction
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from companies import mailing
-from companies.access import Access
-from companies.errors import Conflict, Denied
+from companies.callers.access import Access
+from companies.changing import changing
+from companies.errors import Conflict, Denied, TooMany
 from companies.follow_ups import follow_up
-from companies.models import ApiKey, Company, Membership, Stamp, User, record_change
+from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
 from companies.permissions import Permission, Role, membership_permissions
+from companies.running import mailing
+
+A_DAY, MOST_A_DAY = timedelta(days=1), 20  # people added to a company; whoever leaves again has counted
 
 
 class LastOwner(Conflict):
@@ -22,10 +27,10 @@ class LastOwner(Conflict):
     code = "last_owner"
 
 
-class AlreadyMember(Conflict):
-    """This person is a member already."""
+class TooManyInvitations(TooMany):
+    """20 people were added to this company within a day; see `Retry-After`."""
 
-    code = "already_member"
+    code = "too_many_invitations"
 
 
 class OwnersOnly(Denied):
@@ -37,69 +42,90 @@ def add(
 ) -> Membership:
     """A new member by e-mail; somebody unknown gets an account without a password and a mail to set one.
 
-    Raises AlreadyMember, OwnersOnly.
+    Raises AlreadyMember, OwnersOnly, TooManyInvitations, InvalidEmail.
     """
-    check_grant(by=by, role=role, permissions=permissions)
-    user = User.objects.with_email(email)
-    if user is None:
-        user = User.objects.create_user(email)
-        transaction.on_commit(lambda: invite(user=user, company=company))
-    membership, created = Membership.objects.get_or_create(
-        company=company,
-        user=user,
-        defaults={
-            "role": role,
-            "permissions": permissions,
-            "created_time": stamp.time,
-            "created_user_id": stamp.actor,
-            "last_updated_time": stamp.time,
-            "last_updated_user_id": stamp.actor,
-        },
-    )
-    if not created:
-        raise AlreadyMember
-    record_change(
-        stamp, membership, "member.added", after={"email": user.email, "role": role, "permissions": permissions}
-    )
-    follow_up("member_joined", membership=membership, stamp=stamp)
+    with changing(company, stamp=stamp) as change:
+        check_grant(by=by, role=role, permissions=permissions)
+        check_day(company_id=company.id, now=stamp.time)
+        user = User.objects.with_email(email)
+        if user is None:
+            user = User.objects.create_user(email)
+            transaction.on_commit(lambda: invite(user=user, company=company))
+        membership = change.store(Membership(company=company, user=user, role=role, permissions=permissions))
+        after = {"email": membership.shown_email, "role": role, "permissions": permissions}
+        change.record(membership, "member.added", after=after)
+        follow_up("member_joined", membership=membership, stamp=stamp)
     return membership
 
 
-def change(*, membership: Membership, stamp: Stamp, by: Access, role: str, permissions: list[str] | None) -> Membership:
-    """Another role or another list of permissions. Raises LastOwner, OwnersOnly."""
-    check_grant(by=by, role=role, permissions=permissions)
-    check_reach(by=by, membership=membership)
-    if role != Role.OWNER or permissions is not None:
-        keep_an_owner(membership)
-    before = {"role": membership.role, "permissions": membership.permissions}
-    if membership.change(stamp, role=role, permissions=permissions):
-        record_change(
-            stamp, membership, "member.updated", before=before, after={"role": role, "permissions": permissions}
-        )
+def change(*, company: Company, stamp: Stamp, by: Access, member_id: UUID | str, values: dict[str, Any]) -> Membership:
+    """Another role or another list of permissions; null means the role's.
+
+    Raises Missing, Stale, LastOwner, OwnersOnly.
+    """
+    with changing(company, stamp=stamp) as change:
+        membership = change.locked(Membership.objects.select_related("user"), member_id)
+        role = values.get("role", membership.role)
+        permissions = values.get("permissions", membership.permissions)
+        check_grant(by=by, role=role, permissions=permissions)
+        check_reach(by=by, membership=membership)
+        if role != Role.OWNER or permissions is not None:
+            keep_an_owner(membership)
+        before = {"role": membership.role, "permissions": membership.permissions}
+        if membership.change(stamp, role=role, permissions=permissions):
+            after = {"role": role, "permissions": permissions}
+            change.record(membership, "member.updated", before=before, after=after)
     return membership
+
+
+def change_role(
+    *, company: Company, stamp: Stamp, by: Access, member_id: UUID | str, role: str
+) -> tuple[Membership, bool]:
+    """(the member, in another role and with its permissions; whether own ones were given up). Who keeps the role keeps
+    those too. Raises what ``change`` raises."""
+    with changing(company, stamp=stamp) as change_of:
+        stored = change_of.locked(Membership, member_id)
+        kept = stored.permissions if stored.role == role else None
+        values = {"role": role, "permissions": kept}
+        member = change(company=company, stamp=stamp, by=by, member_id=member_id, values=values)
+    return member, stored.permissions != kept
 
 
 SHOWN = ("email", "name", "is_active")  # what the companies of a person see of them
 
 
 def person_changed(*, user: User, before: dict[str, Any], stamp: Stamp) -> None:
-    """A row in the log of each of the person's companies, where staff changed what is ``SHOWN`` of them."""
+    """A row in the log of each company that knows the person, where staff changed what is ``SHOWN`` of them.
+
+    The apps of one who was switched off end.
+    """
     after = {name: getattr(user, name) for name in SHOWN}
     if after != before:
-        for membership in Membership.objects.filter(user=user):
-            record_change(stamp, membership, "member.updated", before=before, after=after)
+        memberships = Membership.objects.filter(user=user).select_related("user", "company")
+        for membership in memberships.order_by("company_id"):  # for all their turns are kept to the end
+            if membership.is_known:
+                with changing(membership.company, stamp=stamp) as change:
+                    change.record(membership, "member.updated", before=before, after=after)
+    if before["is_active"] and not user.is_active:
+        follow_up("person_deactivated", user=user, stamp=stamp)
 
 
-def remove(*, membership: Membership, stamp: Stamp, by: Access) -> None:
-    """Ends a membership; its holder's keys live on and the owners are told. Raises LastOwner, OwnersOnly."""
-    check_reach(by=by, membership=membership)
-    keep_an_owner(membership)
-    left = ApiKey.objects.of(membership.company_id).live(stamp.time).filter(created_user_id=str(membership.user_id))
-    keys = list(left)
-    record_change(stamp, membership, "member.removed", before={"email": membership.user.email, "role": membership.role})
-    membership.delete()
-    if keys:
-        follow_up("api_key_creator_left", membership=membership, keys=keys, stamp=stamp)
+def remove(*, company: Company, stamp: Stamp, by: Access, member_id: UUID | str) -> Membership:
+    """Ends a membership, and with it its holder's apps; their keys live on and the owners are told.
+
+    Raises Missing, Stale, LastOwner, OwnersOnly.
+    """
+    with changing(company, stamp=stamp) as change:
+        membership = change.locked(Membership.objects.select_related("user"), member_id)
+        check_reach(by=by, membership=membership)
+        keep_an_owner(membership)
+        keys = list(ApiKey.objects.of(company.id).live(stamp.time).filter(created_user_id=str(membership.user_id)))
+        before = {"email": membership.shown_email, "role": membership.role}
+        change.delete(membership, "member.removed", before=before)
+        follow_up("member_left", membership=membership, stamp=stamp)
+        if keys:
+            follow_up("api_key_creator_left", membership=membership, keys=keys, stamp=stamp)
+    return membership
 
 
 def check_grant(*, by: Access, role: str, permissions: list[str] | None) -> None:
@@ -115,21 +141,29 @@ def check_reach(*, by: Access, membership: Membership) -> None:
         raise OwnersOnly
 
 
+def check_day(*, company_id: UUID, now: datetime) -> None:
+    """Raises TooManyInvitations."""
+    added = AuditEntry.objects.of(company_id).filter(action="member.added", time__gt=now - A_DAY)
+    oldest = added.order_by("-time").values_list("time", flat=True)[MOST_A_DAY - 1 : MOST_A_DAY].first()
+    if oldest is not None:
+        raise TooManyInvitations(wait=int((oldest + A_DAY - now).total_seconds()) + 1)
+
+
 def keep_an_owner(membership: Membership) -> None:
-    """Locks the company's owners, so that two leaving at once cannot both be the last but one."""
-    owners = list(Membership.objects.of(membership.company_id).owners().select_for_update().order_by("id"))
-    full = [each.id for each in owners if each.permissions is None]
-    if membership.role == Role.OWNER and membership.permissions is None and full == [membership.id]:
+    """An owner with all permissions stays. Raises LastOwner."""
+    full = Membership.objects.of(membership.company_id).owners().filter(permissions=None)
+    if membership.role == Role.OWNER and membership.permissions is None and full.count() == 1:
         raise LastOwner
 
 
 def invite(*, user: User, company: Company) -> None:
     """Mails a link to set the first password."""
+    name = mailing.quoted(company.name)
     mailing.send_later(
         to=[user.email],
-        subject=f"You were added to {company.name}",
+        subject=f"You were added to {name}",
         message=(
-            f"You can now work with {company.name}. Set your password first:\n\n{password_link(user)}\n\n"
+            f"You can now work with {name}. Set your password first:\n\n{password_link(user)}\n\n"
             "If you did not expect this, you can ignore this message."
         ),
     )

@@ -43,6 +43,11 @@ class Permission(StrEnum):
         return self.value.endswith(":write")
 
     @property
+    def seeing(self) -> "Permission":
+        """What it takes to see what this one changes; itself where it changes nothing."""
+        return Permission(self.value.replace(":write", ":read"))
+
+    @property
     def admin_level(self) -> bool:
         """Held by people and by keys that an owner made; never by apps."""
         return self.value.endswith(":manage") or self is Permission.AUDIT_READ
@@ -88,3 +93,18 @@ def in_order(permissions: Iterable[Permission]) -> list[str]:
 def membership_permissions(*, role: str, explicit: list[str] | None) -> Permissions:
     """A membership's own list in place of its role's, where it carries one."""
     return Role(role).permissions if explicit is None else known(explicit)
+
+
+def in_words(permissions: list[str]) -> str:
+    """What a key may do, in a few words."""
+    held = known(permissions)
+    plain = ALL - ADMIN_LEVEL
+    reads = frozenset(p for p in plain if p.reads)
+    if held == ALL:
+        return "Everything, administration included"
+    admin = " and administration" if held & ADMIN_LEVEL else ""
+    if plain <= held:
+        return f"Read and write everything{admin}"
+    if held - ADMIN_LEVEL == reads:
+        return f"Read everything{admin}"
+    return ", ".join(in_order(held))

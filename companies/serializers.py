@@ -79,6 +79,7 @@ WRITABLE = (
     "pl_show_planning_percentage_for_past_months",
     "pl_show_all_categories",
     "pl_recognize_revenue_on_invoice",
+    "auto_categorize",
     "data_start_date",
     "valuation_category",
     "valuation_lens",
@@ -90,6 +91,7 @@ class CompanyShape(RowShape):
     computed_committed_mrr_eur = serializers.DecimalField(
         max_digits=19, decimal_places=2, read_only=True, allow_null=True, coerce_to_string=True
     )
+    name = fields.NameField(max_length=200)
     domain = DomainField(allow_null=True, required=False, help_text="website domain, such as example.com")
 
     class Meta:
@@ -99,7 +101,7 @@ class CompanyShape(RowShape):
 
 
 class NewCompany(Shape):
-    name = fields.TextField(max_length=200)
+    name = fields.NameField(max_length=200)
     base_currency = fields.ChoiceField(choices=Currency.choices, default=Currency.EUR)
     domain = DomainField(allow_null=True, required=False)
 
@@ -123,7 +125,7 @@ MOST_NAMED = 100  # permissions, repeated ones counted
 
 
 class CompanyListItem(CompanyShape):
-    """A company with the caller's role and effective permissions in it; built from an Access."""
+    """A company with the caller's role and effective permissions in it."""
 
     role = fields.ChoiceField(choices=CALLER_ROLES, read_only=True, help_text="apiKey or app for a key or token")
     permissions = PermissionList(read_only=True)
@@ -138,7 +140,7 @@ class CompanyListItem(CompanyShape):
 
     domain = None  # type: ignore[assignment]
 
-    def to_representation(self, access: Any) -> dict[str, Any]:
+    def to_representation(self, access: Any) -> dict[str, Any]:  # of an Access
         company = access.company
         company.role, company.permissions = access.role, in_order(access.permissions)
         return super().to_representation(company)
@@ -151,9 +153,17 @@ class LogoUpload(Shape):
 
 
 class MemberShape(RowShape):
-    user_id = serializers.UUIDField(read_only=True)
-    email = serializers.EmailField(source="user.email", read_only=True)
-    name = fields.TextField(source="user.name", read_only=True, allow_null=True, help_text="null: never given")
+    user_id = serializers.UUIDField(
+        source="shown_user_id", read_only=True, allow_null=True, help_text="null: has not signed in since"
+    )
+    email = serializers.EmailField(source="shown_email", read_only=True)
+    name = fields.TextField(
+        source="shown_name",
+        read_only=True,
+        allow_null=True,
+        max_length=200,
+        help_text="null: never given, or has not signed in since",
+    )
     permissions = PermissionList(allow_null=True, read_only=True, help_text="null: those of the role")
     joined_time = fields.TimeField(source="created_time", read_only=True)
     company_id = serializers.UUIDField(read_only=True)
@@ -161,10 +171,6 @@ class MemberShape(RowShape):
     class Meta:
         model = Membership
         fields = ("id", "company_id", "user_id", "email", "name", "role", "permissions", "joined_time", *AUDIT)
-
-    def to_representation(self, instance: Membership) -> dict[str, Any]:
-        data = super().to_representation(instance)
-        return data | {"name": data["name"] or None}
 
 
 class MemberInput(Shape):
@@ -196,7 +202,7 @@ class ApiKeyShape(RowShape):
 
 
 class NewApiKey(Shape):
-    name = fields.TextField(max_length=200)
+    name = fields.NameField(max_length=200)
     permissions = PermissionList(allow_empty=False)
     expires_time = fields.TimeField(allow_null=True, required=False, default=None)
 
@@ -224,3 +230,21 @@ class AuditEntryShape(RowShape):
             "before": camel_keys(instance.before),
             "after": camel_keys(instance.after),
         }
+
+
+class FeedEventShape(RowShape):
+    """An entry of the audit log without what changed: enough to know what to ask for."""
+
+    type = fields.TextField(
+        source="action", help_text="the kind of thing and what happened to it: `transaction.created`"
+    )
+    entity_id = fields.TextField(
+        allow_null=True, max_length=LONGEST_ENTITY_ID, help_text="null where the change is of no single row"
+    )
+
+    class Meta:
+        model = AuditEntry
+        fields = ("id", "type", "time", "entity_type", "entity_id", "actor", "request_id")
+
+    def to_representation(self, instance: AuditEntry) -> dict[str, Any]:
+        return super().to_representation(instance) | {"entityId": instance.entity_id or None}

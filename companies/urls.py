@@ -21,6 +21,7 @@ urlpatterns = [
     path("companies/<str:company_id>/api_keys", views.ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/api_keys/<str:key_id>", views.ApiKeyViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("companies/<str:company_id>/audit_log", views.AuditLogViewSet.as_view({"get": "list"})),
+    path("companies/<str:company_id>/events", views.EventViewSet.as_view({"get": "list"})),
     path("app", RedirectView.as_view(url="/app/")),
     path("app/", home.home, name="home"),
     path("app/sign-in", signing_in.sign_in, name="sign-in"),

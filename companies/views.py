@@ -5,14 +5,16 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies import api_keys, founding, logos, members, sessions
+from companies import founding, logos, members
 from companies import serializers as shapes
-from companies.api.filters import filtered
-from companies.api.schema import PAGING
-from companies.api.serializers import SUCCESS, Success
-from companies.api.viewsets import ApiViewSet, CompanyViewSet
+from companies.api.document.schema import AFTER, LIMIT, PAGING
+from companies.api.filters import filtered, refuse_unknown
+from companies.api.pagination import bad_cursor, next_link, page_limit
+from companies.api.serializers import SUCCESS
+from companies.api.viewsets import ApiViewSet, CompanyViewSet, granted
+from companies.callers import api_keys, sessions
 from companies.errors import Denied
-from companies.models import LONGEST_ENTITY_ID, ApiKey, AuditEntry, Company, Membership, User
+from companies.models import LONGEST_ENTITY_ID, AlreadyMember, ApiKey, AuditEntry, Membership, User, id_from
 from companies.permissions import Permission, known
 
 
@@ -29,6 +31,7 @@ class SignInAgain(Denied):
 class CompanyListViewSet(ApiViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
+    shape = shapes.CompanyShape
 
     @extend_schema(responses=shapes.CompanyListItem(many=True))
     def list(self, request: Request) -> Response:
@@ -36,7 +39,7 @@ class CompanyListViewSet(ApiViewSet):
         self.only_parameters()
         return Response(shapes.CompanyListItem(self.caller.accesses(), many=True).data)
 
-    @extend_schema(request=shapes.NewCompany, responses={201: shapes.CompanyShape})
+    @extend_schema(request=shapes.NewCompany)
     def create(self, request: Request) -> Response:
         """Starts a company; the signed-in caller becomes its owner and its trial lasts 14 days. For people only."""
         if self.caller.kind != "session" or self.caller.user_id is None:
@@ -44,13 +47,15 @@ class CompanyListViewSet(ApiViewSet):
         user = User.objects.get(id=self.caller.user_id)
         values = self.parsed(shapes.NewCompany)
         company, _ = founding.found_company(**values, owner=user, stamp=self.stamp)
-        return self.one(company, shapes.CompanyShape, status=201, location=f"/companies/{company.id}")
+        return self.created(company)
 
 
 class CompanyDetailViewSet(CompanyViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
+    shape = shapes.CompanyShape
     refuses = {"update": ["rate_missing"]}
+    minds_expiry = frozenset({"update"})  # what needs company:manage can still be changed
     permission_for = {
         "retrieve": Permission.COMPANY_READ,
         "update": Permission.COMPANY_WRITE,
@@ -58,102 +63,83 @@ class CompanyDetailViewSet(CompanyViewSet):
         "delete_logo": Permission.COMPANY_WRITE,
     }
 
-    @extend_schema(responses=shapes.CompanyShape)
     def retrieve(self, request: Request, company_id: str) -> Response:
         """One company: its settings, its status, and what is computed of it daily."""
-        return self.one(self.company, shapes.CompanyShape)
+        return self.one(self.company)
 
-    @extend_schema(request=shapes.CompanyShape(partial=True), responses=shapes.CompanyShape)
     def update(self, request: Request, company_id: str) -> Response:
         """Changes the fields that are sent. baseCurrency and dataStartDate need `company:manage` besides."""
-        company = self.locked()
         values = self.parsed(shapes.CompanyShape, partial=True, shown=shapes.CompanyListItem)
         changed = founding.change_company(
-            company=company, stamp=self.stamp, permissions=self.access.permissions, values=values
+            company=self.company, stamp=self.stamp, permissions=self.access.permissions, values=values
         )
-        return self.one(changed, shapes.CompanyShape)
+        return self.one(changed)
 
-    @extend_schema(operation_id="setCompanyLogo", request=shapes.LogoUpload, responses=shapes.CompanyShape)
+    @extend_schema(operation_id="setCompanyLogo", request=shapes.LogoUpload)
     def put_logo(self, request: Request, company_id: str) -> Response:
         """Replaces the logo that comes from the company's domain wherever the company is shown."""
-        company = self.locked()
         png = logos.decode_png(self.parsed(shapes.LogoUpload)["image_base64"])
-        return self.one(logos.replace_logo(company=company, stamp=self.stamp, png=png), shapes.CompanyShape)
+        return self.one(logos.replace_logo(company=self.company, stamp=self.stamp, png=png))
 
-    @extend_schema(operation_id="deleteCompanyLogo", responses=shapes.CompanyShape)
+    @extend_schema(operation_id="deleteCompanyLogo", responses={200: shapes.CompanyShape})
     def delete_logo(self, request: Request, company_id: str) -> Response:
         """Takes the custom logo away; the one of the domain is shown again."""
-        return self.one(logos.replace_logo(company=self.locked(), stamp=self.stamp, png=None), shapes.CompanyShape)
-
-    def locked(self) -> Company:
-        company = Company.objects.select_for_update().get(id=self.company.id)
-        self.unless_stale(company)
-        return company
+        return self.one(logos.replace_logo(company=self.company, stamp=self.stamp, png=None))
 
 
 class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
-    refuses = {"create": [members.AlreadyMember], **dict.fromkeys(("update", "destroy"), (members.LastOwner,))}
-    permission_for = dict.fromkeys(("list", "create", "retrieve", "update", "destroy"), Permission.MEMBERS_MANAGE)
+    resource, shape = Membership, shapes.MemberShape
+    refuses = {
+        "create": [AlreadyMember, members.TooManyInvitations],
+        **dict.fromkeys(("update", "destroy"), (members.LastOwner,)),
+    }
+    permission_for = granted(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE)
 
-    @extend_schema(responses=shapes.MemberShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """Everyone who belongs to the company."""
         self.only_parameters()
-        rows = Membership.objects.of(self.company.id).with_people()
-        return Response(shapes.MemberShape(rows, many=True).data)
+        return self.all(Membership.objects.of(self.company.id).with_people())
 
-    @extend_schema(request=shapes.NewMember, responses={201: shapes.MemberShape})
+    @extend_schema(request=shapes.NewMember)
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a member by e-mail; somebody unknown is mailed a link to set a password."""
+        """Adds a member by e-mail; somebody unknown is mailed a link to set a password. 20 a day.
+
+        userId and name are null until they sign in: the answer is the same whether there was an account or not.
+        """
         values = self.parsed(shapes.NewMember)
         member = members.add(company=self.company, stamp=self.stamp, by=self.access, **values)
-        location = f"/companies/{self.company.id}/members/{member.id}"
-        return self.one(member, shapes.MemberShape, status=201, location=location)
+        return self.created(member)
 
-    @extend_schema(responses=shapes.MemberShape)
     def retrieve(self, request: Request, company_id: str, member_id: str) -> Response:
         """One member with role, own permissions and e-mail."""
-        return self.one(self.found(Membership.objects.select_related("user"), member_id), shapes.MemberShape)
+        return self.one(self.found(Membership.objects.select_related("user"), member_id))
 
-    @extend_schema(request=shapes.MemberInput(partial=True), responses=shapes.MemberShape)
+    @extend_schema(request=shapes.MemberInput(partial=True))
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
         """Changes a member's role or own list of permissions; null means the role's."""
-        member = self.member(member_id)
         values = self.parsed(shapes.MemberInput, partial=True, shown=shapes.MemberShape)
-        changed = members.change(
-            membership=member,
-            stamp=self.stamp,
-            by=self.access,
-            role=values.get("role", member.role),
-            permissions=values.get("permissions", member.permissions),
+        member = members.change(
+            company=self.company, stamp=self.stamp, by=self.access, member_id=member_id, values=values
         )
-        return self.one(changed, shapes.MemberShape)
+        return self.one(member)
 
-    @extend_schema(responses=Success)
     def destroy(self, request: Request, company_id: str, member_id: str) -> Response:
         """Ends a membership. The keys that the member made live on."""
-        members.remove(membership=self.member(member_id), stamp=self.stamp, by=self.access)
+        members.remove(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
         return Response(SUCCESS)
-
-    def member(self, member_id: str) -> Membership:
-        """The membership, locked behind its company: two owners leaving at once would wait for each other for ever."""
-        Company.objects.select_for_update(no_key=True).get(id=self.company.id)
-        row = self.found(Membership.objects.select_related("user"), member_id, locked=True)
-        self.unless_stale(row)
-        return row
 
 
 class ApiKeyViewSet(CompanyViewSet):
     schema_tags = ["API keys"]
+    resource, shape = ApiKey, shapes.ApiKeyShape
     refuses = {"create": [SignInAgain]}
-    permission_for = dict.fromkeys(("list", "create", "retrieve", "destroy"), Permission.API_KEYS_MANAGE)
+    permission_for = granted(reads=Permission.API_KEYS_MANAGE, writes=Permission.API_KEYS_MANAGE)
 
-    @extend_schema(responses=shapes.ApiKeyShape(many=True))
     def list(self, request: Request, company_id: str) -> Response:
         """All keys of the company, revoked ones too; never their secrets."""
         self.only_parameters()
-        return Response(shapes.ApiKeyShape(ApiKey.objects.of(self.company.id).newest_first(), many=True).data)
+        return self.all(ApiKey.objects.of(self.company.id).newest_first())
 
     @extend_schema(request=shapes.NewApiKey, responses={201: shapes.CreatedApiKey})
     def create(self, request: Request, company_id: str) -> Response:
@@ -171,23 +157,18 @@ class ApiKeyViewSet(CompanyViewSet):
             expires_time=values["expires_time"],
             creator=self.access,
         )
-        location = f"/companies/{self.company.id}/api_keys/{minted.key.id}"
-        answer = self.one(minted.key, shapes.ApiKeyShape, status=201, location=location)
+        answer = self.created(minted.key)
         answer.data = {**answer.data, "key": minted.text}
         answer.headers["Cache-Control"] = "no-store"
         return answer
 
-    @extend_schema(responses=shapes.ApiKeyShape)
     def retrieve(self, request: Request, company_id: str, key_id: str) -> Response:
         """One key: what it may do and when it was last used; never its secret."""
-        return self.one(self.found(ApiKey.objects, key_id), shapes.ApiKeyShape)
+        return self.one(self.found(ApiKey.objects, key_id))
 
-    @extend_schema(responses=Success)
     def destroy(self, request: Request, company_id: str, key_id: str) -> Response:
         """Revokes a key; its next request is refused. It stays listed."""
-        key = self.found(ApiKey.objects, key_id, locked=True)
-        self.unless_stale(key)
-        api_keys.revoke(key=key, stamp=self.stamp)
+        api_keys.revoke(company=self.company, stamp=self.stamp, key_id=key_id)
         return Response(SUCCESS)
 
 
@@ -205,11 +186,51 @@ class AuditEntryFilter(django_filters.FilterSet):
 class AuditLogViewSet(CompanyViewSet):
     schema_tags = ["Audit log"]
     schema_noun = "auditLog"
+    shape = shapes.AuditEntryShape
     permission_for = {"list": Permission.AUDIT_READ}
     filterset_class = AuditEntryFilter
 
-    @extend_schema(parameters=PAGING, responses=shapes.AuditEntryShape(many=True))
+    @extend_schema(parameters=PAGING)
     def list(self, request: Request, company_id: str) -> Response:
         """Every change of the company's data, latest first."""
         rows = filtered(self, AuditEntryFilter, AuditEntry.objects.of(self.company.id))
-        return self.page(rows, shapes.AuditEntryShape, order=("-time", "-id"))
+        return self.page(rows, order=("-time", "-id"))
+
+
+class EventFilter(django_filters.FilterSet):
+    type = django_filters.CharFilter("action", max_length=60)
+
+    class Meta:
+        model = AuditEntry
+        fields: list[str] = []
+
+
+class EventViewSet(CompanyViewSet):
+    schema_tags = ["Audit log"]
+    schema_noun = "events"
+    shape = shapes.FeedEventShape
+    permission_for = {"list": Permission.AUDIT_READ}
+    filterset_class = EventFilter
+
+    @extend_schema(parameters=[LIMIT, AFTER])
+    def list(self, request: Request, company_id: str) -> Response:
+        """What changed, in the order in which it was committed: nothing ever comes before an event that was given out.
+
+        Ask again with the id of the last event as `after`, or by the `Link` header, which stands beside all events but
+        none; where nothing has happened since, the answer is empty and the same `after` stays good. Events are kept as
+        long as the audit log.
+        """
+        refuse_unknown({"cursor"} & set(request.query_params))  # the place in the feed is ``after``
+        rows = filtered(self, EventFilter, AuditEntry.objects.of(self.company.id), also=frozenset({"after"}))
+        if "after" in request.query_params:
+            rows = rows.filter(number__gt=self.number_of(request.query_params["after"]))
+        page = rows.order_by("number")[: page_limit(request.query_params)]
+        events = self.shape(page, many=True).data
+        return Response(events, headers={"Link": next_link(request, events[-1]["id"], "after")} if events else {})
+
+    def number_of(self, event_id: str) -> int:
+        wanted = id_from(event_id)
+        entry = AuditEntry.objects.of(self.company.id).filter(id=wanted).first() if wanted else None
+        if entry is None:
+            raise bad_cursor("after")
+        return entry.number

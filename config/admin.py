@@ -1,6 +1,7 @@
 """The staff's admin: our own apps' pages and no others; a second factor where the settings ask for one."""
 
 from importlib import import_module
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
@@ -8,10 +9,10 @@ from django.contrib import admin
 from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
 from django.utils.module_loading import module_has_submodule
 
-UNWANTED = {"oauth2_provider", "axes"}  # the toolkit's pages would show tokens, those of axes attempts to sign in
+UNWANTED = {"axes"}  # its pages show attempts to sign in
 
 
 class AdminConfig(SimpleAdminConfig):
@@ -22,22 +23,33 @@ class AdminConfig(SimpleAdminConfig):
         for app in apps.get_app_configs():
             if app.name not in UNWANTED and app.module and module_has_submodule(app.module, "admin"):
                 import_module(f"{app.name}.admin")
-        show_devices_that_are_there()
+        show_seeds_once()
+        for model in ("AccessToken", "AuthorizationCode", "IDToken", "RefreshToken"):
+            admin.site.unregister(apps.get_model("oauth", model))  # the toolkit shows them; to see one helps nobody
 
 
-def show_devices_that_are_there() -> None:
-    """The second factor's own two pages fail on a device that is gone; ours have nothing to show."""
+def show_seeds_once() -> None:
+    """What a second factor is computed from is shown to who makes it, in the answer to that, and never again.
+
+    The setting OTP_ADMIN_HIDE_SENSITIVE_DATA keeps keys and tokens off the pages of rows that there are; the two
+    pages that would show them by a device's number are not there.
+    """
     from django_otp.plugins.otp_totp.admin import TOTPDeviceAdmin
     from django_otp.plugins.otp_totp.models import TOTPDevice
 
     class DeviceAdmin(TOTPDeviceAdmin):
         def config_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-            get_object_or_404(TOTPDevice, pk=pk)
-            return super().config_view(request, pk)
+            raise Http404
 
-        def qrcode_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-            get_object_or_404(TOTPDevice, pk=pk)
-            return super().qrcode_view(request, pk)
+        qrcode_view = config_view
+
+        def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
+            """A list can be filtered by any column, and so would tell the key letter by letter."""
+            return not lookup.startswith("key") and super().lookup_allowed(lookup, value, request)
+
+        def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
+            context = {**self.admin_site.each_context(request), "title": "The key of the new device", "device": obj}
+            return TemplateResponse(request, "admin/new_device.html", context)
 
     admin.site.unregister(TOTPDevice)
     admin.site.register(TOTPDevice, DeviceAdmin)

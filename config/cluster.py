@@ -30,6 +30,7 @@ STOP_SECONDS = 60
 SERVER_SETTINGS = {
     "listen_addresses": "",
     "unix_socket_directories": ".",  # the data directory: short, private, and right after a move
+    "unix_socket_permissions": "0700",
     "max_connections": "100",
     "shared_buffers": "256MB",
     "work_mem": "32MB",
@@ -61,6 +62,11 @@ exit 0
 """
 
 FIRST_CLOSED_DOOR = 'for door; do test -x "$door" || { printf %s "$door"; exit 0; }; done'
+
+
+# Written by the server's user, whose directory it is: root would follow a link that it planted.
+REPLACE = 'printf %s "$2" > "$1.new" && mv -f "$1.new" "$1"'
+WRITTEN = "# Written by the service, which writes it anew at every start.\n"
 
 
 class DatabaseUnavailable(RuntimeError):
@@ -183,7 +189,8 @@ class Cluster:
             os.chown(fresh, self.account.uid, self.account.gid, follow_symlinks=False)
         done = self._run(
             str(binaries() / "initdb"), "-D", str(fresh), "--locale=C.UTF-8", "--encoding=UTF8", "--data-checksums",
-            "--auth=trust", f"--username={SUPERUSER}", "--no-instructions", f"--sync-method={SYNC_METHOD}",
+            "--auth-local=peer", "--auth-host=reject", f"--username={SUPERUSER}", "--no-instructions",
+            f"--sync-method={SYNC_METHOD}",
         )  # fmt: skip
         if done.returncode != 0:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -194,6 +201,25 @@ class Cluster:
             os.fsync(directory)  # initdb has synced the files; the rename must last as well
         finally:
             os.close(directory)
+
+    def admit(self) -> None:
+        """Let in us, root and the server's own user, over the socket and as its one role, and nobody else.
+
+        Asked at every start, for whoever runs it may change, and older releases let everybody in; a server that runs
+        is told. Raises DatabaseUnavailable.
+        """
+        names = sorted({_name(0), _name(os.geteuid()), *([self.account.name] if self.account else [])})
+        files = {
+            "pg_hba.conf": f"{WRITTEN}local all,replication {SUPERUSER} peer map=service\n",
+            "pg_ident.conf": WRITTEN + "".join(f'service "{name}" {SUPERUSER}\n' for name in names),
+        }
+        changed = [name for name, text in files.items() if _text(self.path / name) != text]
+        for name in changed:
+            done = self._run("/bin/sh", "-c", REPLACE, "sh", str(self.path / name), files[name])
+            if done.returncode != 0:
+                raise DatabaseUnavailable(f"{self.path / name} cannot be written: {_last_line(done.stderr)}.")
+        if changed and self.alive():
+            self._run(str(binaries() / "pg_ctl"), "reload", "-s", "-D", str(self.path))
 
     def _clear_half_made(self) -> None:
         """Remove what a killed first start left, whose initdb may still be at work on it."""
@@ -286,6 +312,21 @@ class Cluster:
             group=self.account.gid if self.account else None,
             extra_groups=[] if self.account else None,
         )
+
+
+def _name(uid: int) -> str:
+    """What PostgreSQL calls the user of a process on the other end of its socket."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:  # it will refuse them, for it looks the name up too
+        return str(uid)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return None
 
 
 def _answers_signals(pid: int) -> bool:

@@ -23,6 +23,8 @@ from psycopg.pq import Conninfo
 
 from config.cluster import SUPERUSER, Cluster, account_for
 from config.cluster import DatabaseUnavailable as DatabaseUnavailable
+from config.environment import make_private
+from config.privacy import close, close_door
 
 log = logging.getLogger(__name__)
 
@@ -128,6 +130,10 @@ class Embedded:
         """The server's data directory, and that of its socket."""
         return self.data_dir.resolve() / "postgres"
 
+    def close(self) -> None:
+        """Nobody but us and the server's user gets at what is under ``data_dir``, however it was left."""
+        close(self.data_dir, to=account_for(cluster=self.path))
+
     def running(self) -> bool:
         """Whether the server's process lives; it may not answer yet."""
         return Cluster(path=self.path, account=None).alive()
@@ -207,6 +213,7 @@ class Embedded:
             cluster.check()
             if not cluster.exists():
                 cluster.make()
+        cluster.admit()
         deadline = time.monotonic() + ANSWER_SECONDS
         failures = 0
         while not self._answers():
@@ -228,7 +235,8 @@ class Embedded:
             ) as connection:
                 if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone():
                     connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
-        except psycopg.OperationalError:
+        except (psycopg.OperationalError, psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+            # The last two: a start that was killed had asked for the database too, and the server made it after all.
             time.sleep(0.02)
             return False
         return True
@@ -247,9 +255,8 @@ class Embedded:
         """Open a lock file, which belongs to whom the data belongs to, so that root leaves nothing in the way."""
         account = account_for(cluster=self.path)
         try:
-            if not self.data_dir.exists():
-                self.data_dir.mkdir(parents=True, exist_ok=True)
-                self.data_dir.chmod(0o711)  # ours: the server's user must pass, whatever the umask is
+            make_private(self.data_dir)
+            close_door(self.data_dir, to=account)
             flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
             number = os.open(self.data_dir / name, flags, 0o600)
         except OSError as error:

@@ -50,12 +50,21 @@ def one_of(name: str, *known: str) -> str:
     return value
 
 
+def make_private(path: Path) -> None:
+    """Makes the directory for its owner alone; those on the way to it that were missing let others pass."""
+    for each in reversed(path.parents):
+        with contextlib.suppress(FileExistsError):
+            each.mkdir()
+            each.chmod(0o711)  # whatever the umask
+    path.mkdir(mode=0o700, exist_ok=True)
+
+
 def directory(name: str, default: Path) -> Path:
     """A directory to write in; made where there is none."""
     value = text(name, str(default))
     try:
         path = Path(value).expanduser().resolve()
-        path.mkdir(parents=True, exist_ok=True)
+        make_private(path)
         with tempfile.TemporaryFile(dir=path):  # what its mode says is not all: root, read-only disks
             return path
     except RuntimeError:  # links in a circle, or the home of nobody
@@ -94,7 +103,15 @@ def domain(name: str) -> str | None:
 
 def origin(name: str, default: str) -> str:
     """scheme://host[:port], without path, query or trailing slash."""
-    value = text(name, default)
+    return _origin(name, text(name, default))
+
+
+def origins(name: str) -> list[str]:
+    """A comma-separated list of them, as browsers spell them; empty where unset."""
+    return [_origin(name, each.lower()) for each in words(name)]
+
+
+def _origin(name: str, value: str) -> str:
     parts = _split(name, value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or value != f"{parts.scheme}://{parts.netloc}":
         raise ImproperlyConfigured(f"{name} must be an origin such as https://api.example.com, without path or slash")
@@ -215,7 +232,7 @@ def storage(name: str, directory: Path) -> dict[str, object]:
     """Django storage for private files: s3://key:secret@host/bucket?region=…, or a directory where unset."""
     value = text(name)
     if not value:
-        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(directory)}}
+        return private_files(directory)
     parts = _split(name, value)
     region = _options(name, parts, region="[A-Za-z0-9-]+").get("region")
     bucket = parts.path.strip("/")
@@ -231,7 +248,16 @@ def storage(name: str, directory: Path) -> dict[str, object]:
         options |= {"access_key": unquote(parts.username), "secret_key": unquote(parts.password or "")}
     if region:
         options["region_name"] = region
-    return {"BACKEND": "companies.bucket.Bucket", "OPTIONS": options}
+    return {"BACKEND": "companies.stores.bucket.Bucket", "OPTIONS": options}
+
+
+def private_files(directory: Path, **options: str) -> dict[str, object]:
+    """Django storage in a directory, readable by its owner alone. Its directories follow the umask: a mode for them
+    would have Django change that of all threads at each upload."""
+    return {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": str(directory), "file_permissions_mode": 0o600, **options},
+    }
 
 
 def _options(name: str, parts: SplitResult, **known: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
 from companies.api.methods import read_only
-from companies.counters import note_error
+from companies.running.counters import note_error
 
 READY: set[str] = set()  # migrations are looked at until they are found applied once
 

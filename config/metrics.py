@@ -15,7 +15,7 @@ from django.utils.crypto import constant_time_compare
 
 from companies.api.errors import plain
 from companies.api.methods import read_only
-from companies.counters import counter, gauge
+from companies.running.counters import counter, gauge
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)  # seconds

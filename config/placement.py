@@ -141,12 +141,12 @@ def plan(
             for table in tables
             if table.numbered and table.name in moved and places[table.name] is Place.UNOWNED
         ),
-        *(Step(_triggers(name, "ENABLE"), "from here on every row is new") for name in triggered),
         *(
             Step(f"SELECT truncate_local_data_after_distributing_table('{name}')", "frees what the move left behind")
             for name in moved
             if places[name] is not Place.UNOWNED
         ),
+        *(Step(_triggers(name, "ENABLE"), "from here on every row is new") for name in triggered),
         *(Step(_added(each), f"{places[each.table]} → {places[each.target]}") for each in kept),
     ]
 

@@ -37,10 +37,14 @@ ALLOWED_HOSTS = environment.hosts(
 )
 
 RATE_LIMIT = environment.integer("RATE_LIMIT", default=6000, least=1, most=10_000_000)  # requests a minute
+SIGN_IN_LIMIT = environment.integer("SIGN_IN_LIMIT", default=30, least=1, most=10_000_000)  # tries in five minutes
 MAX_UPLOAD_MB = environment.integer("MAX_UPLOAD_MB", default=64, least=1, most=1024)
-MAX_BODY_BYTES = 1024 * 1024
+STORAGE_QUOTA_MB = environment.integer("STORAGE_QUOTA_MB", default=2048, least=1, most=100_000_000)  # of a company
+MAX_BODY_BYTES = 1024 * 1024  # JSON, but for imports
+MAX_FORM_BYTES = 64 * 1024  # forms, but for uploads
 TRUSTED_PROXIES = environment.integer("TRUSTED_PROXIES", default=0, least=0, most=9)
 STAFF_MFA = environment.boolean("STAFF_MFA")
+TRIAL_ENDS_AS = environment.one_of("TRIAL_ENDS_AS", "free", "expired")  # what refresh_metrics makes of ended trials
 
 WORKERS = environment.integer("WORKERS", default=3, least=1, most=256)  # processes
 THREADS = environment.integer("THREADS", default=2, least=1, most=64)  # of each; every one has a connection of its own
@@ -78,18 +82,22 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "companies.api.middleware.callers_address",
     "companies.api.middleware.request_id",
+    "companies.api.middleware.cross_origin",
     "django.middleware.security.SecurityMiddleware",
-    "companies.compression.static_files",
+    "csp.middleware.CSPMiddleware",  # before static files: some are pages
+    "companies.running.compression.static_files",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "companies.api.bodies.limited",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "companies.sessions.bounded",
+    "companies.pages.after_posting.see_other",
+    "companies.callers.sessions.bounded",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "companies.callers.passwords.turned_away",
 ]
 if STAFF_MFA:
     MIDDLEWARE.insert(-1, "django_otp.middleware.OTPMiddleware")
@@ -111,6 +119,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "notifications.pages.bell",
+                "ledger.rules.pages.inbox.inbox_count",
             ]
         },
     }
@@ -139,10 +148,7 @@ DEFAULT_FROM_EMAIL = "Tidebook <no-reply@" + (urlsplit(BASE_URL).hostname or "lo
 
 STORAGES = {
     "default": environment.storage("STORAGE_URL", DATA_DIR / "files"),
-    "assets": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": str(DATA_DIR / "assets"), "base_url": f"{ASSETS_URL}/"},
-    },
+    "assets": environment.private_files(DATA_DIR / "assets", base_url=f"{ASSETS_URL}/"),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 STATIC_URL = "/static/"
@@ -157,14 +163,19 @@ USE_I18N = False
 # ---------------------------------------------------------------------------------------------- people
 
 AUTH_USER_MODEL = "companies.User"
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "companies.callers.passwords.Gate",
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+PASSWORD_CHECKS = 2 if THREADS > 2 else 1  # at once in a worker; with two threads one is left for other requests
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "companies.callers.passwords.Argon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
@@ -181,8 +192,10 @@ SESSION_COOKIE_AGE = 30 * 24 * 3600  # seconds a session may live, whatever happ
 SESSION_IDLE = 14 * 24 * 3600  # seconds it may lie unused
 RECENT_SIGN_IN = 10 * 60  # seconds for which no password is asked again before a sensitive act
 CSRF_COOKIE_NAME = "svc-csrf"
+CSRF_COOKIE_DOMAIN = SESSION_COOKIE_DOMAIN  # whoever may send the session must be able to read the token
 CSRF_COOKIE_SECURE = SECURE
 CSRF_COOKIE_SAMESITE = "Lax"
+CORS_ORIGINS = environment.origins("CORS_ORIGINS")  # whose pages may call the API, with bearer tokens alone
 CSRF_TRUSTED_ORIGINS = sorted({BASE_URL, "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))})
 
 AXES_FAILURE_LIMIT = 10
@@ -190,33 +203,49 @@ AXES_COOLOFF_TIME = 0.25  # hours
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # a lock ends 15 minutes after it began, tried or not
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that would lock out its owner
 AXES_USERNAME_FORM_FIELD = "username"  # what the forms call it; the user model's own name for it is never sent
-AXES_USERNAME_CALLABLE = "companies.sessions.typed_address"
+AXES_USERNAME_CALLABLE = "companies.callers.sessions.typed_address"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
 AXES_DISABLE_ACCESS_LOG = True
 AXES_LOCKOUT_CALLABLE = "companies.pages.signing_in.locked_out"
+OTP_ADMIN_HIDE_SENSITIVE_DATA = True  # seeds and one-time tokens are shown when they are made, and never again
 CSRF_FAILURE_VIEW = "companies.pages.failures.form_refused"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 # Which hosts, besides our own, the form of the sign-in page may lead to for a given address to go on to.
-SIGN_IN_TARGETS: list[str] = ["oauth.authorization.sign_in_targets"]
+SIGN_IN_TARGETS: list[str] = ["oauth.asking.sign_in_targets"]
 
 # Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
 HOME_FIGURES: list[str] = ["analytics.overview.figures.on_home"]
 
+# Functions that say what else waits in the inbox of a company: (visit) → [(what to look at, address)].
+INBOX_NOTICES: list[str] = ["planning.pages.overdue.in_the_inbox"]
+
 # What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
-    "company_founded": ["ledger.categories.add_defaults"],
-    "company_rules_changed": ["ledger.redating.company_rules_changed"],
+    "company_founded": ["ledger.purposes.categories.add_defaults"],
+    "company_rules_changed": ["ledger.recognition.redating.company_rules_changed"],
     "member_joined": ["notifications.telling.member_joined"],
+    "member_left": ["oauth.consents.member_left"],
+    "person_deactivated": ["oauth.consents.person_deactivated"],
+    "apps_signed_out": ["oauth.consents.apps_signed_out"],  # (user, stamp): with a new password, where they want it
     "api_key_created": ["notifications.telling.api_key_created"],
     "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
     "app_connected": ["notifications.telling.app_connected"],
     "app_revoked": ["notifications.telling.app_revoked"],
     "subscription_events_changed": ["analytics.recurring.events_changed"],
     "counterparty_type_changed": ["planning.usage.counterparty_type_changed"],
-    "account_closed": ["planning.settling.account_closed"],  # (account, stamp), before it goes
-    "category_replaced": ["planning.usage.category_replaced"],  # (company, category_id, replacement_id, stamp)
+    "transactions_booked": ["planning.matching.transactions_booked"],  # (change, rows), a query set of new ones
+    "import_undoing": ["ledger.statements.undoing.give_back_pending"],  # (change, batch), before its rows go
+    "import_undone": ["ledger.statements.undoing.forget_statements"],  # (change, batch), after they went
+    # (account, stamp), before it goes
+    "account_closed": ["ledger.rules.ruling.account_closed", "planning.settling.account_closed"],
+    "category_deleted": ["ledger.rules.ruling.category_deleted"],  # (company, category_id, stamp), before it goes
+    "category_lines_changed": ["ledger.rules.ruling.category_lines_changed"],  # (company, category, stamp)
+    # (company, category_id, replacement_id, stamp), while the old one is there still
+    "category_replaced": ["ledger.rules.ruling.category_replaced", "planning.usage.category_replaced"],
+    "transaction_booked": ["ledger.rules.assigning.booked"],  # (company, transaction, stamp)
+    "transaction_edited": ["ledger.rules.assigning.edited"],  # (company, transaction, changed, stamp)
     # (company, transaction_ids, stamp), before they go
     "transactions_deleted": ["planning.settling.transactions_deleted"],
 }
@@ -229,38 +258,60 @@ OAUTH2_PROVIDER_GRANT_MODEL = "oauth.AuthorizationCode"
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oauth.AccessToken"  # noqa: S105 - the name of a model
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "oauth.RefreshToken"  # noqa: S105
 OAUTH2_PROVIDER_ID_TOKEN_MODEL = "oauth.IDToken"  # noqa: S105
-# None of the toolkit's views is mounted; its switches stand on the safe side all the same.
 OAUTH2_PROVIDER = {
-    "DEFAULT_SCOPES": [],
-    "PKCE_REQUIRED": True,
-    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+    "OAUTH2_VALIDATOR_CLASS": "oauth.validator.Validator",
+    "OAUTH2_SERVER_CLASS": "oauth.validator.Server",
+    "ACCESS_TOKEN_GENERATOR": "oauth.tokens.access_token",
+    "REFRESH_TOKEN_GENERATOR": "oauth.tokens.refresh_token",
+    "SCOPES_BACKEND_CLASS": "oauth.scopes.Scopes",
+    "APPLICATION_ADMIN_CLASS": "oauth.admin.ApplicationAdmin",
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
-    "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
-    "REFRESH_TOKEN_EXPIRE_SECONDS": 60 * 24 * 3600,
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,  # service.md, part 5.3
+    "ID_TOKEN_EXPIRE_SECONDS": 3600,
+    "REFRESH_TOKEN_EXPIRE_SECONDS": 60 * 24 * 3600 - 3600,  # counted from the end of the access token beside it
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
-    "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
-    "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
-    "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
-    "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
-    "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
-    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
-    "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
-    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_SCHEME": True,
-    "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
-    "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
-}
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],  # what an app may have besides says its own model
+    "OIDC_ENABLED": True,
+    "OIDC_ISS_ENDPOINT": AUTH_URL,  # never from the Host header
+    "OIDC_RSA_PRIVATE_KEY": Path(OAUTH_SIGNING_KEYS[0]).read_text(encoding="ascii"),
+    "OIDC_RSA_PRIVATE_KEYS_INACTIVE": [Path(path).read_text(encoding="ascii") for path in OAUTH_SIGNING_KEYS[1:]],
+    "OIDC_RESPONSE_TYPES_SUPPORTED": ["code"],
+    "OIDC_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": ["none", "client_secret_basic", "client_secret_post"],
+    "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
+    "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token"],
+    "OAUTH2_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED": ["none", "client_secret_basic", "client_secret_post"],
+    "OAUTH2_PROTECTED_RESOURCE_IDENTIFIER": BASE_URL,
+    "OAUTH2_PROTECTED_RESOURCE_AUTHORIZATION_SERVERS": [AUTH_URL],
+    "OAUTH2_PROTECTED_RESOURCE_DOCUMENTATION": f"{BASE_URL}/docs",
+    # Documents by which apps describe themselves: read from hosts that staff allow, and from no other.
+    "CIMD_ENABLED": True,
+    "CIMD_METADATA_FETCHER": "oauth.documents.Fetcher",
+    "CIMD_REGISTRATION_PERMISSION_CLASSES": ["oauth.documents.AllowedHosts"],
+    "CIMD_ALLOWED_HOSTS": environment.words("CIMD_ALLOWED_HOSTS"),
+    **{
+        f"COMPLIANT_BCP_RFC9700_{practice}": True
+        for practice in (
+            "IMPLICIT_GRANT", "PASSWORD_GRANT", "PKCE_METHOD", "ACCESS_TOKEN_TRANSPORT", "AUTHZ_RESPONSE_ISS",
+            "TOKEN_STORAGE", "REFRESH_TOKEN", "REDIRECT_URI_SCHEME", "REDIRECT_URI_MATCHING", "PKCE_REQUIRED",
+        )
+    },
+}  # fmt: skip
+# Whether what callers name (an app's document) may lie on private addresses, and come without TLS: for tests alone.
+OUTBOUND_ALLOW_PRIVATE = environment.boolean("OUTBOUND_ALLOW_PRIVATE")
 
 # What the ledger asks the apps above it, which it cannot call; None while nobody knows.
 # (company_id) -> expression: how many planned transactions name a category
 PLANNED_USES_OF_CATEGORY: str | None = "planning.usage.uses_of_category"
 # (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
 PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
+# (company_id, transaction_ids) -> {transaction id: what it settles, with planned_id, date and name}
+SETTLED_OCCURRENCES: str | None = "planning.settling.settled_by"
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.movements", "ledger.posting", "analytics.recurring"]
+DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "analytics.recurring"]
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
-PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.uploads.prune"]
+PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune"]
 
 # ---------------------------------------------------------------------------------------------- transport
 
@@ -286,14 +337,9 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_UPLOAD_MB * 1024 * 1024  # each operation has its own limit below this one
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_FORM_BYTES  # beside files; companies.api.bodies bounds the whole
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # of which each takes a hundred times its shortest form
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-FILE_UPLOAD_HANDLERS = [
-    "companies.uploading.Bounded",
-    "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
-]
 
 SILENCED_SYSTEM_CHECKS = [
     "security.W008",  # the proxy in front redirects to TLS
@@ -312,6 +358,8 @@ LOGGING = {
         # The request's line would carry query strings; errors are logged by our own handlers with their request id.
         "django.request": {"level": "CRITICAL"},
         "django.security.csrf": {"level": "ERROR"},
+        "oauthlib": {"level": "INFO"},  # below that it writes codes and tokens
+        "oauth2_provider": {"level": "INFO"},
         "access": {"level": "INFO"},  # written with LOG_FORMAT=json alone
     },
 }
@@ -320,17 +368,16 @@ LOGGING = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "companies.authentication.ApiKeyAuthentication",
+        "companies.callers.authentication.ApiKeyAuthentication",
         "oauth.authentication.JwtAuthentication",
-        "companies.authentication.SessionAuthentication",
+        "companies.callers.authentication.SessionAuthentication",
     ],
     "DEFAULT_RENDERER_CLASSES": ["companies.api.rendering.JsonRenderer"],
     "DEFAULT_PARSER_CLASSES": ["companies.api.rendering.JsonParser"],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_SCHEMA_CLASS": "companies.api.schema.OperationSchema",
+    "DEFAULT_SCHEMA_CLASS": "companies.api.document.schema.OperationSchema",
     "EXCEPTION_HANDLER": "companies.api.errors.answer",
     "UNAUTHENTICATED_USER": None,
-    "UNICODE_JSON": True,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tidebook: financial planning and cash analytics API",
@@ -342,13 +389,9 @@ SPECTACULAR_SETTINGS = {
     "SERVERS": [{"url": BASE_URL, **document.SERVER}],
     "ENUM_NAME_OVERRIDES": document.ENUMS,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # their labels say no more than they do
-    "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/companies/[^/]+",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "SORT_OPERATIONS": False,
-    "POSTPROCESSING_HOOKS": ["companies.api.schema.finish"],
-    "AUTHENTICATION_WHITELIST": [],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "POSTPROCESSING_HOOKS": ["companies.api.document.schema.finish"],
 }

@@ -16,6 +16,7 @@ from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
 from config.database import DatabaseUnavailable, Embedded, reach
+from config.privacy import close
 
 # These read no rows. ``up`` keeps the database itself, and ``wait_ready`` must not be the one that starts it.
 WITHOUT_DATABASE = {
@@ -75,12 +76,22 @@ def database() -> Iterator[None]:
 
     Raises DatabaseUnavailable.
     """
+    os.umask(0o077)  # what commands write beside it, files or backups, is nobody else's either
     if settings.EMBEDDED:
         with Embedded(data_dir=settings.DATA_DIR).hold():
             yield
     else:
         reach(settings.DATABASES["default"])
         yield
+
+
+def close_data() -> None:
+    """What is under DATA_DIR, and what we write from now on, is nobody's but ours. Raises DatabaseUnavailable."""
+    os.umask(0o077)
+    if settings.EMBEDDED:
+        Embedded(data_dir=settings.DATA_DIR).close()
+    else:
+        close(settings.DATA_DIR, to=None)
 
 
 def look_at_replica() -> None:

@@ -4,7 +4,8 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from companies import assets, reference
+from companies.api.document import reference
+from companies.stores import assets
 from config import health, metrics
 from config.admin import no_page
 
@@ -28,7 +29,7 @@ urlpatterns = [
     path("", include("analytics.urls")),
 ]
 
-handler400 = "companies.api.errors.bad_request"
+handler400 = "companies.pages.failures.unreadable"
 handler403 = "companies.pages.failures.permission_denied"
 handler404 = "companies.pages.failures.page_not_found"
 handler500 = "companies.pages.failures.server_error"

@@ -2,21 +2,29 @@
 
 from django.urls import path
 
-from ledger.pages import accounts as account_pages
-from ledger.pages import importing, one_transaction, splitting, transfers
-from ledger.pages import imports as import_pages
-from ledger.pages import transactions as transaction_pages
-from ledger.views import (
-    accounts,
-    categories,
-    categorizations,
-    files,
-    import_history,
-    imports,
-    products,
-    subscriptions,
-    transactions,
-)
+from ledger.accounts import pages as account_pages
+from ledger.accounts import views as accounts
+from ledger.documents import views as files
+from ledger.importing import views as imports
+from ledger.importing.pages import history as import_pages
+from ledger.importing.pages import upload as importing
+from ledger.purposes import categorization_views
+from ledger.purposes import views as categories
+from ledger.purposes.pages import categorizing, splitting
+from ledger.rules import views as rules
+from ledger.rules.pages import inbox
+from ledger.rules.pages import rules as rule_pages
+from ledger.statements import pages as statement_pages
+from ledger.statements import views as statements
+from ledger.subscriptions import product_views
+from ledger.subscriptions import views as subscriptions
+from ledger.subscriptions.pages import customers as customer_pages
+from ledger.subscriptions.pages import products as product_pages
+from ledger.subscriptions.pages import subscriptions as subscription_pages
+from ledger.transactions import views as transactions
+from ledger.transactions.pages import all as transaction_pages
+from ledger.transactions.pages import one as one_transaction
+from ledger.transactions.pages import transfers
 
 urlpatterns = [
     path("companies/<str:company_id>/accounts", accounts.AccountViewSet.as_view({"get": "list", "post": "create"})),
@@ -31,16 +39,18 @@ urlpatterns = [
         "companies/<str:company_id>/accounts/<str:account_id>/initial_balance",
         accounts.AccountViewSet.as_view({"get": "initial_balance", "put": "set_initial_balance"}),
     ),
+    path("companies/<str:company_id>/accounts/<str:account_id>/reconciliation", statements.ReconciliationViewSet.as_view({"get": "list"})),
     path("companies/<str:company_id>/account_groups", accounts.AccountGroupViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "companies/<str:company_id>/account_groups/<str:account_group_id>",
         accounts.AccountGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("companies/<str:company_id>/transactions/import", imports.ImportViewSet.as_view({"post": "create"})),
-    path("companies/<str:company_id>/imports", import_history.ImportHistoryViewSet.as_view({"get": "list"})),
+    path("companies/<str:company_id>/statements", statements.StatementViewSet.as_view({"post": "create"})),
+    path("companies/<str:company_id>/imports", imports.ImportHistoryViewSet.as_view({"get": "list"})),
     path(
         "companies/<str:company_id>/imports/<str:import_id>",
-        import_history.ImportHistoryViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+        imports.ImportHistoryViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
     ),
     path(
         "companies/<str:company_id>/transactions",
@@ -52,32 +62,44 @@ urlpatterns = [
     ),
     path(
         "companies/<str:company_id>/transactions/categorize",
-        categorizations.CategorizationViewSet.as_view({"post": "categorize"}),
+        categorization_views.CategorizationViewSet.as_view({"post": "categorize"}),
     ),
     path(
         "companies/<str:company_id>/transactions/uncategorize",
-        categorizations.CategorizationViewSet.as_view({"post": "uncategorize"}),
+        categorization_views.CategorizationViewSet.as_view({"post": "uncategorize"}),
     ),
     path(
         "companies/<str:company_id>/transactions/categorization_status",
-        categorizations.CategorizationViewSet.as_view({"post": "categorization_status"}),
+        categorization_views.CategorizationViewSet.as_view({"post": "categorization_status"}),
     ),
     path(
         "companies/<str:company_id>/transactions/link_transfer",
-        categorizations.TransferViewSet.as_view({"post": "link"}),
+        transactions.TransferViewSet.as_view({"post": "link"}),
     ),
     path(
         "companies/<str:company_id>/transactions/unlink_transfer",
-        categorizations.TransferViewSet.as_view({"post": "unlink"}),
+        transactions.TransferViewSet.as_view({"post": "unlink"}),
     ),
+    path("companies/<str:company_id>/transactions/proposals", rules.ProposalViewSet.as_view({"post": "proposals"})),
+    path("companies/<str:company_id>/transactions/transfer_proposals", rules.ProposalViewSet.as_view({"post": "transfers"})),
     path(
         "companies/<str:company_id>/transactions/<str:transaction_id>",
         transactions.TransactionViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path(
         "companies/<str:company_id>/transactions/<str:transaction_id>/categorizations",
-        categorizations.CategorizationViewSet.as_view({"put": "replace"}),
+        categorization_views.CategorizationViewSet.as_view({"put": "replace"}),
     ),
+    path("companies/<str:company_id>/categorization_rules", rules.RuleViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/categorization_rules/order", rules.RuleViewSet.as_view({"put": "arrange"})),
+    path("companies/<str:company_id>/categorization_rules/preview", rules.RuleViewSet.as_view({"post": "preview"})),
+    path("companies/<str:company_id>/categorization_rules/from_transaction", rules.RuleViewSet.as_view({"post": "from_transaction"})),
+    path("companies/<str:company_id>/categorization_rules/apply", rules.RuleViewSet.as_view({"post": "apply"})),
+    path(
+        "companies/<str:company_id>/categorization_rules/<str:rule_id>",
+        rules.RuleViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
+    ),
+    path("companies/<str:company_id>/categorization_runs/<str:run_id>", rules.RunViewSet.as_view({"delete": "destroy"})),
     path("companies/<str:company_id>/categories", categories.CategoryViewSet.as_view({"get": "list", "post": "create"})),
     path(
         "companies/<str:company_id>/categories/<str:category_id>",
@@ -97,16 +119,24 @@ urlpatterns = [
         files.FileViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("companies/<str:company_id>/files/<str:file_id>/content", files.FileViewSet.as_view({"get": "content"})),
-    path("companies/<str:company_id>/products", products.ProductViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/products/<str:product_id>", products.ProductViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
-    path("companies/<str:company_id>/product_groups", products.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/product_groups/<str:product_group_id>", products.ProductGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/products", product_views.ProductViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/products/<str:product_id>", product_views.ProductViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
+    path("companies/<str:company_id>/product_groups", product_views.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/product_groups/<str:product_group_id>", product_views.ProductGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path("companies/<str:company_id>/subscriptions", subscriptions.SubscriptionViewSet.as_view({"get": "list", "post": "create"})),
-    path("companies/<str:company_id>/subscriptions/<str:subscription_id>", subscriptions.SubscriptionViewSet.as_view({"get": "retrieve"})),
+    path("companies/<str:company_id>/subscriptions/<str:subscription_id>", subscriptions.SubscriptionViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path("companies/<str:company_id>/subscription_events", subscriptions.SubscriptionEventViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/subscription_events/import", subscriptions.SubscriptionEventViewSet.as_view({"post": "import_events"})),
     path("companies/<str:company_id>/subscription_events/<str:subscription_event_id>", subscriptions.SubscriptionEventViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
-    path("app/companies/<str:company_id>/transactions", transaction_pages.transactions, name="transactions"),
+    path("app/companies/<str:company_id>/inbox", inbox.inbox, name="inbox"),
+    path("app/companies/<str:company_id>/rules", rule_pages.rules, name="rules"),
+    path("app/companies/<str:company_id>/rules/new", rule_pages.new, name="rule-new"),
+    path("app/companies/<str:company_id>/rules/apply", rule_pages.apply, name="rules-apply"),
+    path("app/companies/<str:company_id>/rules/runs/<uuid:run_id>/undo", rule_pages.undo, name="rules-undo"),
+    path("app/companies/<str:company_id>/rules/<uuid:rule_id>", rule_pages.edit, name="rule"),
+    path("app/companies/<str:company_id>/rules/<uuid:rule_id>/move", rule_pages.move, name="rule-move"),
+    path("app/companies/<str:company_id>/rules/<uuid:rule_id>/delete", rule_pages.delete, name="rule-delete"),
+    path("app/companies/<str:company_id>/transactions", categorizing.transactions, name="transactions"),
     path("app/companies/<str:company_id>/transactions/download", transaction_pages.download, name="transactions-csv"),
     path("app/companies/<str:company_id>/transactions/new", transaction_pages.new, name="transaction-new"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>", one_transaction.transaction, name="transaction"),
@@ -117,13 +147,29 @@ urlpatterns = [
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/unlink", transfers.unlink, name="transaction-unlink"),
     path("app/companies/<str:company_id>/accounts", account_pages.shelf, name="accounts"),
     path("app/companies/<str:company_id>/accounts/new", account_pages.new, name="account-new"),
-    path("app/companies/<str:company_id>/accounts/<uuid:account_id>", account_pages.one, name="account"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>/edit", account_pages.edit, name="account-edit"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>/initial-balance", account_pages.initial, name="account-initial"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>/archive", account_pages.archive, name="account-archive"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>/delete", account_pages.delete, name="account-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/new", customer_pages.new, name="customer-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/edit", customer_pages.edit, name="customer-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/delete", customer_pages.delete, name="customer-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/subscriptions/new", subscription_pages.new, name="subscription-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/edit", subscription_pages.edit, name="subscription-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/delete", subscription_pages.delete, name="subscription-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/subscriptions/<uuid:subscription_id>/events/new", subscription_pages.add_event, name="subscription-event-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/events", subscription_pages.events, name="subscription-events"),
+    path("app/companies/<str:company_id>/recurring-revenue/events/<uuid:event_id>/retract", subscription_pages.retract, name="subscription-event-retract"),
+    path("app/companies/<str:company_id>/recurring-revenue/products", product_pages.everything, name="products"),
+    path("app/companies/<str:company_id>/recurring-revenue/products/new", product_pages.new, name="product-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/products/<uuid:product_id>/edit", product_pages.edit, name="product-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/products/<uuid:product_id>/delete", product_pages.delete, name="product-delete"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/new", product_pages.new_group, name="product-group-new"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/edit", product_pages.edit_group, name="product-group-edit"),
+    path("app/companies/<str:company_id>/recurring-revenue/product-groups/<uuid:product_group_id>/delete", product_pages.delete_group, name="product-group-delete"),
     path("app/companies/<str:company_id>/imports", import_pages.history, name="imports"),
-    path("app/companies/<str:company_id>/imports/new", importing.new, name="import-new"),
+    path("app/companies/<str:company_id>/imports/new", statement_pages.new, name="import-new"),
+    path("app/companies/<str:company_id>/imports/statements", statement_pages.check, name="statement-check"),
     path("app/companies/<str:company_id>/imports/new/<uuid:upload_id>", importing.check, name="import-check"),
     path("app/companies/<str:company_id>/imports/<uuid:import_id>/undo", import_pages.undo, name="import-undo"),
 ]

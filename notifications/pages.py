@@ -3,8 +3,7 @@
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.functional import SimpleLazyObject
 
@@ -18,9 +17,9 @@ from notifications.models import Notification, NotificationQuerySet
 def told(visit: Visit) -> HttpResponse:
     """The person's own notifications, latest first; the form marks all of them as read."""
     if visit.request.method == "POST":
-        with visit.change():
+        with visit.sending():
             reading.read_all(company=visit.company, stamp=visit.stamp)
-        return redirect("notifications", company_id=visit.company.id)
+        return visit.to("notifications")
     rows, cursor = visit.page_of(own(visit), order=("-id",))
     return visit.show(
         "notifications/told.html",
@@ -34,23 +33,19 @@ def told(visit: Visit) -> HttpResponse:
 @company_page(writes=Permission.NOTIFICATIONS_WRITE)
 def read(visit: Visit, notification_id: UUID) -> HttpResponse:
     """Marks one as read and leads to what it is about."""
-    with visit.change() as change:
-        row = own(visit).select_for_update().filter(id=notification_id).first()
-        if row is None:
-            raise Http404
-        reading.read(notification=row, stamp=visit.stamp)
-    if change.refusal:
-        messages.error(visit.request, change.refusal.detail)
-        return redirect("notifications", company_id=visit.company.id)
-    link = str(row.payload.get("link") or "")
-    return redirect(link if link.startswith(f"{settings.APP_URL}/") else "notifications", company_id=visit.company.id)
+    with visit.sending():
+        row = reading.read(company=visit.company, stamp=visit.stamp, rows=own(visit), notification_id=notification_id)
+        link = str(row.payload.get("link") or "")
+        if link.startswith(f"{settings.APP_URL}/"):
+            return redirect(link)
+    return visit.to("notifications")
 
 
 @company_page(writes=Permission.NOTIFICATIONS_WRITE)
 def delete(visit: Visit, notification_id: UUID) -> HttpResponse:
-    with visit.change():
+    with visit.sending():
         reading.delete(company=visit.company, stamp=visit.stamp, rows=own(visit), ids=[notification_id])
-    return redirect("notifications", company_id=visit.company.id)
+    return visit.to("notifications")
 
 
 def own(visit: Visit) -> NotificationQuerySet:

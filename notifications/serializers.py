@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape, Shape, Success
+from companies.models import id_from
 from notifications.models import Notification
 
 MAX_IDS = 10_000  # decisions of the API: ids per batch_delete
@@ -32,14 +33,7 @@ class IdList(fields.ListField):
         super().__init__(max_length=MAX_IDS, **kwargs)
 
     def to_internal_value(self, data: Any) -> list[UUID]:
-        return [found for text in super().to_internal_value(data) if (found := as_id(text)) is not None]
-
-
-def as_id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+        return [found for text in super().to_internal_value(data) if (found := id_from(text)) is not None]
 
 
 class BatchDelete(Shape):

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from companies.amounts import counted, money
 from companies.models import ApiKey, Membership, Stamp
+from companies.pages.amounts import counted, money
 from notifications.models import Notification, NotificationType
 
 
@@ -54,6 +54,11 @@ def told_by_default(company_id: UUID, stamp: Stamp) -> list[UUID]:
     """The person who acted; owners and admins for acts of keys and of the service."""
     if stamp.user_id is not None:
         return [stamp.user_id]
+    return managers_of(company_id)
+
+
+def managers_of(company_id: UUID) -> list[UUID]:
+    """The company's owners and admins."""
     return list(Membership.objects.of(company_id).managers().values_list("user_id", flat=True))
 
 
@@ -71,17 +76,16 @@ MEMBERS_PAGE = "/settings/members"
 
 def member_joined(*, membership: Membership, stamp: Stamp) -> None:
     """Somebody belongs to the company now."""
-    person = membership.user.name or membership.user.email
     tell(
         company_id=membership.company_id,
         stamp=stamp,
         type=NotificationType.MEMBER_JOINED,
-        title=f"{person} joined",
-        body=f"{membership.user.email} is a member of the company now, as {membership.role}.",
+        title=f"{membership.called} joined",
+        body=f"{membership.shown_email} is a member of the company now, as {membership.role}.",
         link=page(membership.company_id, MEMBERS_PAGE),
         entity_type="member",
         entity_id=membership.id,
-        email=membership.user.email,
+        email=membership.shown_email,
         role=membership.role,
     )
 
@@ -111,13 +115,13 @@ def api_key_creator_left(*, membership: Membership, keys: list[ApiKey], stamp: S
             stamp=stamp,
             type=NotificationType.API_KEY_CREATOR_LEFT,
             title=f"The creator of API key “{key.name}” left",
-            body=f"{membership.user.email} is no longer a member, but the key ending in {key.last_four} still works.",
+            body=f"{membership.shown_email} is no longer a member, but the key ending in {key.last_four} still works.",
             link=page(membership.company_id, API_KEYS_PAGE),
             entity_type="apiKey",
             entity_id=key.id,
             recipients=owners,
             name=key.name,
-            email=membership.user.email,
+            email=membership.shown_email,
         )
 
 
@@ -223,7 +227,7 @@ def balance_mismatch(
     calculated: Decimal,
     currency: str,
 ) -> None:
-    """The bank says another balance than the transactions add up to. Said once until it is read."""
+    """The bank's balance is not what the transactions add up to. Owners and admins are told, once until it is read."""
     tell(
         company_id=company_id,
         stamp=stamp,
@@ -233,6 +237,7 @@ def balance_mismatch(
         link=page(company_id, f"/accounts/{account_id}"),
         entity_type="account",
         entity_id=account_id,
+        recipients=managers_of(company_id),
         unless_unread=True,
         reported=reported,
         calculated=calculated,

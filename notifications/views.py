@@ -5,7 +5,7 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies.api.schema import PAGING
+from companies.api.document.schema import PAGING
 from companies.api.serializers import SUCCESS
 from companies.api.viewsets import CompanyViewSet
 from companies.models import id_from
@@ -57,9 +57,10 @@ class NotificationViewSet(CompanyViewSet):
     @extend_schema(request=None, responses=shapes.NotificationShape)
     def read(self, request: Request, company_id: str, notification_id: str) -> Response:
         """Marks one notification as read; the time of the first reading stays."""
-        row = self.found(self.reachable(), notification_id, locked=True)
-        self.unless_stale(row)
-        return self.one(reading.read(notification=row, stamp=self.stamp), shapes.NotificationShape)
+        row = reading.read(
+            company=self.company, stamp=self.stamp, rows=self.reachable(), notification_id=notification_id
+        )
+        return self.one(row, shapes.NotificationShape)
 
     @extend_schema(
         request=None,

@@ -1,21 +1,30 @@
 """The staff's pages of apps: they register them, switch them off, and see who let them in."""
 
+from base64 import urlsafe_b64encode
+from hashlib import sha256
 from typing import Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
+from django.contrib.admin.utils import display_for_value
+from django.core.exceptions import PermissionDenied
 from django.core.validators import FileExtensionValidator
 from django.db import models
+from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
-from django.urls import reverse
+from django.shortcuts import get_object_or_404, render
+from django.template.defaultfilters import pluralize
+from django.urls import path, reverse
 from django.utils.html import format_html
 
-from companies.admin import CompanyAdmin, ReadOnly, Rows, stamp_of
+from companies.admin import CompanyAdmin, Door, ReadOnly, Rows, stamp_of
 from companies.errors import Invalid
+from companies.forms import NameField
 from companies.logos import clean_png
-from oauth import registration, scopes
-from oauth.models import Application, ConsentGrant
+from oauth import asking, pages, registration, scopes
+from oauth.models import Application, ClientHost, ConsentGrant
+from oauth.parameters import written
 
 MOST_LOGO_BYTES = 1024 * 1024
 
@@ -40,6 +49,7 @@ class ApplicationForm(forms.ModelForm):
     class Meta:
         model = Application
         fields = ("name", "client_type", "redirect_uris", "allowed_scopes", "enabled", "website", "contact", "notes")
+        field_classes: ClassVar[Any] = {"name": NameField}
 
     def clean_logo(self) -> bytes | None:
         upload = self.cleaned_data.get("logo")
@@ -55,52 +65,112 @@ class ApplicationForm(forms.ModelForm):
         return raw
 
 
-class ConsentRows(Rows):
+class CompanyConsentRows(Rows):
     """Consents with no part of any token."""
 
     model = ConsentGrant
     fields = readonly_fields = (
-        "company", "user", "scopes", "created_time", "last_used_time", "revoked_time", "revoked_reason",
-    )  # fmt: skip
-    ordering = ("-created_time",)
-
-    def get_queryset(self, request: Any) -> Any:
-        return super().get_queryset(request).select_related("company", "user")
-
-
-class CompanyConsentRows(ConsentRows):
-    fields = readonly_fields = (
         "application", "user", "scopes", "created_time", "last_used_time", "revoked_time", "revoked_reason",
     )  # fmt: skip
+    ordering = ("-created_time",)
     verbose_name_plural = "connected apps"
 
     def get_queryset(self, request: Any) -> Any:
-        return super().get_queryset(request).select_related("application")
+        return super().get_queryset(request).select_related("application", "company", "user")
+
+
+VERIFIER = "only-to-try-an-app-0123456789-abcdefghijklmnopq"  # a real app makes its own, anew each time
+
+
+def authorize_link(application: Application) -> str:
+    values = {
+        "response_type": "code", "client_id": application.client_id, "redirect_uri": application.uris[0],
+        "scope": " ".join(application.allowed_scopes), "state": "try", "code_challenge_method": "S256",
+        "code_challenge": urlsafe_b64encode(sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode(),
+    }  # fmt: skip
+    return f"{settings.BASE_URL}{asking.PATH}?{written(values)}"
 
 
 CompanyAdmin.inlines.append(CompanyConsentRows)
 
 
-@admin.register(Application)
-class ApplicationAdmin(admin.ModelAdmin):
+STANDING = Q(consents__revoked_time=None, consents__redeemed_time__isnull=False)
+
+
+class ApplicationAdmin(Door):
+    """Registered with the toolkit, by its setting."""
+
+    takes_uploads = True  # its logo
+
     form = ApplicationForm
-    list_display = ("name", "client_id", "client_type", "enabled", "created")
+    view_on_site = False
+    list_display = ("name", "enabled", "consent_count", "last_used", "client_type", "client_id")
     list_filter = ("enabled", "client_type")
     list_editable = ("enabled",)
     formfield_overrides: ClassVar[Any] = {models.URLField: {"assume_scheme": "https"}}
     search_fields = ("name", "client_id", "redirect_uris", "contact")
-    readonly_fields = ("client_id", "logo_shown", "created", "updated")
-    inlines: ClassVar[list[Any]] = [ConsentRows]
+    readonly_fields = ("client_id", "links", "consent_count", "last_used", "ends", "logo_shown", "created", "updated")
     fields = (
-        "name", "client_id", "client_type", "redirect_uris", "allowed_scopes", "enabled", "logo_shown", "logo",
-        "website", "contact", "notes", "new_secret", "created", "updated",
+        "name", "client_id", "links", "client_type", "redirect_uris", "allowed_scopes", "enabled", "ends",
+        "consent_count", "last_used", "logo_shown", "logo", "website", "contact", "notes", "new_secret",
+        "created", "updated",
     )  # fmt: skip
+    of_stored = {*readonly_fields, "new_secret"}  # a new app has a secret anyway, and no client id yet
+
+    def get_queryset(self, request: Any) -> Any:
+        used = Max("consents__last_used_time")
+        return super().get_queryset(request).annotate(standing=Count("consents", filter=STANDING), used=used)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.fields if obj else [name for name in self.fields if name not in self.of_stored]
+
+    @admin.display(description="consents", ordering="standing")
+    def consent_count(self, application: Any) -> str:
+        """How many stand, and the way to all that were ever given."""
+        all_of_it = f"{reverse('admin:oauth_consentgrant_changelist')}?application__id__exact={application.pk}"
+        return format_html('<a href="{}">{}</a>', all_of_it, application.standing)
+
+    @admin.display(description="last used", ordering="used")
+    def last_used(self, application: Any) -> Any:
+        return display_for_value(application.used, "-")
+
+    @admin.display(description="try it")
+    def links(self, application: Application) -> str:
+        """The consent page as users see it, and an address that asks for one; VERIFIER redeems its code."""
+        return format_html(
+            '<a href="{}">See its consent page</a> · <a href="{}">Authorize it</a> with code_verifier <code>{}</code>',
+            reverse("admin:oauth_application_preview", args=[application.pk]), authorize_link(application), VERIFIER,
+        )  # fmt: skip
+
+    @admin.display(description="switching it off")
+    def ends(self, application: Any) -> str:
+        standing = f"{application.standing} standing consent{pluralize(application.standing)}"
+        return f"refuses the tokens of {standing} at their next request, and new ones; switched on again, all work."
+
+    def get_urls(self) -> list[Any]:
+        preview = path("<int:pk>/preview/", self.admin_site.admin_view(self.preview), name="oauth_application_preview")
+        return [preview, *super().get_urls()]
+
+    def preview(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """The consent page, with nothing to send."""
+        application = get_object_or_404(Application, pk=pk)
+        if not self.has_view_permission(request, application):
+            raise PermissionDenied
+        companies = [{"access": {"company": {"name": "Example company"}, "role": "owner"}, "possible": True}]
+        context = pages.shown_to_user(
+            application,
+            uri=application.uris[0],
+            asked_scopes=scopes.in_order(application.allowed_scopes),
+            companies=companies,
+        )
+        return render(request, "oauth/consent.html", context | {"preview": True})
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
         return False  # who let an app in stays known; ``enabled`` switches it off
 
-    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
-        return self.inlines if obj else []
+    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
+        named = {"enabled": forms.CheckboxInput(attrs={"aria-label": "Enabled"})}
+        return super().get_changelist_form(request, widgets=named, **kwargs)
 
     @admin.display(description="logo now")
     def logo_shown(self, application: Application) -> str:
@@ -147,17 +217,18 @@ class ApplicationAdmin(admin.ModelAdmin):
         return reverse("admin:oauth_application_change", args=[application.pk])
 
 
+@admin.register(ClientHost)
+class ClientHostAdmin(Door):
+    """Hosts whose apps describe themselves; taking one away refuses new apps from there, not those that are known."""
+
+    list_display = ("host",)
+
+
 @admin.register(ConsentGrant)
-class ConsentGrantAdmin(ReadOnly, admin.ModelAdmin):
+class ConsentGrantAdmin(ReadOnly, Door):
     list_display = (
-        "application",
-        "company",
-        "user",
-        "created_time",
-        "last_used_time",
-        "revoked_time",
-        "revoked_reason",
-    )
+        "application", "company", "user", "created_time", "last_used_time", "revoked_time", "revoked_reason",
+    )  # fmt: skip
     list_filter = ("application", "revoked_reason", "created_time")
     list_select_related = ("application", "company", "user")
     search_fields = ("id", "user__email", "company__name", "application__name")

@@ -9,24 +9,23 @@ from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from companies import api_keys
-from companies.access import Access
-from companies.authentication import bearer_token, challenge
-from companies.credentials import COMPANY_COLUMNS, company_of, known_cached
+from companies.callers import api_keys
+from companies.callers.access import Access
+from companies.callers.authentication import bearer_token, challenge
+from companies.callers.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
 from companies.permissions import Permissions, membership_permissions
-from companies.statements import first_row
 from oauth import consents, tokens
 from oauth.permissions import effective
 
 ROLE = "app"
 _LIVE = (
-    f"SELECT g.permissions, g.last_used_time, m.role, m.permissions, a.allowed_scopes, {COMPANY_COLUMNS} "  # noqa: S608 - all ours
+    f"SELECT g.user_id, g.permissions, g.last_used_time, m.role, m.permissions, a.allowed_scopes, {COMPANY_COLUMNS} "  # noqa: S608 - all ours
     "FROM oauth_consentgrant g "
     "JOIN companies_user u ON u.id = g.user_id AND u.is_active "
     "JOIN oauth_application a ON a.id = g.application_id AND a.enabled "
     "JOIN companies_membership m ON m.company_id = g.company_id AND m.user_id = g.user_id "
     "JOIN companies_company c ON c.id = g.company_id "
-    "WHERE g.id = $1 AND g.revoked_time IS NULL AND g.user_id = $2 AND g.company_id = $3 AND a.client_id = $4"
+    "WHERE g.id = %s AND g.revoked_time IS NULL AND g.user_id = %s AND g.company_id = %s AND a.client_id = %s"
 )
 
 
@@ -34,7 +33,7 @@ _LIVE = (
 class AppCredential:
     """The caller behind an access token: one company, and what the app may do there now."""
 
-    grant_id: str
+    grant_id: uuid.UUID
     user_id: uuid.UUID
     scopes: tuple[str, ...]
     granted: Access
@@ -68,17 +67,17 @@ def authenticate(text: str, *, now: datetime) -> AppCredential | None:
     claims = tokens.read_access_token(text, now=now)
     if claims is None:
         return None
-    row = first_row(_LIVE, [claims.grant_id, claims.user_id, claims.company_id, claims.client_id])
+    row = first_row(_LIVE, [claims.grant_id, claims.sub, claims.company_id, claims.client_id])
     if row is None:
         return None
-    snapshot, used, role, own, allowed, *columns = row
-    still_allowed = tuple(scope for scope in claims.scopes if scope in allowed)  # staff may have withdrawn one
+    user_id, snapshot, used, role, own, allowed, *columns = row
+    still_allowed = tuple(scope for scope in claims.scope.split() if scope in allowed)  # staff may have withdrawn one
     permissions = effective(
         scopes=still_allowed, snapshot=known_cached(tuple(snapshot)), current=current_permissions(role, own)
     )
     return AppCredential(
         grant_id=claims.grant_id,
-        user_id=uuid.UUID(claims.user_id),
+        user_id=user_id,
         scopes=still_allowed,
         granted=Access(company=company_of(columns), role=ROLE, permissions=permissions),
         stale=used is None or used < now - consents.USED_EVERY,

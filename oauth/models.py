@@ -1,19 +1,21 @@
 """Registered apps, what people allowed them, and what hangs on that.
 
-The five models of the toolkit are swapped for ours, so that each carries the consent it rests on. Access tokens and ID
-tokens are signed and leave no rows: what a request asks for is the consent, and that is re-read every time. Their two
-tables exist because the toolkit's models refer to each other, and stay empty.
+The models of the toolkit are swapped for ours, so that each code and token carries the consent it rests on. What a
+request with an access token asks for is the consent, and that is re-read every time; its row serves the toolkit.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 from oauth2_provider.models import (
     AbstractAccessToken,
     AbstractApplication,
@@ -26,7 +28,6 @@ from companies.models import Company, Membership, Shared, Unowned, User, new_id
 from companies.permissions import Permissions, known
 from oauth import redirects, scopes
 
-CODE_LIVES = timedelta(seconds=60)
 REFRESH_IDLE = timedelta(days=60)
 REFRESH_LIVES = timedelta(days=365)  # counted from the consent
 
@@ -40,22 +41,22 @@ class Application(Shared, AbstractApplication):
 
     PUBLIC, CONFIDENTIAL = AbstractApplication.CLIENT_PUBLIC, AbstractApplication.CLIENT_CONFIDENTIAL
 
-    # What the toolkit's application can do besides, and ours cannot.
-    user = None
-    hash_client_secret = None
-    post_logout_redirect_uris = None
-    skip_authorization = None
-    algorithm = None
-    allowed_origins = None
-    registration_source = None
-    cimd_expires_at = None
-
     name = models.CharField(max_length=100)
     client_type = models.CharField(max_length=32, choices=AbstractApplication.CLIENT_TYPES, default=PUBLIC)
     authorization_grant_type = models.CharField(
-        max_length=44, default=AbstractApplication.GRANT_AUTHORIZATION_CODE, editable=False
+        max_length=44,
+        choices=AbstractApplication.GRANT_TYPES,
+        default=AbstractApplication.GRANT_AUTHORIZATION_CODE,
+        editable=False,
     )
-    client_secret = models.CharField(max_length=64, blank=True, default="", editable=False)  # its keyed digest
+    client_secret = models.CharField(max_length=255, blank=True, default="", editable=False)  # its keyed digest
+    hash_client_secret = models.BooleanField(default=False, editable=False)  # it is one already
+    algorithm = models.CharField(
+        max_length=5,
+        choices=AbstractApplication.ALGORITHM_TYPES,
+        default=AbstractApplication.RS256_ALGORITHM,
+        editable=False,
+    )
     redirect_uris = models.TextField(
         "redirect URIs",
         help_text="One a line: https, http for 127.0.0.1 and [::1] only, or a private-use scheme such as app.example:/",
@@ -102,8 +103,38 @@ class Application(Shared, AbstractApplication):
     def logo_url(self) -> str | None:
         return f"{settings.ASSETS_URL}/{self.logo_path}" if self.logo_path else None
 
+    @property
+    def host(self) -> str | None:
+        """Of an app that nobody registered: where its own description of itself lies."""
+        described = self.registration_source == self.RegistrationSource.CIMD
+        return urlsplit(str(self.client_id)).netloc if described else None
+
+    # What the toolkit asks of its application.
+
+    def is_usable(self, request: Any) -> bool:
+        return bool(self.enabled)
+
     def redirect_uri_allowed(self, uri: str) -> bool:
         return redirects.allowed(uri, self.uris)
+
+    def get_allowed_schemes(self) -> set[str]:
+        return {uri.partition(":")[0] for uri in self.uris}
+
+
+class ClientHost(Shared):
+    """A host whose apps need no registration: each describes itself in a document there, by its client_id."""
+
+    host = models.CharField(
+        max_length=253,
+        unique=True,
+        validators=[
+            RegexValidator(r"^\.?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$", "Name a host, in small letters.")
+        ],
+        help_text="Such as apps.example.com, or .example.com for every host below it too.",
+    )
+
+    def __str__(self) -> str:
+        return str(self.host)
 
 
 class RevokedReason(models.TextChoices):
@@ -111,6 +142,9 @@ class RevokedReason(models.TextChoices):
     CLIENT = "client", "revoked by the app"
     CODE_REPLAY = "codeReplay", "an authorization code was used twice"
     REFRESH_REPLAY = "refreshReplay", "a refresh token was used twice"
+    MEMBERSHIP_ENDED = "membershipEnded", "the user left the company"
+    USER_DEACTIVATED = "userDeactivated", "the user was switched off"
+    PASSWORD_CHANGED = "passwordChanged", "signed out with a new password"
 
 
 class ConsentGrantQuerySet(models.QuerySet["ConsentGrant"]):
@@ -180,7 +214,6 @@ class ConsentGrant(Unowned):
 class AuthorizationCode(Unowned, AbstractGrant):
     """A code of one minute and one use; ``code`` holds its SHA-256. Its row stays, so that a second use is seen."""
 
-    claims = None
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
     auth_time = models.DateTimeField()
@@ -189,9 +222,13 @@ class AuthorizationCode(Unowned, AbstractGrant):
     class Meta:
         indexes: ClassVar[list[Any]] = [models.Index(fields=["expires"], name="code_by_expiry")]
 
+    @property
+    def used(self) -> datetime | None:
+        return self.exchanged_time
+
 
 class AccessToken(Unowned, AbstractAccessToken):
-    """Stays empty: access tokens are signed."""
+    """A signed token; what opens the API is its signature and its consent, not this row."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
@@ -208,8 +245,17 @@ class RefreshToken(Unowned, AbstractRefreshToken):
         unique_together: ClassVar[list[Any]] = [("token_checksum", "revoked")]
         indexes: ClassVar[list[Any]] = [models.Index(fields=["created"], name="refresh_token_by_age")]
 
+    @property
+    def used(self) -> datetime | None:
+        return self.revoked
+
+    def revoke(self) -> None:
+        """Used. The access token's row may stay until it ends: what opens the API is the consent."""
+        now = timezone.now()
+        RefreshToken.objects.filter(pk=self.pk, revoked=None).update(revoked=now, updated=now)
+
 
 class IDToken(Unowned, AbstractIDToken):
-    """Stays empty: ID tokens are signed."""
+    """A signed token, by its id."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="+")

@@ -1,194 +1,238 @@
 """The consent page, and Settings → API keys, where people see and end what lets programs in."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
+from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
+from oauth2_provider.http import OAuth2ResponseRedirect
+from oauth2_provider.views import AuthorizationView
+from oauthlib.oauth2.rfc6749 import errors
 
-from companies import addresses, sessions
-from companies.access import Access
-from companies.authentication import SessionCredential
+from companies.callers import addresses, sessions
+from companies.callers.access import Access
+from companies.callers.authentication import SessionCredential
+from companies.errors import Missing
 from companies.pages.keys import key_settings
 from companies.pages.visits import Visit, page_stamp, person, reached, signed_in
 from companies.permissions import Permission
-from oauth import authorization, consents, redirects, scopes
-from oauth.authorization import Refused, Target, Unanswerable, Wish
-from oauth.models import ConsentGrant, RevokedReason
+from oauth import asking, consents, redirects, scopes
+from oauth.models import Application, ConsentGrant
+from oauth.parameters import REPEATED, Malformed, parse, written
 
 ALLOW, DENY = "allow", "deny"
 FORM = "application/x-www-form-urlencoded"
+UNKNOWN_APP = "The app that sent you here is not known, or was switched off."
+UNKNOWN_ADDRESS = "The app named an address to return to that is not registered for it."
+TOO_LONG = "The request is too long."
 
 
-class Redirect(HttpResponse):
-    """To an app, whatever its scheme."""
+@method_decorator(csrf_exempt, name="dispatch")  # for apps that post a request; the decision's own check is below
+class Authorize(AuthorizationView):
+    """An app asks; the user signs in, picks a company and decides.
 
-    status_code = 302
+    The toolkit reads and checks the request and makes the code. Its own page is not shown, for it believes the hidden
+    fields of its form, and skips itself where the address says approval_prompt=auto.
+    """
 
-    def __init__(self, uri: str):
-        super().__init__(headers={"Location": uri, "Cache-Control": "no-store"})
+    http_method_names = ["get", "head", "post"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.query = request.META.get("QUERY_STRING", "")
+        self.address = request.get_full_path()
+        if request.method == "POST" and not {"decision", "csrfmiddlewaretoken"} & request.POST.keys():
+            return self.posted(request)
+        try:
+            asked = parse(self.query)
+        except Malformed as error:
+            return unanswerable(request, str(error))
+        if len(quote(self.query, safe="")) > addresses.LONGEST:
+            return unanswerable(request, TOO_LONG)
+        self.asked = {name: value for name, value in asked.items() if name in asking.KNOWN}
+        request.META["QUERY_STRING"] = written(self.asked)  # what the toolkit reads: each once, none empty
+        return super().dispatch(request)
+
+    def posted(self, request: HttpRequest) -> HttpResponse:
+        """An app sent the request itself as a form (OpenID Connect Core, 3.1.2.1): it goes on as any other."""
+        if request.content_type != FORM:
+            return unanswerable(request, f"A request that is posted must be {FORM}.")
+        query = quote(f"{self.query}&{request.body.decode('latin-1')}".strip("&"), safe="%&=+")
+        if len(query) > addresses.LONGEST:
+            return unanswerable(request, TOO_LONG)
+        return HttpResponse(status=303, headers={"Location": f"{asking.PATH}?{query}", "Cache-Control": "no-store"})
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.considered(request)
+
+    @method_decorator(csrf_protect)
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The user's decision, which must come from our own page. The toolkit sees nothing of its form."""
+        if any(len(values) > 1 for _, values in request.POST.lists()):
+            return unanswerable(request, REPEATED)
+        self.decision, request.POST = request.POST, QueryDict()
+        return self.considered(request)
+
+    def handle_no_permission(self) -> HttpResponse:
+        """An anonymous user signs in before anything is sent to the app, a refusal too: a made-up request must not turn
+        this address into a redirector (RFC 9700, 4.11.2). One that asked for no page is told that nobody is there."""
+        try:
+            _, credentials = self.validate_authorization_request(self.request)
+            if "none" in asking.prompts(self.asked):
+                refuse(credentials, "login_required", "Nobody is signed in.")
+        except OAuthToolkitError as error:
+            if isinstance(error, FatalClientError) or "none" in asking.prompts(self.asked):
+                return self.error_response(error, None)
+        return self.to_sign_in(ask=bool(self.asked.keys() & {"prompt", "max_age"}))
+
+    def considered(self, request: HttpRequest) -> HttpResponse:
+        try:
+            asked_scopes, credentials = self.validate_authorization_request(request)
+            return self.weighed(request, asked_scopes, credentials)
+        except OAuthToolkitError as error:
+            return self.error_response(error, None)
+
+    def weighed(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
+        """A sound request. Raises OAuthToolkitError."""
+        now, silent, deciding = timezone.now(), "none" in asking.prompts(self.asked), request.method == "POST"
+        if not asking.fresh_enough(self.asked, request, query=self.query, now=now, deciding=deciding):
+            if silent:
+                refuse(credentials, "login_required", "The sign-in is older than max_age.")
+            return self.to_sign_in(ask=True)
+        if asking.hinted_user(self.asked) not in (None, str(person(request).pk)):
+            refuse(credentials, "login_required", "Somebody else is signed in.")
+        if silent:
+            return self.silently(request, asked_scopes, credentials)
+        if not deciding:
+            return self.page(request, asked_scopes, credentials)
+        response = self.decided(request, asked_scopes, credentials)
+        if response.status_code == OAuth2ResponseRedirect.status_code:
+            asking.forget_sign_in(response, request, query=self.query, now=now)
+        return response
+
+    def silently(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
+        """prompt=none: a code on the strength of a consent that stands. Only for https, where the app is proven."""
+        application, user_id = credentials["request"].client, person(request).pk
+        proven = credentials["redirect_uri"].startswith("https://")
+        consent = consents.standing(application=application, user_id=user_id, asked=asked_scopes) if proven else None
+        if consent is None:
+            refuse(credentials, "consent_required", "The user must be asked.")
+        return self.with_code(request, asked_scopes, credentials, consent)
+
+    def decided(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
+        """What the user pressed. Raises OAuthToolkitError."""
+        decision, chosen = self.decision.get("decision"), self.decision.get("company")
+        if decision == DENY:
+            denied = errors.AccessDeniedError("The user refused.", request=credentials["request"])
+            return self.error_response(OAuthToolkitError(error=denied), None)
+        found = [each for each in choices(request, asked_scopes) if each["id"] == chosen and each["possible"]]
+        if decision != ALLOW or not found:
+            wrong = "Choose the company to give access to." if decision == ALLOW else "Allow access, or cancel."
+            return self.page(request, asked_scopes, credentials, status=400, error=wrong)
+        try:
+            with transaction.atomic():
+                consent = consents.give(
+                    application=credentials["request"].client,
+                    access=found[0]["access"],
+                    user_id=person(request).pk,
+                    asked=asked_scopes,
+                    auth_time=sessions.auth_time(request),
+                    stamp=page_stamp(request),
+                )
+                return self.with_code(request, asked_scopes, credentials, consent)
+        except Missing:
+            wrong = "You no longer belong to that company."
+            return self.page(request, asked_scopes, credentials, status=400, error=wrong)
+
+    def with_code(
+        self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any], consent: ConsentGrant
+    ) -> HttpResponse:
+        credentials |= {"consent": consent, "auth_time": sessions.auth_time(request)}
+        uri, *_ = self.create_authorization_response(request, " ".join(asked_scopes), credentials, allow=True)
+        return self.redirect(asking.answer_uri(uri, credentials["redirect_uri"]), credentials["request"].client)
+
+    def page(
+        self,
+        request: HttpRequest,
+        asked_scopes: list[str],
+        credentials: dict[str, Any],
+        *,
+        status: int = 200,
+        error: str = "",
+    ) -> HttpResponse:
+        switch = addresses.sign_in_page_from_api(self.address, again=True)
+        application, uri = credentials["request"].client, credentials["redirect_uri"]
+        shown = shown_to_user(application, uri=uri, asked_scopes=asked_scopes, companies=choices(request, asked_scopes))
+        context = shown | {"error": error, "form_action": self.address, "switch": switch}
+        response = render(request, "oauth/consent.html", context, status=status)
+        return guarded(response, [redirects.form_target(uri), *addresses.origins_on_the_way(switch)])
+
+    def to_sign_in(self, *, ask: bool) -> HttpResponse:
+        """The sign-in page, which comes back here; the app's guess of the user's name is filled in."""
+        address = addresses.sign_in_page_from_api(f"{asking.PATH}?{self.query}")
+        if self.request.user.is_authenticated:
+            address += "&again=1"
+        hint = f"&username={quote(self.asked['login_hint'], safe='')}" if "login_hint" in self.asked else ""
+        if len(address + hint) <= addresses.LONGEST:
+            address += hint
+        response = redirect(address)
+        response["Cache-Control"] = "no-store"
+        if ask:
+            asking.ask_to_sign_in(response, self.request, query=self.query, now=timezone.now())
+        return response
+
+    def error_response(self, error: OAuthToolkitError, application: Any, **kwargs: Any) -> HttpResponse:
+        """Told to the user where there is no app to tell it to, else to the app, at its own address."""
+        told = error.oauthlib_error
+        if isinstance(error, FatalClientError):
+            of_app = isinstance(told, errors.InvalidClientIdError | errors.MissingClientIdError)
+            return unanswerable(self.request, UNKNOWN_APP if of_app else UNKNOWN_ADDRESS)
+        application = Application.objects.get(client_id=self.asked["client_id"])
+        return self.redirect(asking.answer_uri(f"?{told.urlencoded}", told.redirect_uri), application)
+
+    def redirect(self, redirect_to: str, application: Application) -> HttpResponse:
+        response = super().redirect(redirect_to, application)
+        response["Cache-Control"] = "no-store"
+        return response
 
 
-@csrf_exempt
-@require_http_methods(["GET", "HEAD", "POST"])
-def authorize(request: HttpRequest) -> HttpResponse:
-    """An app asks; the user signs in, picks a company and decides."""
-    if request.method != "POST":
-        return considered(request)
-    if "decision" in request.POST or "csrfmiddlewaretoken" in request.POST:
-        return protected(request)
-    if request.content_type != FORM:
-        return unanswerable(request, f"A request that is posted must be {FORM}.")
-    # An app sent the request itself as a form (OpenID Connect Core, 3.1.2.1): it goes on as any other.
-    body = request.META.get("QUERY_STRING", "") + "&" + request.body.decode("latin-1")
-    response = HttpResponse(status=303)
-    response["Location"] = f"{authorization.PATH}?{quote(body.strip('&'), safe='%&=+')}"
-    response["Cache-Control"] = "no-store"
-    return response
+def refuse(credentials: dict[str, Any], error: str, description: str) -> NoReturn:
+    """The app is told. Raises OAuthToolkitError."""
+    told = errors.CustomOAuth2Error(error, description=description, request=credentials["request"])
+    raise OAuthToolkitError(error=told)
 
 
-@csrf_protect
-def protected(request: HttpRequest) -> HttpResponse:
-    """The user's decision, which must come from our own page."""
-    return considered(request)
-
-
-def considered(request: HttpRequest) -> HttpResponse:
-    query = request.META.get("QUERY_STRING", "")
-    try:
-        target, parameters = authorization.target_of(query)
-    except Unanswerable as error:
-        return unanswerable(request, str(error))
-    # An anonymous user signs in before anything is sent to the app, a refusal too: a made-up request must not turn this
-    # address into a redirector (RFC 9700, 4.11.2).
-    silent = "none" in parameters.get("prompt", "").split()
-    if not request.user.is_authenticated and not silent:
-        if "prompt" in parameters or "max_age" in parameters:
-            authorization.ask_to_sign_in(request.session, query=query, now=timezone.now())
-        return to_sign_in(request, parameters, query=query)
-    try:
-        return weighed(request, target, authorization.wish_of(parameters, target.application), parameters, query)
-    except Refused as refusal:
-        return refused(target, refusal)
-
-
-def weighed(request: HttpRequest, target: Target, wish: Wish, parameters: dict[str, str], query: str) -> HttpResponse:
-    """A sound request. Raises Refused."""
-    now = timezone.now()
-    if wish.silent and not request.user.is_authenticated:
-        raise Refused("login_required", "Nobody is signed in.")
-    deciding = request.method == "POST"
-    if not authorization.fresh_enough(wish, request.session, query=query, now=now, deciding=deciding):
-        if wish.silent:
-            raise Refused("login_required", "The sign-in is older than max_age.")
-        authorization.ask_to_sign_in(request.session, query=query, now=now)
-        return to_sign_in(request, parameters, query=query)
-    if wish.hinted_user not in (None, str(person(request).pk)):
-        raise Refused("login_required", "Somebody else is signed in.")
-    if wish.silent:
-        return silently(request, target, wish)
-    return decided(request, target, wish, query) if deciding else consent_page(request, target, wish)
-
-
-def silently(request: HttpRequest, target: Target, wish: Wish) -> HttpResponse:
-    """prompt=none: a code on the strength of a consent that stands. Only for https, where the app's name is proven."""
-    if not target.redirect_uri.startswith("https://"):
-        raise Refused("consent_required", "The user must be asked.")
-    asked = wish.scopes
-    consent = consents.standing(application=target.application, user_id=person(request).pk, asked=asked)
-    if consent is None:
-        raise Refused("consent_required", "The user must be asked.")
-    return with_code(request, target, wish, consent)
-
-
-def decided(request: HttpRequest, target: Target, wish: Wish, query: str) -> HttpResponse:
-    """What the user pressed. Raises Refused."""
-    decision = request.POST.get("decision")
-    if decision == DENY:
-        authorization.forget_sign_in(request.session, query=query)
-        raise Refused("access_denied", "The user refused.")
-    chosen = [each for each in choices(request, wish) if each["id"] == request.POST.get("company")]
-    if decision != ALLOW or not chosen or not chosen[0]["possible"]:
-        return consent_page(request, target, wish, status=400, error="Choose the company to give access to.")
-    authorization.forget_sign_in(request.session, query=query)
-    with transaction.atomic():
-        consent = consents.give(
-            application=target.application,
-            access=chosen[0]["access"],
-            user_id=person(request).pk,
-            asked=wish.scopes,
-            auth_time=sessions.auth_time(request),
-            stamp=page_stamp(request),
-        )
-        return with_code(request, target, wish, consent)
-
-
-def with_code(request: HttpRequest, target: Target, wish: Wish, consent: ConsentGrant) -> HttpResponse:
-    code = consents.new_code(
-        consent=consent,
-        asked=wish.scopes,
-        redirect_uri=target.redirect_uri,
-        challenge=wish.challenge,
-        nonce=wish.nonce,
-        auth_time=sessions.auth_time(request),
-        now=timezone.now(),
-    )
-    return Redirect(authorization.answer_uri(target, {"code": code}))
-
-
-def refused(target: Target, refusal: Refused) -> HttpResponse:
-    values = {"error": refusal.error, "error_description": refusal.description}
-    return Redirect(authorization.answer_uri(target, values))
-
-
-def to_sign_in(request: HttpRequest, parameters: dict[str, str], *, query: str) -> HttpResponse:
-    """The sign-in page, which comes back here; the app's guess of the user's name is filled in."""
-    address = addresses.sign_in_page_from_api(f"{authorization.PATH}?{query}")
-    if request.user.is_authenticated:
-        address += "&again=1"
-    if "login_hint" in parameters:
-        address += f"&username={quote(parameters['login_hint'][:254], safe='')}"
-    response = redirect(address)
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def consent_page(
-    request: HttpRequest, target: Target, wish: Wish, *, status: int = 200, error: str = ""
-) -> HttpResponse:
-    companies = choices(request, wish)
+def shown_to_user(
+    application: Application, *, uri: str, asked_scopes: list[str], companies: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """What the consent page says: who asks, for what, and where the user goes next."""
     possible = [each for each in companies if each["possible"]]
     if len(possible) == 1:
         possible[0]["chosen"] = True
-    switch = addresses.sign_in_page_from_api(request.get_full_path(), again=True)
-    context = {
-        "application": target.application,
-        "destination": redirects.shown(target.redirect_uri),
+    return {
+        "application": application,
+        "destination": redirects.shown(uri),
         "companies": companies,
         "possible": possible,
-        "able": [{"sentence": scopes.SENTENCES[scope], "writes": scope == scopes.WRITE} for scope in wish.scopes],
-        "reads": scopes.READ in wish.scopes,
-        "writes": scopes.WRITE in wish.scopes,
-        "error": error,
-        "form_action": request.get_full_path(),
-        "switch": switch,
+        "able": [{"sentence": scopes.SENTENCES[scope], "writes": scope == scopes.WRITE} for scope in asked_scopes],
+        "reads": scopes.READ in asked_scopes,
+        "writes": scopes.WRITE in asked_scopes,
     }
-    response = render(request, "oauth/consent.html", context, status=status)
-    return guarded(response, [redirects.form_target(target.redirect_uri), *addresses.origins_on_the_way(switch)])
 
 
-def choices(request: HttpRequest, wish: Wish) -> list[dict[str, Any]]:
+def choices(request: HttpRequest, asked_scopes: list[str]) -> list[dict[str, Any]]:
     """The user's companies, each with whether there is anything to give for these scopes."""
     accesses = SessionCredential(user=person(request)).accesses()
     return [
-        {"id": str(a.company.id), "access": a, "possible": consents.grantable(a, wish.scopes), "chosen": False}
+        {"id": str(a.company.id), "access": a, "possible": consents.grantable(a, asked_scopes), "chosen": False}
         for a in accesses
     ]
 
@@ -222,8 +266,12 @@ def settings_page(request: HttpRequest, company_id: str) -> HttpResponse:
 
 
 def shown_apps(request: HttpRequest, access: Access) -> Any:
-    rows = ConsentGrant.objects.of(access.company.id).connected()
-    return rows if Permission.APPS_MANAGE in access.permissions else rows.filter(user_id=person(request).pk)
+    rows = ConsentGrant.objects.of(access.company.id)
+    shown = rows if Permission.APPS_MANAGE in access.permissions else rows.filter(user_id=person(request).pk)
+    found = consents.connections(shown)
+    for each in found:
+        each.able = [(scope, scopes.SENTENCES[scope]) for scope in each.scopes]  # type: ignore[attr-defined]
+    return found
 
 
 @require_POST
@@ -237,6 +285,6 @@ def disconnect(request: HttpRequest, company_id: str, consent_id: UUID) -> HttpR
     if consent.user_id != person(request).pk and Permission.APPS_MANAGE not in access.permissions:
         raise PermissionDenied
     visit = Visit(request=request, access=access, now=timezone.now())
-    with visit.change():
-        consents.revoke(consent, reason=RevokedReason.USER, stamp=visit.stamp)
+    with visit.sending():
+        consents.disconnect(consent, stamp=visit.stamp)
     return redirect(f"/app/companies/{company_id}/settings/api-keys#apps")

@@ -1,9 +1,11 @@
 """Parameters as they came over the wire, taken strictly."""
 
 import re
-from urllib.parse import unquote_to_bytes
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, quote, urlencode
 
-BROKEN = re.compile(r"%(?![0-9A-Fa-f]{2})")
+REPEATED = "A parameter is repeated."
+UNREADABLE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00|[^\x01-\x7f]")
 
 
 class Malformed(ValueError):
@@ -15,24 +17,17 @@ def parse(raw: str) -> dict[str, str]:
 
     Raises Malformed for broken encodings, NUL and a name that comes twice.
     """
-    values: dict[str, str] = {}
-    for pair in raw.split("&"):
-        if not pair:
-            continue
-        name, _, value = (decoded(part) for part in pair.partition("="))
-        if name in values:
-            raise Malformed(f"The parameter {name[:40]!r} is repeated.")
-        values[name] = value
+    try:
+        pairs = [] if UNREADABLE.search(raw) else parse_qsl(raw, keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError:
+        pairs = []
+    if raw.strip("&") and not pairs:
+        raise Malformed("The parameters are not percent-encoded UTF-8, or have a NUL character.")
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise Malformed(REPEATED)
     return {name: value for name, value in values.items() if value}
 
 
-def decoded(text: str) -> str:
-    if BROKEN.search(text) or not text.isascii():
-        raise Malformed("The parameters are not percent-encoded correctly.")
-    try:
-        value = unquote_to_bytes(text.replace("+", " ")).decode()
-    except UnicodeDecodeError:
-        raise Malformed("The parameters are not UTF-8.") from None
-    if "\0" in value:
-        raise Malformed("The parameters have a NUL character.")
-    return value
+def written(values: Mapping[str, str]) -> str:
+    return urlencode(values, quote_via=quote)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote, urlsplit
 
+from oauth.parameters import written
+
 LOOPBACK = re.compile(r"http://(127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?([/?].*)?", re.ASCII)
 # A host as the page's policy can name it: a comma or semicolon would end the directive, and be read as a new one.
 AUTHORITY = re.compile(r"([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(:[1-9]\d{0,4})?", re.ASCII)
@@ -70,5 +72,4 @@ def shown(uri: str) -> str:
 
 def with_parameters(uri: str, parameters: dict[str, str]) -> str:
     """The URI with parameters added to its query; what it had stays as it was."""
-    added = "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in parameters.items())
-    return f"{uri}{'&' if '?' in uri else '?'}{added}"
+    return f"{uri}{'&' if '?' in uri else '?'}{written(parameters)}"

@@ -1,14 +1,19 @@
 """Registering an app. Staff do it, by hand."""
 
+import hashlib
+import hmac
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.core.files.storage import storages
 
 from companies.logos import clean_png
 from companies.models import AuditEntry, Stamp, new_id
-from companies.storing import drop_after_commit, store_whole
-from oauth import clients, scopes
+from companies.names import name_in
+from companies.stores.storing import drop_after_commit, store_whole
+from oauth import scopes
 from oauth.models import Application, ConsentGrant
 
 
@@ -23,7 +28,7 @@ class Registered:
 def register(*, name: str, redirect_uris: list[str], allowed: list[str], confidential: bool) -> Registered:
     """Stores a new app. Raises ValidationError."""
     application = Application(
-        name=name,
+        name=name_in(name, longest=100),
         redirect_uris="\n".join(redirect_uris),
         allowed_scopes=allowed or list(scopes.ALL),
         client_type=Application.CONFIDENTIAL if confidential else Application.PUBLIC,
@@ -57,10 +62,15 @@ def app_changed(*, application: Application, before: dict[str, Any], stamp: Stam
         )
 
 
+def secret_digest(secret: str) -> str:
+    """What is stored of a client secret: 256 random bits need no slow hash, but a key that the database lacks."""
+    return hmac.digest(settings.API_KEY_PEPPER.encode(), b"client:" + secret.encode(), hashlib.sha256).hex()
+
+
 def give_secret(application: Application) -> str:
     """A new secret in the place of any other; the caller saves, and shows it this once."""
-    secret = clients.new_secret()
-    application.client_secret = clients.secret_digest(secret)
+    secret = secrets.token_urlsafe(32)
+    application.client_secret = secret_digest(secret)
     return secret
 
 

@@ -1,6 +1,9 @@
 """What an app can ask for, in the words of the protocol and in plain ones."""
 
 from collections.abc import Iterable
+from typing import Any
+
+from oauth2_provider.scopes import BaseScopes
 
 READ, WRITE = "svc:read", "svc:write"
 OPENID, PROFILE, EMAIL, OFFLINE = "openid", "profile", "email", "offline_access"
@@ -26,3 +29,18 @@ def in_order(scopes: Iterable[str]) -> list[str]:
 def reaches_data(scopes: Iterable[str]) -> bool:
     """Whether the scopes are about the company's data, and not only about who the user is."""
     return not {READ, WRITE}.isdisjoint(scopes)
+
+
+class Scopes(BaseScopes):
+    """For the toolkit: an app may ask for what staff allowed it, and has to ask for something."""
+
+    def get_all_scopes(self) -> dict[str, str]:
+        return SENTENCES
+
+    def get_available_scopes(
+        self, application: Any = None, request: Any = None, *args: Any, **kwargs: Any
+    ) -> list[str]:
+        return list(application.allowed_scopes if application else ALL)
+
+    def get_default_scopes(self, application: Any = None, request: Any = None, *args: Any, **kwargs: Any) -> list[str]:
+        return []

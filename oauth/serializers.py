@@ -23,13 +23,6 @@ class ConnectedAppShape(RowShape):
     class Meta:
         model = ConsentGrant
         fields: ClassVar[tuple[str, ...]] = (
-            "id",
-            "company_id",
-            "application_name",
-            "client_id",
-            "scopes",
-            "user_id",
-            "user_email",
-            "created_time",
+            "id", "company_id", "application_name", "client_id", "scopes", "user_id", "user_email", "created_time",
             "last_used_time",
-        )
+        )  # fmt: skip

@@ -1,20 +1,25 @@
 """One line per endpoint and page."""
 
-from django.urls import path
+from django.urls import include, path
 
 from oauth import pages, views
 
-urlpatterns = [
-    path("auth/oauth2/authorize", pages.authorize, name="authorize"),
-    path("auth/oauth2/token", views.token),
-    path("auth/oauth2/revoke", views.revoke),
-    path("auth/oauth2/userinfo", views.userinfo),
-    path("auth/oauth2/jwks", views.jwks),
-    path("auth/.well-known/openid-configuration", views.server_metadata),
-    path("auth/.well-known/oauth-authorization-server", views.server_metadata),
+# Under the names by which the toolkit finds its own endpoints.
+toolkit = [
+    path("auth/oauth2/authorize", pages.Authorize.as_view(), name="authorize"),
+    path("auth/oauth2/token", views.Token.as_view(), name="token"),
+    path("auth/oauth2/revoke", views.Revoke.as_view(), name="revoke-token"),
+    path("auth/oauth2/userinfo", views.UserInfo.as_view(), name="user-info"),
+    path("auth/oauth2/jwks", views.jwks, name="jwks-info"),
+    path("auth/.well-known/openid-configuration", views.server_metadata, name="oidc-connect-discovery-info"),
+    path("auth/.well-known/oauth-authorization-server", views.server_metadata, name="oauth-server-metadata"),
     path(".well-known/oauth-authorization-server/auth", views.server_metadata),
     path(".well-known/openid-configuration/auth", views.server_metadata),
-    path(".well-known/oauth-protected-resource", views.resource_metadata),
+    path(".well-known/oauth-protected-resource", views.resource_metadata, name="oauth-resource-metadata"),
+]
+
+urlpatterns = [
+    path("", include((toolkit, "oauth2_provider"))),
     path("companies/<str:company_id>/connected_apps", views.ConnectedAppViewSet.as_view({"get": "list"})),
     path(
         "companies/<str:company_id>/connected_apps/<str:connected_app_id>",

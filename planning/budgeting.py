@@ -1,9 +1,12 @@
 """Lines of the financial plan."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
-from companies.models import Company, Stamp, record_change, snapshot
+from companies.changing import changing
+from companies.models import Company, Stamp
 from ledger.calc.money import minor_units
 from ledger.models import Category
 from planning.models import PlanItem
@@ -14,25 +17,27 @@ CHANGE_DECIMALS = 10  # what the column keeps
 
 def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> PlanItem:
     """A new line; ``values`` as its shape reads them. Raises FieldErrors."""
-    item = PlanItem(company=company, **checked(company, values)).stamp_new(stamp)
-    item.save(force_insert=True)
-    record_change(stamp, item, "planItem.created", after=snapshot(item))
+    with changing(company, stamp=stamp) as change:
+        return change.create(PlanItem(company=company, **checked(company, values)), "planItem.created")
+
+
+def change(
+    *, company: Company, stamp: Stamp, item_id: UUID | str, values: Callable[[PlanItem], dict[str, Any]]
+) -> PlanItem:
+    """Stores what differs; ``values`` reads the complete body that the stored line becomes.
+
+    Raises Missing, Stale, FieldErrors.
+    """
+    with changing(company, stamp=stamp) as change:
+        item = change.locked(PlanItem, item_id)
+        change.update(item, "planItem.updated", **checked(company, values(item)))
     return item
 
 
-def change(*, item: PlanItem, stamp: Stamp, values: dict[str, Any]) -> PlanItem:
-    """Stores what differs; ``values`` are complete. Raises FieldErrors."""
-    columns = checked(item.company, values)
-    before = snapshot(item)
-    if item.change(stamp, **columns):
-        after = snapshot(item)
-        record_change(stamp, item, "planItem.updated", before=before, after=after)
-    return item
-
-
-def remove(*, item: PlanItem, stamp: Stamp) -> None:
-    record_change(stamp, item, "planItem.deleted", before=snapshot(item))
-    item.delete()
+def remove(*, company: Company, stamp: Stamp, item_id: UUID | str) -> None:
+    """Raises Missing, Stale."""
+    with changing(company, stamp=stamp) as change:
+        change.delete(change.locked(PlanItem, item_id), "planItem.deleted")
 
 
 def checked(company: Company, values: dict[str, Any]) -> dict[str, Any]:

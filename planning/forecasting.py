@@ -1,14 +1,15 @@
-"""What is expected of a whole company: its occurrences as flows, its plan as results. No clock; read by analytics."""
+"""What is expected of a whole company: its occurrences as flows, its plan as results. No clock."""
 
 import datetime as dt
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from companies.models import Company
-from ledger.calc.months import months_between
+from ledger.calc.fx import RateTable, convert
+from ledger.calc.money import WIDE
+from ledger.calc.months import last_of_month, months_between
 from ledger.models import Account, AccountType
 from planning.calc.plan import postings
 from planning.calc.recurrence import Occurrence, Patch, Rule, expand, occurrences
@@ -25,6 +26,7 @@ class PlannedFlow(NamedTuple):
     currency: str
     account_id: UUID | None
     planned_id: UUID
+    original_date: dt.date
 
 
 class PlannedRule(NamedTuple):
@@ -60,74 +62,60 @@ COLUMNS = (
 )
 
 
-def planned_flows(company: Company, window_start: dt.date, window_end: dt.date) -> list[PlannedFlow]:
+def planned_flows(
+    company: Company, window_start: dt.date, window_end: dt.date, *, rules: Any = None
+) -> Iterator[PlannedFlow]:
     """Every occurrence that falls into the window, both ends included, and is neither skipped nor settled.
 
-    By the day it is moved to, with the amount and account of its override; those on transit accounts are left out.
-    In no order. Three queries, however many rules there are.
+    By the day it is moved to, with the amount and account of its override; of all rules or of those given. In no order.
+    Two queries, however many rules there are.
     """
-    plain, patched = expectations(company, window_start, window_end)
-    flows = [
-        PlannedFlow(day, planned.amount, planned.currency, planned.account_id, planned.id)
-        for planned in plain
-        for day in occurrences(planned.rule(), window_start=window_start, window_end=window_end)
-    ]
-    return flows + patched
-
-
-def planned_sums(
-    company: Company, window_start: dt.date, window_end: dt.date
-) -> dict[tuple[dt.date, str], tuple[Decimal, Decimal]]:
-    """The same flows summed: (day, currency) → (in, out), both ≥ 0. For series, which need no single flow.
-
-    Rules of one schedule and currency are summed first, so that each schedule is expanded once.
-    """
-    plain, patched = expectations(company, window_start, window_end)
-    inflows: dict[tuple[dt.date, str], Decimal] = defaultdict(Decimal)
-    outflows: dict[tuple[dt.date, str], Decimal] = defaultdict(Decimal)
-    schedules: dict[tuple[Rule, str, bool], Decimal] = defaultdict(Decimal)
+    plain, patched = expectations(company, window_start, window_end, rules=rules)
     for planned in plain:
-        schedules[planned.rule(), planned.currency, planned.amount < 0] += abs(planned.amount)
-    for (rule, currency, out), amount in schedules.items():
-        sums = outflows if out else inflows
-        for day in occurrences(rule, window_start=window_start, window_end=window_end):
-            sums[day, currency] += amount
-    for flow in patched:
-        sums = outflows if flow.amount < 0 else inflows
-        sums[flow.date, flow.currency] += abs(flow.amount)
-    zero = Decimal(0)
-    return {key: (inflows.get(key, zero), outflows.get(key, zero)) for key in inflows.keys() | outflows.keys()}
+        for day in occurrences(planned.rule(), window_start=window_start, window_end=window_end):
+            yield PlannedFlow(day, planned.amount, planned.currency, planned.account_id, planned.id, day)
+    yield from patched
+
+
+def transit_accounts(company: Company) -> set[UUID]:
+    """What is expected on these is no flow."""
+    return set(Account.objects.of(company.id).filter(type=AccountType.TRANSIT).values_list("id", flat=True))
 
 
 def expectations(
-    company: Company, window_start: dt.date, window_end: dt.date
+    company: Company,
+    window_start: dt.date,
+    window_end: dt.date,
+    *,
+    rules: Any = None,
+    left_out: Collection[UUID] = frozenset(),
 ) -> tuple[list[PlannedRule], list[PlannedFlow]]:
-    """What can reach the window: rules that nothing overrides, and the flows of those with overrides."""
-    transit = set(Account.objects.of(company.id).filter(type=AccountType.TRANSIT).values_list("id", flat=True))
-    rules = PlannedTransaction.objects.of(company.id).touching(company.id, window_start, window_end)
+    """What can reach the window: rules that nothing overrides, and the flows of those with overrides; but none on
+    accounts that are left out."""
+    rules = PlannedTransaction.objects.of(company.id) if rules is None else rules
     overrides = overrides_of(company)
     plain: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
-    for row in rules.values_list(*COLUMNS):
+    for row in rules.touching(company.id, window_start, window_end).values_list(*COLUMNS):
         planned = PlannedRule(*row)
         patches = overrides.get(planned.id)
         if patches:
             found = expand(planned.rule(), patches, window_start=window_start, window_end=window_end)
-            flows += patched_flows(planned, found, transit)
-        elif planned.account_id not in transit:
+            flows += [flow for flow in patched_flows(planned, found) if flow.account_id not in left_out]
+        elif planned.account_id not in left_out:
             plain.append(planned)
     return plain, flows
 
 
-def patched_flows(planned: PlannedRule, found: list[Occurrence], transit: set[UUID]) -> Iterator[PlannedFlow]:
-    """The occurrences as flows; what is skipped, settled or on a transit account is left out."""
+def patched_flows(planned: PlannedRule, found: list[Occurrence]) -> Iterator[PlannedFlow]:
+    """The occurrences as flows; what is skipped or settled is left out."""
     for occurrence in found:
         patch: Any = occurrence.patch
-        account_id = patch.get("account_id", planned.account_id)
-        if occurrence.skipped or "transaction_id" in patch or account_id in transit:
+        if occurrence.skipped or "transaction_id" in patch:
             continue
+        account_id = patch.get("account_id", planned.account_id)
         amount = patch.get("amount_value", planned.amount)
-        yield PlannedFlow(occurrence.date, amount, planned.currency, account_id, planned.id)
+        yield PlannedFlow(occurrence.date, amount, planned.currency, account_id, planned.id, occurrence.original_date)
 
 
 def overrides_of(company: Company) -> dict[UUID, dict[dt.date, Patch]]:
@@ -155,3 +143,14 @@ def planned_results(company: Company, months: list[dt.date]) -> dict[Result, lis
             by_currency = sums.setdefault((month, item.pl_type, item.category_id), {})
             by_currency[item.amount_currency] = by_currency.get(item.amount_currency, Decimal(0)) + amount
     return {key: [(amount, currency) for currency, amount in found.items()] for key, found in sums.items()}
+
+
+def planned_in_base(company: Company, months: Sequence[dt.date], rates: RateTable) -> dict[Result, Decimal]:
+    """What the plan comes to in the base currency, at each month's latest rate; not rounded. Raises MissingRate."""
+    found: dict[Result, Decimal] = {}
+    for key, sums in planned_results(company, list(months)).items():
+        for amount, currency in sums:
+            day = last_of_month(key[0])
+            worth = convert(amount, source=currency, target=company.base_currency, day=day, rates=rates)
+            found[key] = WIDE.add(found.get(key, Decimal(0)), worth)
+    return found

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 
+from companies.errors import Conflict
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty, PlType, Transaction
@@ -32,6 +33,18 @@ class Frequency(models.TextChoices):
 
 
 IN_MONTHS = (Frequency.MONTH, Frequency.YEAR)
+
+
+class SettlesAnother(Conflict):
+    """This transaction settles another occurrence already."""
+
+    code = "transaction_settles_another"
+
+
+class OccurrenceSkipped(Conflict):
+    """What is skipped is settled by nothing."""
+
+    code = "occurrence_skipped"
 
 
 class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
@@ -79,6 +92,7 @@ class PlannedTransaction(CompanyOwned, Audited):
     service_start_date = models.DateField(null=True)
     service_end_date = models.DateField(null=True)
     external_data = models.JSONField(null=True)
+    auto_settle = models.BooleanField(default=True)  # what is booked with the same amount settles it
 
     overrides: dict[dt.date, "PlannedOverride"]  # by original date; ``with_overrides`` fills it
 
@@ -214,6 +228,14 @@ class PlannedOverride(CompanyOwned):
                 fields=["company", "transaction"],
                 condition=Q(transaction__isnull=False),
                 name="override_transaction_settles_once",
+                violation_error_code=SettlesAnother.code,
+                violation_error_message="This transaction settles another occurrence already.",
+            ),
+            models.CheckConstraint(
+                condition=~Q(skipped=True) | Q(transaction__isnull=True),
+                name="override_settled_takes_place",
+                violation_error_code=OccurrenceSkipped.code,
+                violation_error_message="What is skipped is settled by nothing.",
             ),
         ]
 

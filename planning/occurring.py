@@ -1,17 +1,22 @@
-"""The dated occurrences of one planned transaction."""
+"""Dated occurrences: of one planned transaction, and of all that a company expects."""
 
 import datetime as dt
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 from uuid import UUID
 
 from companies.errors import FieldErrors
+from companies.models import Company
 from ledger.calc.money import format_amount
 from ledger.calc.months import MONTHS_A_YEAR, add_months
-from planning.calc.recurrence import Occurrence, expand
-from planning.models import PlannedTransaction
+from planning.calc.recurrence import Occurrence, Patch, State, expand, state_of
+from planning.models import PlannedTransaction, with_overrides
 
 MOST_YEARS = 10  # decisions of the API: windows of occurrences
+MOST_AT_ONCE = 10_000  # occurrences of all rules together
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +40,58 @@ def occurrences_of(planned: PlannedTransaction, *, window_start: dt.date, window
     ``planned`` has its overrides. Raises FieldErrors for a window that is reversed or longer than ten years.
     """
     check_window(window_start, window_end)
-    patches = {day: row.patch() for day, row in planned.overrides.items()}
-    found = expand(planned.recurrence_rule(), patches, window_start=window_start, window_end=window_end)
+    found = expanded(planned, window_start=window_start, window_end=window_end)
     return [expected(planned, occurrence) for occurrence in found if not occurrence.skipped]
+
+
+def expanded(planned: PlannedTransaction, *, window_start: dt.date, window_end: dt.date) -> list[Occurrence]:
+    patches = {day: row.patch() for day, row in planned.overrides.items()}
+    return expand(planned.recurrence_rule(), patches, window_start=window_start, window_end=window_end)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """An occurrence of one of a company's rules, and what became of it."""
+
+    planned: PlannedTransaction
+    expected: Expected
+    state: State
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is expected still."""
+        return self.state in ("due", "overdue")
+
+
+def due_in(company: Company, *, window_start: dt.date, window_end: dt.date, today: dt.date) -> list[Due]:
+    """All occurrences of a company that fall into the window, by date: what is skipped too, but what lapsed is absent.
+
+    Two statements. Raises FieldErrors for a window that is reversed, longer than ten years, or holds more than 10,000.
+    """
+    check_window(window_start, window_end)
+    rows = PlannedTransaction.objects.of(company.id).touching(company.id, window_start, window_end)
+    return by_date(at_most(due_of(with_overrides(list(rows)), start=window_start, end=window_end, today=today)))
+
+
+def due_of(rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date) -> Iterator[Due]:
+    """The same of some rules, which have their overrides; in no order."""
+    for planned in rows:
+        for each in expanded(planned, window_start=start, window_end=end):
+            if state := state_of(each, today=today):
+                yield Due(planned, expected(planned, each), state)
+
+
+def by_date(found: Iterable[Due]) -> list[Due]:
+    return sorted(found, key=attrgetter("expected.date", "expected.name", "planned.id", "expected.original_date"))
+
+
+def at_most(found: Iterable[T]) -> Iterator[T]:
+    """As they come. Raises FieldErrors where there are too many for one answer."""
+    for number, each in enumerate(found):
+        if number == MOST_AT_ONCE:
+            told = f"More than {MOST_AT_ONCE:,} occurrences fall into the window; ask for a shorter one."
+            raise FieldErrors([("#/endDate", "window_too_long", told)])
+        yield each
 
 
 def next_of(planned: PlannedTransaction, *, today: dt.date) -> Expected | None:
@@ -50,6 +104,13 @@ def next_of(planned: PlannedTransaction, *, today: dt.date) -> Expected | None:
         if coming := next((each for each in found if each.transaction_id is None), None):
             return coming
     return None
+
+
+def occurrence_of(planned: PlannedTransaction, original_date: dt.date) -> Expected:
+    """The occurrence of a date that the rule names; ``planned`` has its overrides."""
+    stored = planned.overrides.get(original_date)
+    patch = stored.patch() if stored else Patch()
+    return expected(planned, Occurrence(original_date, patch.get("date") or original_date, patch))
 
 
 def expected(planned: PlannedTransaction, occurrence: Occurrence) -> Expected:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from companies.errors import FieldErrors, unknown_id
 from companies.models import Company
-from ledger.calc.money import InvalidAmount, TooManyDecimals, parse_amount
+from ledger.money.amounts import amount_in
 
 
 @dataclass
@@ -24,11 +24,9 @@ class Checks:
     def amount(self, text: str, currency: str, pointer: str) -> Decimal:
         """The amount that was written; zero where it is none."""
         try:
-            return parse_amount(text, currency)
-        except InvalidAmount:
-            self.wrong(pointer, "invalid_decimal", "Must be a string such as -1234.56.")
-        except TooManyDecimals:
-            self.wrong(pointer, "too_many_decimals", f"{currency} has fewer decimals.")
+            return amount_in(text, currency, pointer=pointer)
+        except FieldErrors as wrong:
+            self.errors += wrong.errors
         return Decimal(0)
 
     def refers(self, model: Any, row_id: UUID | None, pointer: str) -> None:

@@ -1,18 +1,20 @@
 """Planned transactions: what is expected, how often, and until when."""
 
 import datetime as dt
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from companies.models import Company, Stamp, record_change, snapshot
+from companies.changing import changing
+from companies.models import Company, Stamp, snapshot
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty
 from planning.calc.recurrence import Rule, is_occurrence
 from planning.models import IN_MONTHS, PlannedTransaction, Source
-from planning.overriding import patch_columns, store
+from planning.overriding import locked, patch_columns, store
 from planning.references import Checks
-from planning.settling import redate_settled
+from planning.settling import settlement_changed
 
 PLAIN = (
     "name",
@@ -27,45 +29,55 @@ PLAIN = (
 
 
 def plan(*, company: Company, stamp: Stamp, source: Source, values: dict[str, Any]) -> PlannedTransaction:
-    """A new planned transaction; ``values`` as its shape reads them. Raises FieldErrors, SettlesAnother."""
-    planned = PlannedTransaction(company=company, source=source).stamp_new(stamp)
-    planned.overrides = {}
-    columns, patches = checked(planned, values)
-    for name, value in columns.items():
-        setattr(planned, name, value)
-    planned.save(force_insert=True)
-    store(planned, patches, removed=set(), stamp=stamp)
-    record_change(stamp, planned, "plannedTransaction.created", after=snapshot(planned))
+    """A new planned transaction; ``values`` as its shape reads them. Raises FieldErrors, UNFIT."""
+    with changing(company, stamp=stamp) as change:
+        planned = PlannedTransaction(company=company, source=source)
+        planned.overrides = {}
+        columns, patches = checked(planned, values)
+        for name, value in columns.items():
+            setattr(planned, name, value)
+        change.store(planned)
+        store(change, planned, patches, removed=set())
+        change.record(planned, "plannedTransaction.created", after=snapshot(planned))
     return planned
 
 
-def change(*, planned: PlannedTransaction, stamp: Stamp, values: dict[str, Any]) -> PlannedTransaction:
-    """Stores what differs; ``values`` are complete. ``planned`` is locked and has its overrides.
+def change(
+    *,
+    company: Company,
+    stamp: Stamp,
+    planned_id: UUID | str,
+    values: Callable[[PlannedTransaction], dict[str, Any]],
+) -> PlannedTransaction:
+    """Stores what differs; ``values`` reads the complete body that the stored rule becomes.
 
-    An override that the changed rule no longer names stays, without effect. Raises FieldErrors, SettlesAnother.
+    An override that the changed rule no longer names stays, without effect. Raises Missing, Stale, FieldErrors,
+    UNFIT.
     """
-    columns, patches = checked(planned, values)
-    before = state(planned)
-    settled = settling(planned) if columns["invoice_date"] != planned.invoice_date else None
-    changed = planned.change(stamp, **columns)
-    removed = set(planned.overrides) - set(patches)
-    if store(planned, patches, removed=removed, stamp=stamp) and not changed:
-        planned.last_updated_time, planned.last_updated_user_id = stamp.time, stamp.actor
-        planned.save(update_fields=["last_updated_time", "last_updated_user_id"])
-    if settled is not None:
-        redate_settled(planned, settled + settling(planned), stamp=stamp)
-    after = state(planned)
-    if before != after:
-        record_change(stamp, planned, "plannedTransaction.updated", before=before, after=after)
+    with changing(company, stamp=stamp) as change:
+        planned = locked(change, planned_id)
+        columns, patches = checked(planned, values(planned))
+        before = state(planned)
+        settled = settling(planned) if columns["invoice_date"] != planned.invoice_date else None
+        changed = planned.change(stamp, **columns)
+        removed = set(planned.overrides) - set(patches)
+        if store(change, planned, patches, removed=removed) and not changed:
+            planned.touch(stamp)
+        if settled is not None:
+            settlement_changed(change, settled + settling(planned), redated=True)
+        after = state(planned)
+        if before != after:
+            change.record(planned, "plannedTransaction.updated", before=before, after=after)
     return planned
 
 
-def remove(*, planned: PlannedTransaction, stamp: Stamp) -> None:
-    """It is expected no longer; its overrides go with it."""
-    record_change(stamp, planned, "plannedTransaction.deleted", before=state(planned))
-    planned.delete()
-    if planned.invoice_date is not None:
-        redate_settled(planned, settling(planned), stamp=stamp)
+def remove(*, company: Company, stamp: Stamp, planned_id: UUID | str) -> PlannedTransaction:
+    """It is expected no longer; its overrides go with it. Raises Missing, Stale."""
+    with changing(company, stamp=stamp) as change:
+        planned = locked(change, planned_id)
+        change.delete(planned, "plannedTransaction.deleted", before=state(planned))
+        settlement_changed(change, settling(planned), redated=planned.invoice_date is not None)
+    return planned
 
 
 def settling(planned: PlannedTransaction) -> list[UUID | None]:
@@ -95,6 +107,7 @@ def checked(planned: PlannedTransaction, values: dict[str, Any]) -> tuple[dict[s
     recurrence = recurrence_columns(checks, values.get("recurrence"), values["start_date"])
     columns = {
         **{name: values.get(name) for name in PLAIN},
+        "auto_settle": values.get("auto_settle", True),
         "account_id": values["account_id"],
         "amount_currency": currency,
         "amount_value": amount,

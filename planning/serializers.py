@@ -1,8 +1,9 @@
 """The shapes of planned transactions, their occurrences and overrides, and plan items."""
 
 import datetime as dt
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
@@ -10,16 +11,20 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape, Shape
 from ledger.calc.money import format_amount
-from ledger.serializers.money import AmountField, CurrencyField
-from ledger.serializers.transaction_shape import CounterpartyRef, DateRuleShape
+from ledger.money.fields import AmountField, CurrencyField
+from ledger.transactions.shapes import CounterpartyRef, DateRuleShape
+from planning.calc.matching import Match
 from planning.calc.plan import AMOUNT_TYPES, LARGEST
+from planning.calc.recurrence import State
 from planning.models import MOST_INTERVAL, Frequency, PlanItem, PlannedOverride, PlannedTransaction
+from planning.occurring import Due
 
 INT32 = 2_147_483_647  # service.md, part 8
 AMOUNT_HELP = "a decimal such as -12.50, with no more decimals than the currency has; negative is money out"
 
 
 ENDS = ["never", "date", "count"]
+STATES = get_args(State)
 
 
 class RecurrenceEnd(Shape):
@@ -38,7 +43,7 @@ class Recurrence(Shape):
 
 
 class OccurrenceOverride(Shape):
-    """What differs about one occurrence. A key that is absent or null changes nothing."""
+    """What differs about one occurrence. A key that is absent stays as it is; null takes it away."""
 
     sparse = True
     skipped = fields.FlagField(allow_null=True, required=False)
@@ -46,16 +51,17 @@ class OccurrenceOverride(Shape):
     amount_value = AmountField(allow_null=True, required=False, help_text=AMOUNT_HELP)
     account_id = fields.IdField(allow_null=True, required=False)
     category_id = fields.IdField(allow_null=True, required=False)
-    name = fields.TextField(allow_null=True, required=False, max_length=300)
+    name = fields.NameField(allow_null=True, required=False, max_length=300)
     transaction_id = fields.IdField(
         allow_null=True, required=False, help_text="the transaction that settled it; it is no longer forecast"
     )
 
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        return {key: value for key, value in super().to_internal_value(data).items() if value is not None}
-
     def to_representation(self, override: PlannedOverride) -> dict[str, Any]:
-        return {key: value for key, value in super().to_representation(override).items() if value is not None}
+        return without_nulls(super().to_representation(override))
+
+
+def without_nulls(patch: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in patch.items() if value is not None}
 
 
 class OverrideMap(serializers.DictField):
@@ -70,7 +76,8 @@ class OverrideMap(serializers.DictField):
         if wrong:
             raise ValidationError(wrong)
         found = super().to_internal_value(data)
-        return {dt.date.fromisoformat(key): patch for key, patch in found.items() if patch}
+        told = {dt.date.fromisoformat(key): without_nulls(patch or {}) for key, patch in found.items()}
+        return {day: patch for day, patch in told.items() if patch}
 
     def to_representation(self, value: dict[dt.date, PlannedOverride]) -> dict[str, Any]:
         shown = {day.isoformat(): self.child.to_representation(override) for day, override in value.items()}
@@ -103,7 +110,7 @@ class ExternalData(Shape):
 class PlannedTransactionShape(RowShape):
     company_id = serializers.UUIDField(read_only=True)
     account_id = fields.IdField(allow_null=True, help_text="null: no account yet, or one that was deleted")
-    name = fields.TextField(max_length=300)
+    name = fields.NameField(max_length=300)
     amount_value = AmountField(help_text=AMOUNT_HELP)
     amount_currency = CurrencyField(required=False, help_text="the account's currency where it is left out")
     pass_through_tax_amount = AmountField(
@@ -115,6 +122,9 @@ class PlannedTransactionShape(RowShape):
     recurrence = Recurrence(allow_null=True, required=False, help_text="null: it occurs once, on startDate")
     overrides = OverrideMap(required=False, help_text="from the original date, YYYY-MM-DD, to what differs on it")
     external_data = ExternalData(allow_null=True, required=False)
+    auto_settle = fields.FlagField(
+        required=False, help_text="whether a new transaction of the same amount settles an occurrence; true by default"
+    )
 
     class Meta:
         model = PlannedTransaction
@@ -141,6 +151,7 @@ class PlannedTransactionShape(RowShape):
             "service_start_date",
             "service_end_date",
             "external_data",
+            "auto_settle",
             *AUDIT,
         )
 
@@ -169,6 +180,53 @@ class OccurrenceShape(Shape):
     amount_currency = CurrencyField()
     overridden = fields.FlagField()
     transaction_id = fields.IdField(allow_null=True, help_text="the transaction that settled it")
+
+
+class DueShape(OccurrenceShape):
+    """An occurrence of any rule, and what became of it."""
+
+    planned_transaction_id = fields.IdField()
+    state = fields.ChoiceField(choices=STATES, help_text="overdue: not settled, of the last 60 days before today")
+
+    def to_representation(self, due: Due) -> dict[str, Any]:
+        shown = OccurrenceShape(due.expected).data
+        return {**shown, "plannedTransactionId": str(due.planned.id), "state": due.state}
+
+
+class SettleRequest(Shape):
+    """`date` is the original date of the occurrence: the day that the rule names."""
+
+    date = fields.DayField()
+    transaction_id = fields.IdField()
+
+
+class UnsettleRequest(Shape):
+    """`date` is the original date of the occurrence: the day that the rule names."""
+
+    date = fields.DayField()
+
+
+class MatchShape(Shape):
+    """A transaction that could settle an occurrence."""
+
+    planned_transaction_id = fields.IdField()
+    date = fields.DayField(help_text="the occurrence's original date, as settle takes it")
+    transaction_id = fields.IdField()
+    difference = AmountField(
+        help_text="what the transaction's amount is more than was planned, in the plan's currency: -5.00 where 105.00 "
+        "went out for 100.00"
+    )
+    days = fields.CountField(help_text="between the two dates")
+
+    def to_representation(self, match: Match) -> dict[str, Any]:
+        awaited = match.awaited
+        return {
+            "plannedTransactionId": str(awaited.planned_id),
+            "date": awaited.original_date.isoformat(),
+            "transactionId": str(match.booked.id),
+            "difference": format_amount(match.difference, awaited.currency),
+            "days": match.days,
+        }
 
 
 class PlanMoney(Shape):

@@ -2,13 +2,16 @@
 
 import datetime as dt
 from collections.abc import Iterable
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
+from django.db.models.functions import Coalesce
 
+from companies.changing import Change
 from companies.models import Company, Stamp
-from ledger.models import Account
-from ledger.redating import redate
+from ledger.models import Account, Transaction
+from ledger.recognition.redating import redate
 from planning.models import PATCHED, PlannedOverride, PlannedTransaction
 
 
@@ -21,11 +24,32 @@ def invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID
     return {transaction_id: day for transaction_id, day in rows if transaction_id and day}
 
 
-def redate_settled(planned: PlannedTransaction, transaction_ids: Iterable[UUID | None], *, stamp: Stamp) -> None:
-    """Parts of the transactions that count by an invoice date are dated anew. Raises RateMissing."""
+class Settled(NamedTuple):
+    """The occurrence that a transaction settles, by its original date."""
+
+    planned_id: UUID
+    date: dt.date
+    name: str
+
+
+def settled_by(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, Settled]:
+    """Transaction → what it settles. One query."""
+    rows = PlannedOverride.objects.of(company_id).filter(transaction__in=transaction_ids)
+    found = rows.values_list("transaction_id", "planned_id", "original_date", Coalesce("name", "planned__name"))
+    return {transaction_id: Settled(*values) for transaction_id, *values in found if transaction_id}
+
+
+def settlement_changed(change: Change, transaction_ids: Iterable[UUID | None], *, redated: bool) -> None:
+    """The transactions answer what they settle, so they have changed too; parts of theirs that count by the plan's
+    invoice date, where that plan has one, are dated anew. Raises RateMissing."""
     ids = sorted({each for each in transaction_ids if each is not None})
-    if ids:
-        redate(company=planned.company, transaction_ids=ids, stamp=stamp)
+    if not ids:
+        return
+    stamp = change.stamp
+    rows = Transaction.objects.of(change.company.id).filter(id__in=ids)
+    rows.update(last_updated_time=stamp.time, last_updated_user_id=stamp.actor)
+    if redated:
+        redate(change, ids)
 
 
 def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:

@@ -70,6 +70,19 @@ for (const chart of document.querySelectorAll(".chart")) {
     return Math.min(places - 1, Math.max(0, index));
   };
 
+  // A click leads where the table does: from a bar as its cell, else as its row.
+  const series = (table.dataset.series ?? "").split(" ");
+  const leadsTo = (event) => {
+    const found = row(under(event));
+    const drawnAs = (event.target.classList?.value ?? "").match(/(?:^| )s-(\S+)/);
+    const cell = drawnAs && found.cells[1 + series.indexOf(drawnAs[1])];
+    return (cell ?? found).querySelector("a[href]");
+  };
+  if (table.tBodies[0].querySelector("a[href]")) {
+    plot.classList.add("leads");
+    plot.addEventListener("click", (event) => leadsTo(event)?.click());
+  }
+
   plot.addEventListener("pointermove", (event) => show(under(event)));
   plot.addEventListener("pointerleave", hide);
   plot.tabIndex = 0;
@@ -80,6 +93,7 @@ for (const chart of document.querySelectorAll(".chart")) {
     if (to !== undefined) {
       event.preventDefault();
       show(Math.min(last, Math.max(0, to)));
-    } else if (event.key === "Escape") hide();
+    } else if (event.key === "Enter" && shown >= 0) row(shown).querySelector("a[href]")?.click();
+    else if (event.key === "Escape") hide();
   });
 }

@@ -3,17 +3,18 @@
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   const field = document.getElementById(button.dataset.copy);
+  const select = () => (field.select ? field.select() : getSelection().selectAllChildren(field));
   button.hidden = false;
-  field.addEventListener("focus", () => field.select());
+  field.addEventListener("focus", select);
   button.addEventListener("click", async () => {
-    field.select();
+    select();
     try {
-      await navigator.clipboard.writeText(field.value);
+      await navigator.clipboard.writeText(field.value ?? field.textContent);
     } catch {
       document.execCommand("copy"); // pages on plain http have no clipboard
     }
     button.textContent = "Copied";
-    document.querySelector("[data-copied]").textContent = "The key was copied.";
+    document.querySelector("[data-copied]").textContent = "It was copied.";
     setTimeout(() => (button.textContent = "Copy"), 2000);
   });
 }
@@ -85,3 +86,26 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") for (const each of confirmations) each.open = false;
 });
+
+// Keys of the inbox, while one of its rows has the focus: each presses what is marked with it.
+for (const list of document.querySelectorAll("[data-inbox]")) {
+  const rows = [...list.querySelectorAll("[data-waits]")];
+  for (const keys of document.querySelectorAll("[data-keys]")) keys.hidden = false;
+  list.addEventListener("keydown", (event) => {
+    const row = event.target.closest("[data-waits]");
+    if (!row || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, input")) return;
+    const step = { j: 1, s: 1, k: -1 }[event.key];
+    if (step) {
+      rows[rows.indexOf(row) + step]?.focus();
+      event.preventDefault();
+      return;
+    }
+    const act = /^[a-z0-9]$/.test(event.key) && row.querySelector(`[data-key="${event.key}"]`);
+    if (!act) return;
+    event.preventDefault();
+    if (act.matches("select")) act.focus();
+    else act.click();
+  });
+}
+if (location.hash === "#waiting") document.querySelector("#waiting [data-waits]")?.focus();
+else if (document.querySelector("[data-inbox]") && location.hash.startsWith("#t-")) document.getElementById(location.hash.slice(1))?.focus();

@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
@@ -21,6 +22,7 @@ VALUES: list[tuple[type[models.Field], Any]] = [
     (models.DateField, date(2026, 1, 1)),
     (models.JSONField, {}),
     (models.BinaryField, b"x"),
+    (models.UUIDField, UUID(int=7)),
     (ArrayField, []),
     (models.CharField, "x"),
     (models.TextField, "x"),

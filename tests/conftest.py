@@ -9,18 +9,31 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import Client
+from hypothesis import HealthCheck, Phase
+from hypothesis import settings as examples
 from pytest_django.live_server_helper import LiveServer
 
-from companies import api_keys, mailing
+from companies.callers import api_keys
 from companies.models import Company, Stamp, User
 from companies.permissions import ALL, Role, known
+from companies.running import mailing
 from config.database import Embedded
 from config.distributing import distribute
-from ledger.rates import load_packaged_rates
+from config.environment import private_files
+from ledger.money.rates import load_packaged_rates
 from tests import cluster, factories, refusals
 from tests.npm import installed
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
+
+# For `make mutants`: the same examples each time, on machines of any speed, and no search for the smallest that fails.
+examples.register_profile(
+    "mutants",
+    derandomize=True,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +53,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
         if cluster.EVERY_TEST:
             cluster.join(connection.settings_dict["NAME"])
             distribute(told=lambda step: None)
+        with connection.cursor() as cursor:  # after a test that commits, Django empties all tables
+            cursor.execute("ALTER TABLE companies_auditentry DISABLE TRIGGER audit_is_never_emptied")
         load_packaged_rates(now=datetime.now(tz=UTC))
 
 
@@ -71,16 +86,10 @@ def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
     by accident."""
     monkeypatch.setattr(mailing, "hand_over", mailing.send)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.RATE_LIMIT = 1_000_000
+    settings.RATE_LIMIT = settings.SIGN_IN_LIMIT = 1_000_000
     storages = {**settings.STORAGES}
-    storages["default"] = {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": str(tmp_path / "files")},
-    }
-    storages["assets"] = {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": str(tmp_path / "assets")},
-    }
+    storages["default"] = private_files(tmp_path / "files")
+    storages["assets"] = private_files(tmp_path / "assets")
     settings.STORAGES = storages
 
 
@@ -202,6 +211,15 @@ def browser_of() -> Any:
     return make
 
 
+def oauth_at(base: str) -> dict[str, Any]:
+    """What the toolkit is told of its own address."""
+    return {
+        "OIDC_ISS_ENDPOINT": f"{base}/auth",
+        "OAUTH2_PROTECTED_RESOURCE_IDENTIFIER": base,
+        "OAUTH2_PROTECTED_RESOURCE_AUTHORIZATION_SERVERS": [f"{base}/auth"],
+    }
+
+
 @pytest.fixture
 def site(transactional_db: None, settings: Any) -> Iterator[str]:
     """A running server on 127.0.0.1 that knows its own address; what is made in the test is there for it."""
@@ -209,6 +227,7 @@ def site(transactional_db: None, settings: Any) -> Iterator[str]:
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     settings.BASE_URL = server.url
     settings.AUTH_URL = f"{server.url}/auth"
+    settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | oauth_at(server.url)
     settings.APP_URL = f"{server.url}/app"
     settings.ASSETS_URL = f"{server.url}/assets"
     settings.CSRF_TRUSTED_ORIGINS = [server.url]

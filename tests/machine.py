@@ -48,14 +48,14 @@ class Machine:
     def run(self, *words: str, **variables: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "manage.py", *words], cwd=ROOT, env=self.environment(**variables),
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
 
     @contextlib.contextmanager
     def up(self, port: int, *words: str) -> Iterator[subprocess.Popen]:
         """``up`` on ``port``, ready; killed at the end if it still runs."""
         with self.starting(port, *words) as process:
-            waited = self.run("wait_ready", PORT=port)
+            waited = self.run("wait_ready", "--timeout", "300", PORT=port)
             assert waited.returncode == 0, (waited.stderr, process.poll())
             yield process
 
@@ -84,10 +84,10 @@ def new_machine() -> Iterator[Machine]:
         shutil.rmtree(home)
 
 
-def status(port: int, path: str) -> int:
+def status(port: int, path: str, seconds: float = 30) -> int:
     """The answer's status; 0 where nobody answers."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=seconds) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code
@@ -108,5 +108,5 @@ def stop(process: subprocess.Popen, number: int = signal.SIGINT) -> str:
     """Stop with Ctrl-C, which must leave exit code 0; what was printed."""
     process.send_signal(number)
     printed = process.stdout.read()
-    assert process.wait(40) == 0, printed
+    assert process.wait(120) == 0, printed
     return printed

@@ -25,7 +25,7 @@ class Person:
         assert answer.status_code == 200, answer.text
         if "/app/sign-in" in answer.url:
             answer = self.form(answer, username=self.email, password=self.password)
-            assert answer.status_code == 302, answer.text
+            assert answer.status_code == 303, answer.text
             answer = self.session.get(self.site + answer.headers["Location"])
         answer = self.form(answer, company=self.company_id, decision="allow")
         assert answer.status_code == 302, answer.text
@@ -37,4 +37,4 @@ class Person:
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
         path = re.search(r'action="(/app/companies/[^"]+/disconnect)"', page.text)[1]
         answer = self.session.post(self.site + path, {"csrfmiddlewaretoken": token}, allow_redirects=False)
-        assert answer.status_code == 302
+        assert answer.status_code == 303

@@ -24,6 +24,10 @@ def books_of(api: Any) -> dict[str, str]:
         "transaction": api.post("transactions", row).json()["id"],
         "counter": api.post("transactions", row | {"accountId": savings, "amountValue": "100.00"}).json()["id"],
         "rule": api.post("planned_transactions", rule).json()["id"],
+        "customer": (customer := api.post("counterparties", {"name": "Hooli", "type": "customer"}).json()["id"]),
+        "product": api.post("products", {"name": "Team"}).json()["id"],
+        "products": api.post("product_groups", {"name": "Plans"}).json()["id"],
+        "subscription": api.post("subscriptions", {"customerId": customer}).json()["id"],
         "member": str(Membership.objects.of(api.company.id).values_list("user_id", flat=True)[0]),
     }
 
@@ -32,6 +36,8 @@ ACCOUNT = {"name": "Main", "type": "bank", "defaultCurrency": "EUR", "accountGro
 RULE = {"name": "Rent", "direction": "out", "amountValue": "10.00", "startDate": "2026-12-01", "accountId": ""}
 ROW = {"accountId": "{account}", "date": "2026-03-15", "amountValue": "5.00"}
 PART = {"category-0": "{category}:cogs", "amount-0": "-1.00"}
+PRICE = {"amountValue": "9.00", "amountCurrency": "EUR", "effectiveDate": "2026-03-01"}
+PLAN = {"month": "2026-03", "amount": "9", "currency": "EUR", "growth": "fixed"}
 BULK = {"act": "categorize", "id": "{transaction}", "category": "{category}:cogs"}
 FORMS = [
     ("accounts/new", ACCOUNT, "accountGroupId", "{group}"),
@@ -51,6 +57,11 @@ FORMS = [
     ("transactions/{transaction}/link", {}, "target", "{counter}"),
     ("transactions", BULK, "category", "{category}:cogs"),
     ("transactions", BULK, "counterparty", "{counterparty}"),
+    ("recurring-revenue/customers/{customer}/subscriptions/new", PRICE, "productId", "{product}"),
+    ("recurring-revenue/subscriptions/{subscription}/edit", {}, "productId", "{product}"),
+    ("recurring-revenue/products/new", {"name": "Solo"}, "productGroupId", "{products}"),
+    ("plan/fill", PLAN, "row", "{category}:cogs"),
+    ("plan", {"was0": "", "c0-1": "5"}, "row0", "{category}:cogs"),
 ]
 
 
@@ -74,4 +85,4 @@ def test_an_id_of_another_company_is_an_unknown_one(
     assert (answers[0][0], bool(answers[0][1])) == (400, True)
     assert rows == [AuditEntry.objects.of(company.id).count() for company in (acme, globex_api.company)]
     good = {name: text.format(**own) for name, text in form.items()} | {field: foreign.format(**own)}
-    assert client.post(f"/app/companies/{acme.id}/{place.format(**own)}", good).status_code == 302
+    assert client.post(f"/app/companies/{acme.id}/{place.format(**own)}", good).status_code == 303

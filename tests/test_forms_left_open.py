@@ -13,11 +13,25 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def made(api: Any) -> dict[str, str]:
-    """The company's address, and an account and a rule of its own."""
+    """The company's address, and an account, a rule and a transaction of its own."""
     account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
     body = {"name": "Rent", "accountId": account, "startDate": "2026-12-01", "amountValue": "-10.00"}
     rule = api.post("planned_transactions", body).json()["id"]
-    return {"account": account, "rule": rule}
+    row = {"accountId": account, "date": "2026-11-01", "amountValue": "-10.00"}
+    customer = api.post("counterparties", {"name": "Hooli", "type": "customer"}).json()["id"]
+    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    price = {"type": "fixed", "amount": {"value": 5, "currency": "EUR"}}
+    item = {"month": "2026-03", "plType": "cogs", "categoryId": category, "amount": price}
+    return {
+        "account": account,
+        "rule": rule,
+        "transaction": api.post("transactions", row).json()["id"],
+        "customer": customer,
+        "subscription": api.post("subscriptions", {"customerId": customer}).json()["id"],
+        "product": api.post("products", {"name": "Team"}).json()["id"],
+        "products": api.post("product_groups", {"name": "Plans"}).json()["id"],
+        "item": api.post("plan_items", item).json()["id"],
+    }
 
 
 FORMS = [
@@ -30,7 +44,34 @@ FORMS = [
         {"amountValue": "-77.00"},
         id="occurrence",
     ),
+    pytest.param(
+        "transactions/{transaction}/edit", "transactions/{transaction}", {"notes": "Theirs"}, id="transaction"
+    ),
+    pytest.param(
+        "recurring-revenue/customers/{customer}/edit", "counterparties/{customer}", {"name": "Theirs"}, id="customer"
+    ),
+    pytest.param(
+        "recurring-revenue/subscriptions/{subscription}/edit",
+        "subscriptions/{subscription}",
+        {"externalId": "theirs"},
+        id="subscription",
+    ),
+    pytest.param("recurring-revenue/products/{product}/edit", "products/{product}", {"name": "Theirs"}, id="product"),
+    pytest.param(
+        "recurring-revenue/product-groups/{products}/edit", "product_groups/{products}", {"name": "Theirs"}, id="group"
+    ),
+    pytest.param("plan/items/{item}", "plan_items/{item}", {"duration": 7}, id="plan item"),
 ]
+MISTAKES = {
+    "account": {"name": ""},
+    "rule": {"startDate": "soon"},
+    "occurrence": {"amountValue": "much"},
+    "transaction": {"date": "soon"},
+    "customer": {"name": ""},
+    "product": {"name": ""},
+    "group": {"name": ""},
+    "plan item": {"month": "soon"},
+}
 
 
 def filled_in(body: str) -> dict[str, str]:
@@ -54,4 +95,18 @@ def test_what_somebody_else_changed_meanwhile_stays(place, path, change, browser
     assert "Somebody changed it while this page was open" in answer.content.decode()
     assert AuditEntry.objects.of(acme.id).count() == rows
     again = filled_in(client.get(address).content.decode())
-    assert client.post(address, again).status_code == 302
+    assert client.post(address, again).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("place", "path", "change", "mistake"),
+    [pytest.param(*each.values, mistake, id=each.id) for each in FORMS if (mistake := MISTAKES.get(each.id))],
+)
+def test_who_mends_a_mistake_in_it_is_told_too(place, path, change, mistake, browser_of, alice, acme, api, made):
+    client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/{place.format(**made)}"
+    form = filled_in(client.get(address).content.decode())
+    assert api.put(path.format(**made), change).status_code == 200
+    again = filled_in(client.post(address, form | mistake).content.decode())
+    answer = client.post(address, again | {name: form[name] for name in mistake})
+    assert answer.status_code == 400
+    assert "Somebody changed it while this page was open" in answer.content.decode()

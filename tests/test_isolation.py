@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 
 from companies.models import Company, Membership
@@ -20,7 +19,7 @@ from ledger.models import Categorization
 from notifications.models import Notification
 from oauth.models import ConsentGrant
 from oauth.registration import register
-from tests.api.bodies import ANOTHER, UNKNOWN, address, filled, rows_of, taken
+from tests.api.bodies import ANOTHER, FILES, UNKNOWN, address, filled, form, rows_of, taken
 from tests.conftest import Api
 from tests.oauth.conftest import REDIRECT, Flow
 from tests.test_permissions import DOCUMENT, below_company
@@ -37,7 +36,7 @@ IDS_BY_ANOTHER_NAME = {"replaceWith"}
 
 # Whose row an id names, as ``tenant`` calls it.
 NAMED = {
-    "accountId": "accounts", "accountGroupId": "account_groups", "assignedUserId": "users",
+    "accountId": "accounts", "accountIds": "accounts", "accountGroupId": "account_groups", "assignedUserId": "users",
     "categorizationId": "legs", "categoryId": "categories", "connectedAppId": "connected_apps",
     "counterpartyId": "counterparties", "customerId": "counterparties", "defaultCategoryId": "categories",
     "entityId": "accounts", "excludedIds": "transactions", "fileId": "files", "importId": "imports",
@@ -47,10 +46,14 @@ NAMED = {
     "sourceCategorizationId": "parts", "sourceTransactionId": "outgoing", "subscriptionEventId": "subscription_events",
     "subscriptionId": "subscriptions", "targetTransactionId": "incoming", "transactionId": "transactions",
     "transactionIds": "transactions", "counterparty.id": "counterparties", "selection.ids": "transactions",
-    "categorizations.-": "parts",
+    "categorizations.-": "parts", "ruleId": "categorization_rules", "runId": "categorization_runs",
+    "ids": "categorization_rules",
 }  # fmt: skip
 # Where the same name stands for another row.
-NAMED_THERE = {("POST transactions/unlink_transfer", "transactionId"): "linked"}
+NAMED_THERE = {
+    ("POST transactions/unlink_transfer", "transactionId"): "linked",
+    ("POST categorization_rules/from_transaction", "transactionId"): "categorized",
+}
 
 # What a body has besides, so that the field counts.
 BESIDES: dict[str, dict[str, Any]] = {
@@ -61,9 +64,13 @@ BESIDES: dict[str, dict[str, Any]] = {
 BESIDES_THERE: dict[tuple[str, str], dict[str, Any]] = {
     ("POST transactions/import", ""): {"onError": "abort", "duplicates": "keep"},
     ("POST subscription_events/import", ""): {"onError": "abort"},
+    ("POST categorization_rules/preview", ""): {
+        "rule": {"conditions": {"direction": "in"}, "action": {"categoryId": "categories"}}
+    },
     ("POST transactions/link_transfer", ""): {"sourceTransactionId": "outgoing", "targetTransactionId": "incoming"},
     ("POST transactions/link_transfer", "sourceCategorizationId"): {"sourceTransactionId": "categorized"},
     ("POST transactions/unlink_transfer", ""): {"transactionId": "linked", "categorizationId": "legs"},
+    ("PUT planned_transactions/{}/overrides/{}", "transactionId"): {"skipped": None, "amountValue": "-1.00"},
 }
 
 # decisions.md, section 15: an id in a body is refused with 400, in these with 404 …
@@ -83,6 +90,7 @@ OWN_IS_REFUSED = {
     "DELETE counterparties/{}": 409,
     "DELETE products/{}": 409,
     "DELETE product_groups/{}": 409,
+    "POST planned_transactions/{}/unsettle": 409,  # nothing settles it
     "PUT transactions/{}/categorizations categorizations.-": 400,  # another transaction has it
 }
 
@@ -202,6 +210,7 @@ def tenant(api: Api, owner: Any) -> dict[str, str]:
         ("linked", first, "-9.00"), ("partner", second, "9.00"),
     ):  # fmt: skip
         row = {"accountId": account, "date": "2024-02-01", "amountValue": amount, "assignedUserId": rows["users"]}
+        row |= {"fromTo": name, "excludeFromAutoCategorization": True}
         rows[name] = api.post("transactions", row).json()["id"]
     customer = {"type": "customer", "id": rows["counterparties"]}
     selection = {"mode": "ids", "ids": [rows["categorized"]]}
@@ -279,9 +288,8 @@ def sent(api: Api, method: str, path: str, *, body: Any, query: Any) -> Any:
         return api.get(path, query)
     if method == "DELETE":
         return api.delete(path + "".join(f"?{name}={value}" for name, value in (query or {}).items()))
-    if body is not None and path == "files":
-        paper = SimpleUploadedFile("b.csv", b"a,b\n3,4\n", content_type="text/csv")
-        return api.client.post(api.path(path), {"file": paper, **body}, headers=api.headers)
+    if body is not None and path in FILES:
+        return api.client.post(api.path(path), form(path, body), headers=api.headers)
     return getattr(api, method.lower())(path, body)
 
 
@@ -289,7 +297,7 @@ def told(answer: Any, row_id: str) -> tuple[int, Any]:
     """Status and body, but for what names the request or repeats the id."""
     body = json.loads(MOMENT.sub("TIME", answer.content.decode().replace(row_id, "ID")))
     if isinstance(body, dict):
-        body = {name: value for name, value in body.items() if name not in {"instance", "requestId"}}
+        body = {name: value for name, value in body.items() if name not in {"instance", "requestId", "runId"}}
     return answer.status_code, body
 
 

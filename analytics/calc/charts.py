@@ -58,11 +58,13 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as a path in units of ``LINE_WIDTH`` across, the area between it and zero, and where it ends."""
+    """A line as a path in units of ``LINE_WIDTH`` across, the area between it and zero, and where it ends: how far
+    across in hundredths, and down."""
 
     path: str
     area: str
     last_y: float
+    last_x: float = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Lines:
     ticks: list[Tick]
     zero: float
     lines: list[Line]
+    scale: Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def columns(bars: Sequence[Sequence[Stack]], *, smallest: Decimal = Decimal("0.0
     ends = [end for column in bars for stack in column for end in reach(stack)]
     marks = ticks(ends, smallest=smallest)
     scale = scale_of(marks, top=HEADROOM, bottom=height - HEADROOM)
-    place = 100 / len(bars) if bars else 100.0
+    place = 100 / max(len(bars), 1)
     placed = [
         Column(
             x=round(index * place, 3),
@@ -114,7 +117,7 @@ def reach(stack: Stack) -> tuple[Decimal, Decimal]:
 def segments(column: Sequence[Stack], *, left: float, place: float, scale: Scale) -> list[Segment]:
     """The parts of a column's bars that are not zero."""
     count = len(column)
-    gap = GAP * place * TAKEN if count > 1 else 0.0
+    gap = GAP * place * TAKEN
     width = (place * TAKEN - gap * (count - 1)) / max(count, 1)
     start = left + place * (1 - TAKEN) / 2
     found = []
@@ -132,27 +135,33 @@ def segments(column: Sequence[Stack], *, left: float, place: float, scale: Scale
     return found
 
 
-def lines(series: Sequence[Sequence[Decimal]], *, smallest: Decimal = Decimal("0.01"), height: int = HEIGHT) -> Lines:
-    """Lines through values that are evenly apart; a single value is level.
+def lines(
+    series: Sequence[Sequence[Decimal | None]], *, smallest: Decimal = Decimal("0.01"), height: int = HEIGHT
+) -> Lines:
+    """Lines through values that are evenly apart; a single value is level. Where a value is None there is no line.
 
     >>> [line.path for line in lines([[Decimal(0), Decimal(10)], [Decimal(5), Decimal(5)]]).lines]
     ['M0 222L1000 10', 'M0 116L1000 116']
     """
-    marks = ticks([end for values in series if values for end in (min(values), max(values))], smallest=smallest)
+    known = [[value for value in values if value is not None] for values in series]
+    marks = ticks([end for values in known if values for end in (min(values), max(values))], smallest=smallest)
     scale = scale_of(marks, top=HEADROOM, bottom=height - HEADROOM)
     zero = scale.y(ZERO)
-    return Lines(ticks=at(marks, scale), zero=zero, lines=[line(values, scale=scale, zero=zero) for values in series])
+    drawn = [line(values, scale=scale, zero=zero) for values in series]
+    return Lines(ticks=at(marks, scale), zero=zero, lines=drawn, scale=scale)
 
 
-def line(values: Sequence[Decimal], *, scale: Scale, zero: float) -> Line:
-    heights = scale.ys(values)
-    if len(heights) == 1:
-        heights *= 2
-    apart = LINE_WIDTH / max(len(heights) - 1, 1)
-    points = "L".join(f"{number(index * apart)} {number(y)}" for index, y in enumerate(heights))
-    path = f"M{points}" if points else ""
-    area = f"{path}L{LINE_WIDTH} {number(zero)}L0 {number(zero)}Z" if points else ""
-    return Line(path=path, area=area, last_y=heights[-1] if heights else zero)
+def line(values: Sequence[Decimal | None], *, scale: Scale, zero: float) -> Line:
+    apart = LINE_WIDTH / max(len(values) - 1, 1)
+    places = [number(index * apart) for index, value in enumerate(values) if value is not None]
+    heights = scale.ys(value for value in values if value is not None)
+    if len(values) == 1:
+        places, heights = ["0", str(LINE_WIDTH)], heights * 2
+    if not heights:
+        return Line(path="", area="", last_y=zero)
+    path = "M" + "L".join(f"{x} {number(y)}" for x, y in zip(places, heights, strict=True))
+    area = f"{path}L{places[-1]} {number(zero)}L{places[0]} {number(zero)}Z"
+    return Line(path=path, area=area, last_y=heights[-1], last_x=round(float(places[-1]) * 100 / LINE_WIDTH, 3))
 
 
 def waterfall(
@@ -202,8 +211,8 @@ def span(series: str, begin: Decimal, end: Decimal, *, left: float, place: float
 
 
 def points(values: Sequence[Decimal], drawn: Columns) -> str:
-    """A path through the middles of columns, in units of ``LINE_WIDTH`` across."""
-    pairs = zip(drawn.columns, values, strict=False)
+    """A path through the middles of columns, one value each, in units of ``LINE_WIDTH`` across."""
+    pairs = zip(drawn.columns, values, strict=True)
     middles = (f"{number(column.middle * 10)} {number(drawn.scale.y(value))}" for column, value in pairs)
     path = "L".join(middles)
     return f"M{path}" if path else ""

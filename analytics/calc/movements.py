@@ -14,7 +14,7 @@ from decimal import Decimal
 from analytics.calc.mrr import MOVEMENTS, Contracts, Factors, Kind, value
 from ledger.calc.money import WIDE, smallest_unit
 from ledger.calc.months import MONTHS_A_YEAR
-from ledger.calc.subscriptions import NOISE, cut
+from ledger.subscriptions.calc import NOISE, cut
 
 ZERO = Decimal(0)
 _NO_CONTRACTS: Contracts = {}

@@ -4,16 +4,16 @@ Values are decimals of 50 digits, not fractions: a hundred thousand customers ov
 compared with zero or rounded to a currency its noise is cut off.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, Literal
 
-from ledger.calc.fx import MissingRate, RateTable
+from ledger.calc.fx import MissingRate
 from ledger.calc.money import WIDE, round_half_up, smallest_unit
-from ledger.calc.months import MONTHS_A_YEAR, last_of_month
-from ledger.calc.subscriptions import cut
+from ledger.calc.months import MONTHS_A_YEAR
+from ledger.subscriptions.calc import cut
 
 Kind = Literal["new", "reactivate", "upgrade", "downgrade", "cancel"]
 
@@ -27,66 +27,6 @@ MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
 """The movements of a row, in the order in which ties for the rounding remainder are settled."""
 
 ZERO = Decimal(0)
-_NO_CONTRACTS: Contracts = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """From ``day`` on, the subscription is worth ``monthly`` of ``currency`` a month; 0 ends it.
-
-    ``day`` is the effective date for MRR and the committed date for cMRR.
-    """
-
-    subscription: str
-    day: date
-    monthly: Decimal
-    currency: str
-
-
-def snapshots(events: Iterable[Event], *, months: Sequence[date]) -> list[Contracts]:
-    """One customer's contracts at the end of each of the months (in order), counting all events up to that day.
-
-    Of two events of one subscription on one day the later in ``events`` counts. Months without a change share one
-    mapping.
-
-    >>> event = Event("s", date(2024, 1, 31), Decimal(10), "EUR")
-    >>> snapshots([event], months=[date(2023, 12, 1), date(2024, 1, 1)])
-    [{}, {'EUR': Decimal('10')}]
-    """
-    waiting = sorted(events, key=lambda event: event.day)
-    live: dict[str, Event] = {}
-    found = []
-    contracts = _NO_CONTRACTS
-    position = 0
-    for month in months:
-        month_end = last_of_month(month)
-        before = position
-        while position < len(waiting) and waiting[position].day <= month_end:
-            live[waiting[position].subscription] = waiting[position]
-            position += 1
-        if position != before:
-            contracts = _by_currency(live.values())
-        found.append(contracts)
-    return found
-
-
-def _by_currency(events: Iterable[Event]) -> Contracts:
-    contracts: dict[str, Decimal] = {}
-    for event in events:
-        if event.monthly:
-            contracts[event.currency] = WIDE.add(contracts.get(event.currency, ZERO), event.monthly)
-    return contracts
-
-
-def month_end_factors(
-    rates: RateTable, *, months: Sequence[date], base: str, currencies: Iterable[str]
-) -> list[Factors]:
-    """The factors into the base currency at the end of each month; the latest known where a month is not over.
-
-    Raises MissingRate.
-    """
-    wanted = {base, *currencies}
-    return [{currency: rates.cross(currency, base, last_of_month(month)) for currency in wanted} for month in months]
 
 
 def value(contracts: Contracts, factors: Factors) -> Decimal:
@@ -143,6 +83,28 @@ def classify(*, before: Contracts, now: Contracts, reported: Decimal, factors: F
     return Change("upgrade" if difference > 0 else "downgrade", difference, currency, worth)
 
 
+class Tally:
+    """Adds up what all customers did in one month, not rounded."""
+
+    __slots__ = ("_half_unit", "amounts", "counts")
+
+    def __init__(self, base: str) -> None:
+        """Start at nothing. ``base`` decides from which size on a currency movement counts. Raises UnknownCurrency."""
+        self.amounts = dict.fromkeys(MOVEMENTS, ZERO)
+        self.counts = dict.fromkeys(MOVEMENTS, 0)
+        self._half_unit = smallest_unit(base) / 2
+
+    def add(self, change: Change) -> None:
+        """Count one customer's month."""
+        if change.kind is not None:
+            self.amounts[change.kind] = WIDE.add(self.amounts[change.kind], change.amount)
+            self.counts[change.kind] += 1
+        if change.currency:
+            self.amounts["currency"] = WIDE.add(self.amounts["currency"], change.currency)
+            if abs(cut(change.currency)) >= self._half_unit:
+                self.counts["currency"] += 1
+
+
 @dataclass(frozen=True, slots=True)
 class MonthlyRow:
     """One month of recurring revenue in the base currency, in exactly its decimals; counts are distinct customers.
@@ -171,28 +133,6 @@ class MonthlyRow:
 
 
 _AMOUNTS = ("start", *MOVEMENTS, "end")
-
-
-class Tally:
-    """Adds up what all customers did in one month, not rounded."""
-
-    __slots__ = ("_half_unit", "amounts", "counts")
-
-    def __init__(self, base: str) -> None:
-        """Start at nothing. ``base`` decides from which size on a currency movement counts. Raises UnknownCurrency."""
-        self.amounts = dict.fromkeys(MOVEMENTS, ZERO)
-        self.counts = dict.fromkeys(MOVEMENTS, 0)
-        self._half_unit = smallest_unit(base) / 2
-
-    def add(self, change: Change) -> None:
-        """Count one customer's month."""
-        if change.kind is not None:
-            self.amounts[change.kind] = WIDE.add(self.amounts[change.kind], change.amount)
-            self.counts[change.kind] += 1
-        if change.currency:
-            self.amounts["currency"] = WIDE.add(self.amounts["currency"], change.currency)
-            if abs(cut(change.currency)) >= self._half_unit:
-                self.counts["currency"] += 1
 
 
 def close_row(
@@ -236,51 +176,6 @@ def close_row(
         end_count=start_count + numbers["new"] + numbers["reactivate"] - numbers["cancel"],
         **movements,
     )
-
-
-def monthly_rows(
-    customers: Iterable[Sequence[Contracts]], *, months: Sequence[date], factors: Sequence[Factors], base: str
-) -> list[MonthlyRow]:
-    """The rows of the months, in order; each starts where the one before ends, the first at nothing.
-
-    ``customers`` gives each customer's contracts at the end of every month, ``factors`` those months' factors. The
-    months must begin with the first one anybody was active in, or "first time ever" and the first start are wrong: take
-    the months of interest from the end of the list. Raises MissingRate, UnknownCurrency.
-    """
-    tallies = [Tally(base) for _ in months]
-    for history in customers:
-        _follow(history, tallies=tallies, factors=factors, base=base)
-    rows = []
-    total, count = ZERO, 0
-    for month, tally in zip(months, tallies, strict=True):
-        end = total
-        for amount in tally.amounts.values():
-            end = WIDE.add(end, amount)
-        row = close_row(
-            month=month,
-            base=base,
-            start=total,
-            start_count=count,
-            end=end,
-            amounts=tally.amounts,
-            counts=tally.counts,
-        )
-        rows.append(row)
-        total, count = end, row.end_count
-    return rows
-
-
-def _follow(history: Sequence[Contracts], *, tallies: Sequence[Tally], factors: Sequence[Factors], base: str) -> None:
-    """Classify one customer's months into the tallies."""
-    before, reported, seen = _NO_CONTRACTS, ZERO, False
-    for now, tally, month_factors in zip(history, tallies, factors, strict=True):
-        # The same contracts in the base currency alone cannot have moved: the common case costs a comparison.
-        if now == before and (not now or (len(now) == 1 and base in now)):
-            continue
-        change = classify(before=before, now=now, reported=reported, factors=month_factors, seen=seen)
-        tally.add(change)
-        before, reported = now, change.value
-        seen = seen or any(now.values())
 
 
 def annual(row: MonthlyRow) -> MonthlyRow:

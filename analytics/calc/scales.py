@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 ZERO, ONE = Decimal(0), Decimal(1)
-STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
+STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5))
 INTERVALS = 5
 
 
-def nice_step(span: Decimal, *, intervals: int = INTERVALS, smallest: Decimal = Decimal("0.01")) -> Decimal:
-    """The smallest of 1, 2, 2.5 and 5 times a power of ten that covers the span in so many steps.
+def nice_step(span: Decimal, *, smallest: Decimal = Decimal("0.01")) -> Decimal:
+    """The smallest of 1, 2, 2.5 and 5 times a power of ten that covers the span in ``INTERVALS`` steps.
 
     Never below ``smallest``, the currency's own; 2.5 of a unit that has no parts is left out.
 
     >>> str(nice_step(Decimal(930))), str(nice_step(Decimal(7), smallest=Decimal(1)))
     ('200', '2')
     """
-    wanted = span / intervals
+    wanted = span / INTERVALS
     if wanted <= smallest:
         return smallest
     power = Decimal(10) ** wanted.adjusted()
@@ -32,9 +32,7 @@ def plain(value: Decimal) -> Decimal:
     return Decimal(format(value.normalize(), "f"))
 
 
-def ticks(
-    values: Iterable[Decimal], *, intervals: int = INTERVALS, smallest: Decimal = Decimal("0.01")
-) -> list[Decimal]:
+def ticks(values: Iterable[Decimal], *, smallest: Decimal = Decimal("0.01")) -> list[Decimal]:
     """Round numbers in order, a step apart, that hold zero and all of the values. [0, 1] where all are zero.
 
     >>> [str(tick) for tick in ticks([Decimal(-3), Decimal(17)])]
@@ -44,10 +42,10 @@ def ticks(
     low, high = min(found), max(found)
     if low == high:
         return [ZERO, ONE]
-    step = nice_step(high - low, intervals=intervals, smallest=smallest)
+    step = nice_step(high - low, smallest=smallest)
     first = (low / step).to_integral_value(ROUND_FLOOR)
     last = (high / step).to_integral_value(ROUND_CEILING)
-    return [plain(step * number) if number else ZERO for number in range(int(first), int(last) + 1)]
+    return [plain(step * number) for number in range(int(first), int(last) + 1)]
 
 
 @dataclass(frozen=True, slots=True)

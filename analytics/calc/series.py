@@ -1,6 +1,6 @@
 """Series over time: a common axis of days, weeks or months, and what each of its points is worth."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from typing import Literal
@@ -67,45 +67,3 @@ def sum_by_bucket(
             point = bucket(day, interval)
             sums[point] = WIDE.add(sums[point], amount)
     return sums
-
-
-def fill_zero(values: Mapping[date, Decimal], points: Sequence[date]) -> list[Decimal]:
-    """The value at each point, zero where there is none; values off the axis are left out."""
-    return [values.get(point, ZERO) for point in points]
-
-
-def carry_forward(known: Mapping[date, Decimal], days: Sequence[date], *, before: Decimal = ZERO) -> list[Decimal]:
-    """The last known value on or before each of the days (in order), ``before`` where none is known yet.
-
-    For balances: a day without a booking keeps the balance of the day before, it is not zero.
-
-    >>> known = {date(2024, 1, 2): Decimal(10), date(2024, 1, 4): Decimal(7)}
-    >>> [str(value) for value in carry_forward(known, axis(date(2024, 1, 1), date(2024, 1, 5), "day"))]
-    ['0', '10', '10', '7', '7']
-    """
-    found = []
-    value = before
-    waiting = iter(sorted(known.items()))
-    upcoming = next(waiting, None)
-    for day in days:
-        while upcoming is not None and upcoming[0] <= day:
-            value = upcoming[1]
-            upcoming = next(waiting, None)
-        found.append(value)
-    return found
-
-
-def running_balance(changes: Mapping[date, Decimal], days: Sequence[date], *, opening: Decimal = ZERO) -> list[Decimal]:
-    """The opening balance plus all changes dated on or before each of the days (in order). Not rounded.
-
-    ``opening`` is the balance before the first change in ``changes``.
-
-    >>> changes = {date(2024, 1, 2): Decimal(10), date(2024, 1, 4): Decimal(-3)}
-    >>> [str(value) for value in running_balance(changes, axis(date(2024, 1, 1), date(2024, 1, 4), "day"))]
-    ['0', '10', '10', '7']
-    """
-    balances = {}
-    value = opening
-    for day in sorted(changes):
-        value = balances[day] = WIDE.add(value, changes[day])
-    return carry_forward(balances, days, before=opening)

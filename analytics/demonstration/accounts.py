@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from analytics.demonstration.story import CURRENCIES
 from companies.models import Company, Stamp
-from ledger import accounts
+from ledger.accounts import opening as accounts
 from ledger.models import Account
 
 GROUPS = ("Operating", "Reserves", "Liabilities", "In transit")
@@ -43,11 +43,22 @@ def opened(*, company: Company, stamp: Stamp, opening: Mapping[str, Decimal], fi
         found[key] = accounts.open_account(company=company, stamp=stamp, values=values)
         if key in opening:
             accounts.set_initial_balance(
-                account=found[key], stamp=stamp, day=first - timedelta(days=1), amount=opening[key]
+                company=company,
+                stamp=stamp,
+                account_id=found[key].id,
+                day=first - timedelta(days=1),
+                amount=str(opening[key]),
             )
     return found
 
 
 def archive_former(*, opened: Mapping[str, Account], stamp: Stamp) -> None:
     """The account that was given up early on."""
-    accounts.change_account(account=opened["former"], stamp=stamp, values={"archived": True}, action="account.archived")
+    former = opened["former"]
+    accounts.change_account(
+        company=former.company,
+        stamp=stamp,
+        account_id=former.id,
+        values={"archived": True},
+        action="account.archived",
+    )

@@ -7,15 +7,17 @@ from uuid import UUID
 
 from analytics.demonstration.movement import Movement, Tax
 from companies.models import Company, Stamp
-from companies.progress import Tell, silent
-from ledger import categories, counterparties, transfers
-from ledger.categorizing import categorize
-from ledger.dating import Rule
-from ledger.import_body import MOST_ITEMS, CounterpartyRef, Item, Request
-from ledger.importing import import_transactions
+from companies.running.progress import Tell, silent
+from ledger.bulk.statistics import gather
+from ledger.importing.bodies import MOST_ITEMS, CounterpartyRef, Item, Request
+from ledger.importing.imports import import_transactions
 from ledger.models import Account, Category, Counterparty, Transaction
-from ledger.splitting import Given, replace_parts
-from ledger.statistics import gather
+from ledger.purposes import categories, counterparties
+from ledger.purposes.categorizing import categorize
+from ledger.purposes.splitting import Given, replace_parts
+from ledger.recognition.dating import Rule
+from ledger.transactions import transfers
+from ledger.transactions.selections import of_ids
 
 EQUITY = "Equity financing"
 AUTHORITIES = {"Tax office", "Social security", "Innovation agency"}
@@ -112,8 +114,8 @@ class Books:
             for start in range(0, len(ids), SELECTED):
                 categorize(
                     company=self.company,
-                    rows=Transaction.objects.of(self.company.id).filter(id__in=ids[start : start + SELECTED]),
                     stamp=self.stamp,
+                    selection=of_ids(ids[start : start + SELECTED]),
                     category_id=self.categories[category],
                     rule=rule,
                     pass_through_tax=tax.amount or None,
@@ -121,14 +123,13 @@ class Books:
 
     def split(self, stored: Sequence[tuple[Movement, UUID]]) -> None:
         """Payments that are for several departments."""
-        rows = Transaction.objects.of(self.company.id).in_bulk([row_id for _, row_id in stored])
         for movement, row_id in stored:
             counterparty = self.counterparty(movement)
             given = [
                 Given(str(place), self.categories[category], {line: amount}, counterparty_id=counterparty)
                 for place, ((category, line), amount) in enumerate(movement.parts.items())
             ]
-            replace_parts(company=self.company, row=rows[row_id], stamp=self.stamp, given=given)
+            replace_parts(company=self.company, stamp=self.stamp, transaction_id=row_id, given=given)
 
     def link(self, stored: Sequence[tuple[Movement, UUID]]) -> None:
         """The two legs of each transfer, where both have happened."""

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from analytics import metrics, recurring
-from analytics.demonstration import accounts, papers, people, subscriptions
+from analytics.demonstration import accounts, papers, people, sorting, statements, subscriptions
 from analytics.demonstration.books import Books
 from analytics.demonstration.plans import Plans
 from analytics.demonstration.story import told
-from companies import api_keys
+from companies.callers import api_keys
 from companies.founding import found_company
-from companies.models import Company, Stamp
+from companies.models import Company, Stamp, SystemStatus
 from companies.permissions import ALL
-from companies.progress import Tell, silent
-from ledger.rates import rate_table
+from companies.running.progress import Tell, silent
+from ledger.money.rates import rate_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ def furnish(
     stamp = Stamp(time=now)
     password = secrets.token_urlsafe(12)
     owner = people.owner_with(password)
-    company, membership = found_company(name=name, base_currency="EUR", owner=owner, stamp=stamp, domain=None)
+    company, membership = found_company(
+        name=name, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE
+    )
     people.add_colleagues(company=company, owner=membership, stamp=stamp)
     minted = api_keys.mint(company=company, stamp=stamp, name="Demo", permissions=ALL, creator=None)
     chance = random.Random(seed)  # noqa: S311 - figures to look at, not secrets
@@ -58,11 +60,13 @@ def furnish(
     books = Books(company=company, stamp=stamp, accounts=opened, tell=tell)
     books.store(story.movements)
     accounts.archive_former(opened=opened, stamp=stamp)
+    sorting.make_rules(company=company, stamp=stamp, categories=books.categories)
     tell("Planning", 0.95)
     plans = Plans(company=company, stamp=stamp, accounts=opened, categories=books.categories, story=story)
     plans.expect()
     plans.budget_lines()
     papers.keep_papers(company=company, stamp=stamp)
+    statements.bring_statements(company=company, stamp=stamp, accounts=opened)
     recurring.refresh(company)
     metrics.store_metrics(company=company, stamp=stamp)
     Company.objects.touch(company.id, now)

@@ -1,7 +1,7 @@
 """Documents beside the demonstration company's transactions."""
 
 from companies.models import Company, Stamp
-from ledger import files
+from ledger.documents import keeping
 from ledger.models import ParseStatus, Transaction
 
 PAGE = (
@@ -22,10 +22,10 @@ def keep_papers(*, company: Company, stamp: Stamp) -> None:
             continue
         name = f"{row.from_to} {row.date:%Y-%m}.pdf".replace(" ", "-").lower()
         content = pdf(f"{row.from_to}: {row.description}, {-row.amount_value:.2f} {row.amount_currency}")
-        paper = files.keep(company=company, stamp=stamp, name=name, content=content, transaction_ids=[row.id])
+        paper = keeping.keep(company=company, stamp=stamp, name=name, content=content, transaction_ids=[row.id])
         if status is ParseStatus.MATCHED:
             values = {"parse_status": status, "parse_data": {"date": row.date.isoformat(), "number": "R-1042"}}
-            files.change(row=paper, company=company, stamp=stamp, values=values)
+            keeping.change(company=company, stamp=stamp, file_id=paper.id, values=values)
 
 
 def pdf(text: str) -> bytes:

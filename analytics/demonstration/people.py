@@ -1,7 +1,7 @@
 """Who works in the demonstration company."""
 
 from companies import members
-from companies.access import Access
+from companies.callers.access import Access
 from companies.models import Company, Membership, Stamp, User
 from companies.permissions import Role
 

@@ -12,7 +12,7 @@ from analytics.demonstration.story import Story
 from companies.models import Company, Stamp
 from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.models import Account, Transaction
-from planning import budgeting, overriding, scheduling
+from planning import budgeting, matching, overriding, scheduling
 from planning.models import PlannedTransaction, Source
 
 MONTHLY = {"frequency": "month", "interval": 1, "last_day_of_month": False, "end": {"type": "never"}}
@@ -21,6 +21,7 @@ QUARTERLY = {**MONTHLY, "interval": 3}
 YEARLY = {**MONTHLY, "frequency": "year"}
 COLLECTED = (("main", "0.60"), ("dollars", "0.28"), ("pounds", "0.11"))  # what customers pay, by account
 TEN = Decimal(10)
+A_WEEK = timedelta(days=7)
 
 
 class Plans:
@@ -67,8 +68,10 @@ class Plans:
                     f"Subscriptions, {self.accounts[account].default_currency}",
                     part(self.recurring, float(share) / 3 * 1.02),
                     account=account, day=day, category="revenueRecurring",
+                    first=self.month if day > self.today.day else add_months(self.month, 1),
                 )  # fmt: skip
         self.differ(wages, rent, advertising)
+        self.settle()
 
     def cost(self, text: str, recurrence: dict[str, Any] = MONTHLY) -> PlannedTransaction:
         """A monthly bill as it stands in the budget; several under one heading together."""
@@ -117,8 +120,24 @@ class Plans:
         if row:
             self.override(rent, rent.start_date, {"transaction_id": row})
 
+    def settle(self) -> None:
+        """What fits this month's bills up to a week ago. The newest wait to be settled; what fits nothing is late."""
+        last = self.today - A_WEEK
+        if last < self.month:
+            return
+        for match in matching.proposed(company=self.company, window_start=self.month, window_end=last):
+            overriding.settle(
+                company=self.company,
+                stamp=self.stamp,
+                planned_id=match.awaited.planned_id,
+                original_date=match.awaited.original_date,
+                transaction_id=match.booked.id,
+            )
+
     def override(self, planned: PlannedTransaction, day: date, patch: dict[str, Any]) -> None:
-        overriding.override(planned=planned, stamp=self.stamp, original_date=day, patch=patch)
+        overriding.override(
+            company=self.company, stamp=self.stamp, planned_id=planned.id, original_date=day, patch=patch
+        )
 
     # ------------------------------------------------------------------------------------------ the financial plan
 

@@ -5,9 +5,9 @@ from datetime import date
 
 from analytics.demonstration.customers import PLANS, Customer, events
 from companies.models import Company, Stamp
-from ledger import products
-from ledger.bulk_body import BulkRequest
-from ledger.event_importing import MOST_EVENTS, Item, import_events
+from ledger.bulk.bodies import BulkRequest
+from ledger.subscriptions import products
+from ledger.subscriptions.importing import MOST_EVENTS, Item, import_events
 
 GROUPS = {"Self-service": ("starter", "team"), "Sales-led": ("business", "scale", "enterprise")}
 

@@ -8,7 +8,6 @@ from decimal import Decimal
 from analytics.demonstration import loans
 from analytics.demonstration.movement import Movement
 from ledger.calc.fx import RateTable, convert
-from ledger.calc.months import add_months
 
 ZERO = Decimal(0)
 CENT = Decimal("0.01")
@@ -85,7 +84,3 @@ class Treasury:
             Movement(source, day, -amount, "Own account", text, None, pair=pair),
             Movement(target, day, arriving, "Own account", text, None, pair=pair),
         )
-
-
-def next_month(month: date) -> date:
-    return add_months(month, 1)

@@ -3,9 +3,9 @@
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
-from babel.numbers import format_currency, get_currency_symbol
+from babel.numbers import get_currency_symbol
 
-from companies.amounts import LOCALE, MINUS, gap
+from companies.pages.amounts import LOCALE, MINUS, gap
 from ledger.calc.money import minor_units, round_half_up
 
 UNITS = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "k"))
@@ -14,15 +14,14 @@ GLANCE = 14  # characters that a key figure has room for
 
 
 @cache
-def pattern(currency: str, decimals: int, unit: str) -> str:
-    """The locale's pattern."""
-    digits = f"#,##0.{'0' * decimals}" if decimals else "#,##0"
-    return f"¤{gap(currency)}{digits}{unit and repr(unit)}"
+def symbol(currency: str) -> str:
+    """The currency's sign, with what stands behind it."""
+    return f"{get_currency_symbol(currency, locale=LOCALE)}{gap(currency)}"
 
 
 def priced(size: Decimal, currency: str, *, decimals: int = 0, unit: str = "") -> str:
-    """An amount without its sign."""
-    return format_currency(size, currency, pattern(currency, decimals, unit), locale=LOCALE, currency_digits=False)
+    """An amount of so many decimals without its sign; as Babel writes it, in a twentieth of its time."""
+    return f"{symbol(currency)}{size:,.{decimals}f}{unit}"
 
 
 def signed(amount: Decimal, text: str, *, plus: bool = False) -> str:
@@ -31,13 +30,21 @@ def signed(amount: Decimal, text: str, *, plus: bool = False) -> str:
 
 
 def whole(amount: Decimal, currency: str, *, plus: bool = False) -> str:
-    """All digits, in groups, without the currency; as Babel writes them, in a twentieth of its time.
+    """All digits, in groups, without the currency.
 
     >>> whole(Decimal("-1234567.5"), "EUR"), whole(Decimal(1200), "JPY")
     ('−1,234,567.50', '1,200')
     """
+    if not amount:
+        return nothing(currency)
     rounded = round_half_up(amount, currency)
     return signed(rounded, f"{abs(rounded):,f}", plus=plus)
+
+
+@cache
+def nothing(currency: str) -> str:
+    """0.00: most cells of most tables."""
+    return f"{round_half_up(Decimal(0), currency):f}"
 
 
 def rounded(amount: Decimal, currency: str, *, plus: bool = False) -> str:
@@ -66,8 +73,8 @@ def on_axis(amount: Decimal, currency: str) -> str:
     >>> on_axis(Decimal(-12500), "EUR"), on_axis(Decimal(-12500), "CHF")
     ('−€12.5k', '−12.5k')
     """
-    apart, text = gap(currency), compact(amount, currency)
-    return text.replace(f"{get_currency_symbol(currency, locale=LOCALE)}{apart}", "") if apart else text
+    text = compact(amount, currency)
+    return text.replace(symbol(currency), "") if gap(currency) else text
 
 
 def compact(amount: Decimal, currency: str, *, plus: bool = False) -> str:

@@ -1,52 +1,69 @@
 """Cash by day, what lies on each account, and what comes in and goes out by month with what is planned."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import date
 from decimal import Decimal
 
 from django.urls import reverse
 
+from analytics.balance_forecast import BalanceForecast, at_ends
 from analytics.balances import AccountBalance
 from analytics.calc import charts
-from analytics.overview.amounts import compact
-from analytics.overview.facts import MONTHS_AHEAD, Facts
+from analytics.overview.amounts import brief, compact
+from analytics.overview.compared import against
+from analytics.overview.drawing import Mark
+from analytics.overview.facts import Facts
+from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, day_picture, month_picture, smallest
-from analytics.overview.tables import Column, Kind, Row, Table, day_rows, month_rows
-from ledger.calc.months import last_of_month
+from analytics.overview.tables import Cell, Column, Kind, Row, Table, day_rows, month_rows
+from analytics.period import ONE_DAY, Period
+from ledger.calc.months import format_month, last_of_month
 
 ZERO = Decimal(0)
 BALANCE_HEIGHT = 332  # about that of the accounts beside it
-BALANCE_KEYS = (Key("cash", "Cash", line=True), Key("nonCash", "Other accounts", line=True))
+BALANCE_KEYS = (
+    Key("cash", "Cash", line=True),
+    Key("projected", "Projected cash", line=True),
+    Key("nonCash", "Other accounts", line=True),
+)
+Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
+"""(cash, projected cash, other accounts)"""
 
 
 def balance_section(facts: Facts) -> Section:
-    """The balances of the accounts that count as cash and of all others, at the end of each day."""
-    currency, found = facts.currency, facts.points
-    values = [point.cash for point in found]
+    """The balances of the accounts that count as cash and of all others at the end of each day, and the cash expected
+    up to the last day of the period."""
+    currency, ahead = facts.currency, facts.ahead
+    found = balances_of(facts)
+    days = [*found]
+    cash, projected, others = (list(column) for column in zip(*found.values(), strict=True))
+    here = last_known(cash)
     drawn = charts.lines(
-        [values, [point.non_cash for point in found]], smallest=smallest(currency), height=BALANCE_HEIGHT
+        [cash, begun(projected, cash, here), others], smallest=smallest(currency), height=BALANCE_HEIGHT
     )
-    lowest = min(found, key=lambda point: point.cash)
+    links = Links(facts)
+    by_day = facts.interval == "day"
+    rows = day_rows if by_day else bucket_rows
     return Section(
         id="cash-balance",
         title="Cash balance",
-        lead="At the end of each day. Other accounts are cards, loans and money in transit.",
-        described=(
-            f"From {compact(values[0], currency)} on {found[0].day:%-d %B %Y} to {compact(values[-1], currency)} on "
-            f"{found[-1].day:%-d %B %Y}; lowest {compact(lowest.cash, currency)} on {lowest.day:%-d %B %Y}."
-        ),
-        keys=BALANCE_KEYS,
+        lead=f"At the end of each {facts.interval}. {told_ahead(facts)}",
+        described=described(facts),
+        keys=BALANCE_KEYS if ahead.projected else (BALANCE_KEYS[0], BALANCE_KEYS[2]),
         picture=day_picture(
             drawn,
             series=[key.series for key in BALANCE_KEYS],
-            days=[point.day for point in found],
+            days=days,
             currency=currency,
             height=BALANCE_HEIGHT,
+            marks=lowest_marks(ahead, days, drawn, currency),
+            cutover=round(here * 100 / max(len(days) - 1, 1), 3) if ahead.projected else None,
         ),
         nothing="No money on the accounts in these months. Balances follow from the transactions.",
         table=Table(
-            first="Day",
+            first="Day" if by_day else "Month",
             columns=[Column(key.label) for key in BALANCE_KEYS],
-            rows=day_rows((point.day for point in found), ((point.cash, point.non_cash) for point in found)),
+            rows=rows(days, found.values(), [links.days(*each) for each in buckets(facts.period, days)]),
             currency=currency,
             newest_first=True,
         ),
@@ -54,14 +71,93 @@ def balance_section(facts: Facts) -> Section:
     )
 
 
+def last_known(values: Sequence[Decimal | None]) -> int:
+    """The place of the last point of which something is known."""
+    return max(index for index, value in enumerate(values) if value is not None)
+
+
+def begun(projected: Sequence[Decimal | None], known: Sequence[Decimal | None], here: int) -> list[Decimal | None]:
+    """The projected line from where the known one ends."""
+    joins = any(value is not None for value in projected)
+    return [
+        known[here] if joins and index == here and value is None else value for index, value in enumerate(projected)
+    ]
+
+
+def lowest_marks(ahead: BalanceForecast, days: Sequence[date], drawn: charts.Lines, currency: str) -> list[Mark]:
+    """The projected day with the least."""
+    if not ahead.lowest:
+        return []
+    day, value = ahead.lowest
+    x = max(index for index, each in enumerate(days) if each <= day) * 100 / max(len(days) - 1, 1)
+    text = f"Lowest {compact(value, currency)}, {day:%-d %b}"
+    return [Mark(x=round(x, 3), y=drawn.scale.y(value), text=text, kind="low" if value < 0 else "")]
+
+
+def balances_of(facts: Facts) -> dict[date, Balances]:
+    """First day of a point -> its balances at its end."""
+    ahead, interval = facts.ahead, facts.interval
+    others = {point.day: point.non_cash for point in facts.points}
+    known = at_ends(others, start=facts.start, end=facts.until, interval=interval)
+    found: dict[date, Balances] = {
+        day: (cash, None, other) for (day, cash), (_, other) in zip(ahead.actual, known, strict=True)
+    }
+    for day, value in ahead.projected:
+        cash, _, other = found.get(day, (None, None, None))
+        found[day] = (cash, value, other)
+    return found
+
+
+def buckets(period: Period, points: Sequence[date]) -> list[tuple[date, date]]:
+    """The first and the last day of each point."""
+    lasts = [*(following - ONE_DAY for following in points[1:]), period.last]
+    return [(max(first, period.start), last) for first, last in zip(points, lasts, strict=True)]
+
+
+def bucket_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[Row]:
+    return [
+        Row(format_month(day), f"{day:%b %Y}", values, link=link)
+        for day, values, link in zip(days, cells, links, strict=True)
+    ]
+
+
+def told_ahead(facts: Facts) -> str:
+    """When the cash is lowest, and when it runs out."""
+    said = lowest_told(facts.ahead, facts.period, facts.currency)
+    return said or "Other accounts are cards, loans and money in transit."
+
+
+def lowest_told(ahead: BalanceForecast, period: Period, currency: str) -> str:
+    """The same of any forecast; "" where nothing is projected."""
+    if not ahead.lowest:
+        return ""
+    day, value = ahead.lowest
+    text = f"Expected up to {period.last:%-d %b %Y}: lowest {brief(value, currency)} on {day:%-d %b %Y}"
+    if ahead.below_zero:
+        return f"{text}, below zero from {ahead.below_zero[0]:%-d %b %Y}."
+    return f"{text}, never below zero."
+
+
+def described(facts: Facts) -> str:
+    """What the lines say, for those who do not see them."""
+    currency, found = facts.currency, facts.points
+    lowest = min(found, key=lambda point: point.cash)
+    return (
+        f"From {compact(found[0].cash, currency)} on {found[0].day:%-d %B %Y} to {compact(found[-1].cash, currency)} "
+        f"on {found[-1].day:%-d %B %Y}; lowest {compact(lowest.cash, currency)} on {lowest.day:%-d %B %Y}. "
+        f"{told_ahead(facts)}"
+    )
+
+
 def account_section(facts: Facts) -> Section:
     """What each account holds, and by how much that changed."""
     found = facts.accounts
+    day = "Today" if facts.until == facts.today else f"On {facts.until:%-d %b %Y}"
     total = sum((each.value for each in found), start=ZERO), sum((each.change for each in found), start=ZERO)
     return Section(
         id="accounts",
         title="Accounts",
-        lead=f"Today, and the change since {facts.start:%-d %b %Y}.",
+        lead=f"{day}, and the change since {facts.start:%-d %b %Y}.",
         nothing="" if found else "No account yet.",
         table=Table(
             first="Account",
@@ -105,14 +201,16 @@ def flow_section(facts: Facts) -> Section:
     drawn = charts.columns([[stack_of(row)] for row in rows], smallest=smallest(currency))
     here = months.index(facts.month)
     ahead = sum(nets[here + 1 :], start=ZERO)
+    planned = (
+        f" and after it what is planned, {compact(ahead, currency)} net after that month" if nets[here + 1 :] else ""
+    )
+    cutover = round((here + facts.today.day / last_of_month(facts.today).day) * 100 / len(months), 3)
     return Section(
         id="cash-flow",
         title="Cash flow",
         lead="What came in and went out each month, and what is planned. Transfers between own accounts are left out.",
         described=(
-            f"{months[0]:%B %Y} to {months[-1]:%B %Y}; up to {facts.today:%-d %B %Y} it is what happened, and after it "
-            f"what is planned. In the {MONTHS_AHEAD} months after this one the plan comes to "
-            f"{compact(ahead, currency)} net."
+            f"{months[0]:%B %Y} to {months[-1]:%B %Y}; up to {facts.until:%-d %B %Y} it is what happened,{planned}."
         ),
         nothing="Nothing came in or went out in these months, and nothing is planned.",
         keys=FLOW_KEYS,
@@ -122,14 +220,42 @@ def flow_section(facts: Facts) -> Section:
             currency=currency,
             today=facts.today,
             path=charts.points(nets, drawn),
-            cutover=round((here + facts.today.day / last_of_month(facts.today).day) * 100 / len(months), 3),
+            cutover=cutover if facts.period.last > facts.today else None,
         ),
         table=Table(
             first="Month",
-            columns=[Column(key.label) for key in FLOW_KEYS],
-            rows=month_rows(months, ((*row.values(), after) for row, after in zip(rows, nets, strict=True))),
+            columns=[Column(key.label, series=key.series) for key in FLOW_KEYS],
+            rows=month_rows(
+                months,
+                ((*row.values(), after) for row, after in zip(rows, nets, strict=True)),
+                [flow_links(facts, Links(facts), month) for month in months],
+            ),
             currency=currency,
         ),
+    )
+
+
+def flow_links(facts: Facts, links: Links, month: date) -> Sequence[str]:
+    """Where the cells of a month lead: what came in, what went out, and what is planned, for both sides and the net."""
+    first, last = max(month, facts.period.first), min(last_of_month(month), facts.period.last)
+    ahead = links.ahead(first, last)
+    return links.flow("in", first, last), links.flow("out", first, last), ahead, ahead, ""
+
+
+def compared_section(facts: Facts) -> Section:
+    """Cash, and what came in and went out, beside the days that the period is compared with."""
+    now, then = (facts.period.first, facts.until), facts.period.compared or (facts.period.first, facts.until)
+    (inflow, outflow), (before_in, before_out) = facts.flow_of(*now), facts.flow_of(*then)
+    return against(
+        facts,
+        id="cash-compared",
+        title="Cash and cash flow compared",
+        rows=[
+            ("Money in", inflow, before_in),
+            ("Money out", outflow, before_out),
+            ("Net", inflow - outflow, before_in - before_out),
+            ("Cash at the end", facts.points[-1].cash, facts.cash_before),
+        ],
     )
 
 

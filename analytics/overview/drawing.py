@@ -28,6 +28,30 @@ class Label:
     now: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point that is named: ``x`` in hundredths, ``y`` in pixels, ``kind`` what it is besides."""
+
+    x: float
+    y: float
+    text: str
+    kind: str = ""
+
+
+def marks(found: Iterable[Mark]) -> SafeString:
+    """A ring and its text, which stays within the plot."""
+    return joined(
+        f'<g class="mark {mark.kind}"><circle cx="{mark.x}%" cy="{mark.y}" r="5"/><text x="{mark.x}%" y="{mark.y}" '
+        f'dy="{-12 if mark.y > 40 else 20}" text-anchor="{anchor(mark.x)}">{mark.text}</text></g>'
+        for mark in found
+    )
+
+
+def anchor(x: float) -> str:
+    """Which end of a text stands at a place."""
+    return "start" if x < 20 else "end" if x > 80 else "middle"
+
+
 def bars(drawn: Columns) -> SafeString:
     """A rectangle a part."""
     return joined(

@@ -1,96 +1,234 @@
-"""What the charts of one company and period are drawn from: the answers of the data queries, each asked once."""
+"""What the charts of one company and period are drawn from: the answers of the data queries, each fact read once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
+from decimal import Decimal
 from functools import cached_property
+from uuid import UUID
 
 from analytics import balances, cash_flow, recurring, results
+from analytics.balance_forecast import BalanceForecast, Ground, forecast_from, held_by
 from analytics.calc.mrr import MonthlyRow
+from analytics.calc.series import Interval
+from analytics.cash_flow import Flows
+from analytics.open_transactions import OpenTransactions, open_transactions
+from analytics.period import Period
+from analytics.results import Posted
+from analytics.retention import bridge
+from analytics.runway import Runway, runway
 from companies.models import Company
+from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable
-from ledger.calc.months import add_months, first_of_month, last_of_month, months_from
-from ledger.models import AccountType
-from ledger.rates import rate_table
-
-MONTHS_AHEAD = 6
-ONE_DAY = timedelta(days=1)
+from ledger.calc.months import first_of_month, months_from
+from ledger.models import Account
+from ledger.money.rates import rate_table
+from planning.expecting import Expected, Plans, expected, plans
 
 
 @dataclass
 class Facts:
-    """Of so many months up to today. Every fact raises MissingRate where a currency has none."""
+    """Of a period. Every fact raises MissingRate where a currency has none.
+
+    ``opens_accounts`` and ``lists`` say whether the viewer may go on to the accounts' own pages and to transactions.
+    """
 
     company: Company
-    months: int
-    today: date
-    opens_accounts: bool = False  # whether the viewer may go on to the accounts' own pages
+    period: Period
+    rates_version: int | None = None
+    opens_accounts: bool = False
+    lists: bool = False
 
     @property
     def currency(self) -> str:
         return self.company.base_currency
 
     @property
+    def today(self) -> date:
+        return self.period.today
+
+    @property
+    def until(self) -> date:
+        """The last day of which something is known."""
+        return self.period.until
+
+    @property
     def start(self) -> date:
         """The first day whose balance is shown."""
-        return add_months(self.today, -self.months)
+        return self.period.start
 
     @property
     def month(self) -> date:
-        """The one under way."""
-        return first_of_month(self.today)
+        """The last one of which something is known: the one under way, where the period reaches it."""
+        return first_of_month(self.until)
 
     @property
     def calendar(self) -> list[date]:
-        """The first days of the months, the one under way the last."""
-        return months_from(add_months(self.month, 1 - self.months), self.month)
+        """The first days of the months up to that one."""
+        return self.period.calendar
+
+    @property
+    def interval(self) -> Interval:
+        """How far the points of a line are apart."""
+        return self.period.interval
 
     @cached_property
     def rates(self) -> RateTable:
-        return rate_table()
+        return rate_table(self.rates_version)
+
+    # ------------------------------------------------------------------------------------------ balances
+
+    @cached_property
+    def account_rows(self) -> list[Account]:
+        return list(Account.objects.of(self.company.id).in_order())
+
+    @cached_property
+    def cash_ids(self) -> set[UUID]:
+        return {row.id for row in self.account_rows if row.include_in_cash_balance}
+
+    @cached_property
+    def held_then(self) -> Mapping[UUID, ByCurrency]:
+        """What the accounts held at the end of the first day."""
+        return balances_on(company_id=self.company.id, day=self.start)
+
+    @cached_property
+    def held_now(self) -> Mapping[UUID, ByCurrency]:
+        """What they hold at the end of the last day that is known."""
+        return balances_on(company_id=self.company.id, day=self.until)
 
     @cached_property
     def points(self) -> list[balances.Point]:
-        """Cash and other balances at the end of each day up to today."""
+        """Cash and other balances at the end of each day that is known."""
         return balances.by_cash_type(
-            company=self.company, start=self.start, end=self.today, today=self.today, rates=self.rates
+            company=self.company,
+            start=self.start,
+            end=self.until,
+            today=self.today,
+            rates=self.rates,
+            accounts=self.cash_ids,
+            held_then=self.held_then,
         )
 
     @cached_property
     def accounts(self) -> list[balances.AccountBalance]:
-        """Every account of any type, today and at the end of the first day: what changed is what the points tell."""
-        return balances.by_account(
+        """Every account, at the ends of the last and of the first day; archived ones while they held anything."""
+        now, then = (self.until, self.held_now), (self.start, self.held_then)
+        found = balances.changed(self.account_rows, company=self.company, now=now, then=then, rates=self.rates)
+        pairs = zip(self.account_rows, found, strict=True)
+        return [each for row, each in pairs if each.value or each.previous or not row.archived]
+
+    @cached_property
+    def runway(self) -> Runway:
+        """How long the cash of today lasts, whatever the period."""
+        cash = self.points[-1].cash
+        if self.until < self.today:
+            cash = balances.cash_on(company=self.company, day=self.today, rates=self.rates)
+        return runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
+
+    # ------------------------------------------------------------------------------------------ flows and what comes
+
+    @cached_property
+    def plans(self) -> Plans:
+        """All that can be expected in the period."""
+        if self.period.last < self.today:
+            return [], []
+        return plans(company=self.company, cutover=self.today, end=self.period.last, today=self.today)
+
+    @cached_property
+    def ahead(self) -> BalanceForecast:
+        """Where the cash goes, from today to the last day of the period."""
+        last, today = self.period.last, self.today
+        wanted: set[UUID | None] = {*self.cash_ids, None}
+        coming = Expected(cutover=self.until, today=today)
+        if last >= today:
+            coming = expected(self.plans, cutover=today, end=last, today=today, accounts=wanted)
+        return forecast_from(
+            Ground(
+                accounts=self.cash_ids,
+                balances={point.day: point.cash for point in self.points},
+                held=held_by(self.cash_ids, self.held_now),
+                coming=coming,
+            ),
             company=self.company,
-            start=self.start + ONE_DAY,
-            end=self.today,
-            today=self.today,
-            types=AccountType.values,
+            start=self.start,
+            end=last,
+            cutover=self.until,
+            today=today,
+            interval=self.interval,
             rates=self.rates,
-            emptied=True,
         )
+
+    @cached_property
+    def booked(self) -> Flows:
+        """Booked flows of the period, and before it of what it is compared with."""
+        first, _ = self.period.compared or (self.period.first, self.period.last)
+        start = min(first, self.period.first)
+        return cash_flow.actual_flows(company=self.company, start=start, end=self.period.last, rates=self.rates)
 
     @cached_property
     def flows(self) -> cash_flow.Forecast:
         """Actual flows of the past months and planned ones of the next, by month."""
         return cash_flow.forecast(
             company=self.company,
-            start=self.calendar[0],
-            end=last_of_month(add_months(self.month, MONTHS_AHEAD)),
+            start=self.period.first,
+            end=self.period.last,
             cutover=self.today,
             today=self.today,
             interval="month",
             rates=self.rates,
+            booked=self.booked,
+            known=self.plans,
         )
+
+    def flow_of(self, first: date, last: date) -> tuple[Decimal, Decimal]:
+        """What came in and went out on the days of a window: the months' sums together."""
+        found = cash_flow.series(self.booked, start=first, end=last, interval="month", base=self.currency)
+        return sum(found.inflow, Decimal(0)), sum(found.outflow, Decimal(0))
+
+    @cached_property
+    def cash_before(self) -> Decimal:
+        """The cash at the end of what the period is compared with."""
+        _, last = self.period.compared or (self.start, self.start)
+        return balances.cash_on(company=self.company, day=last, rates=self.rates)
+
+    # ------------------------------------------------------------------------------------------ results
+
+    @cached_property
+    def posted(self) -> Posted:
+        """Of all the months that are asked for, and of those compared with."""
+        first, _ = self.period.compared or (self.period.first, self.period.last)
+        first = min(first, self.calendar[0], self.month.replace(month=1))
+        return results.posted(company=self.company, months=months_from(first, self.month))
+
+    @cached_property
+    def bars(self) -> list[dict[str, Decimal]]:
+        return results.bars_of(self.posted, months=self.calendar, base=self.currency)
 
     @cached_property
     def year(self) -> list[results.Result]:
-        """Profit and loss beside its plan, from January to the month under way."""
+        """Profit and loss beside its plan, from January to the last month that is known; the one under way by days."""
         return results.profit_and_loss(
             company=self.company,
             months=months_from(self.month.replace(month=1), self.month),
             today=self.today,
             every_category=False,
             rates=self.rates,
+            to_date=True,
+            known=self.posted,
         )
+
+    @cached_property
+    def missing(self) -> OpenTransactions:
+        """What revenue and expenses of the months do not know of yet."""
+        return open_transactions(company=self.company, start=self.calendar[0], end=self.until, rates=self.rates)
+
+    # ------------------------------------------------------------------------------------------ recurring revenue
+
+    @cached_property
+    def bridge(self) -> MonthlyRow:
+        """The same months as one, in which each customer counts once."""
+        months = self.calendar
+        return bridge(company=self.company, first=months[0], last=months[-1], rates=self.rates, basis=recurring.CMRR)
 
     @cached_property
     def recurring(self) -> list[MonthlyRow]:

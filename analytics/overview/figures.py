@@ -4,27 +4,23 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any
 
-from analytics.cash_flow import Forecast
+from analytics.balances import cash_on
 from analytics.overview.amounts import brief, compact, percent
 from analytics.overview.facts import Facts
-from companies.access import Access
-from companies.amounts import MINUS
-from companies.models import Company
+from analytics.runway import Runway
+from companies.callers.access import Access
+from companies.pages.amounts import MINUS
 from companies.permissions import Permission
-from ledger import committed
-from ledger.balances import balances_on, in_base
-from ledger.calc.fx import MissingRate, RateTable
-from ledger.calc.money import round_half_up
-from ledger.calc.months import first_of_month, last_of_month
-from ledger.models import Account
-from ledger.rates import rate_table
+from ledger.calc.fx import MissingRate
+from ledger.calc.months import last_of_month
+from ledger.money.rates import rate_table
+from ledger.subscriptions import committed
 
 ZERO = Decimal(0)
 CHANGE_DAYS = 30
-BURN_MONTHS = 3  # whole months before this one, over which spending is taken
 MOST_MONTHS = 60  # beyond, nobody counts
 
 
@@ -37,51 +33,61 @@ class Figure:
 
 
 def cash_figures(facts: Facts) -> list[Figure]:
-    """Cash now, its change in thirty days, and how long it lasts."""
-    currency, points, today = facts.currency, facts.points, facts.today
+    """Cash, its change in thirty days, the lowest that is expected, and how long it lasts."""
+    currency, points, last = facts.currency, facts.points, facts.until
     now = points[-1].cash
-    before = next((point.cash for point in points if point.day >= today - timedelta(days=CHANGE_DAYS)), now)
-    change = now - before
+    then = next((point for point in points if point.day >= last - timedelta(days=CHANGE_DAYS)), points[-1])
+    change, before = now - then.cash, then.cash
     share = f"{percent(abs(change) / before)} of {compact(before, currency)}" if before > 0 else "no cash before"
+    name = "Cash" if last == facts.today else f"Cash on {last:%-d %b %Y}"
     return [
-        Figure("Cash", brief(now, currency), "on all cash accounts"),
-        Figure("Change in 30 days", brief(change, currency, plus=True), share, tone_of(change)),
-        runway(now, facts.flows, today=today, currency=currency),
+        Figure(name, brief(now, currency), "on all cash accounts"),
+        Figure(f"Change in {(last - then.day).days} days", brief(change, currency, plus=True), share, tone_of(change)),
+        *lowest_figure(facts),
+        runway_figure(facts.runway, currency=currency),
     ]
+
+
+def lowest_figure(facts: Facts) -> list[Figure]:
+    """The least cash that is expected up to the last day of the period, and since when it is below zero."""
+    ahead = facts.ahead
+    if not ahead.lowest:
+        return []
+    day, value = ahead.lowest
+    hint = f"on {day:%-d %b %Y}"
+    if ahead.below_zero:
+        hint = f"{hint}; below zero from {ahead.below_zero[0]:%-d %b %Y}"
+    return [Figure("Lowest ahead", brief(value, facts.currency), hint, "bad" if value < 0 else "")]
 
 
 def tone_of(change: Decimal) -> str:
     return "good" if change > 0 else "bad" if change < 0 else ""
 
 
-def runway(cash: Decimal, flows: Forecast, *, today: date, currency: str) -> Figure:
+def runway_figure(found: Runway, *, currency: str) -> Figure:
     """How many months cash lasts at the pace of the last whole months; none where there is less than none."""
-    if cash < 0:
+    if found.cash < 0:
         return Figure("Runway", "0 months", "cash is below zero", "bad")
-    before = [
-        inflow - outflow
-        for month, inflow, outflow in zip(flows.actual.points, flows.actual.inflow, flows.actual.outflow, strict=True)
-        if month < first_of_month(today)
-    ][-BURN_MONTHS:]
-    if not before or not any(before):
+    if found.monthly_net is None:
         return Figure("Runway", "–", "no movements yet")
-    pace = sum(before, start=ZERO) / len(before)
-    average = f"{len(before)}-month average"
-    if pace >= 0:
-        return Figure("Runway", "No burn", f"{brief(pace, currency, plus=True)} a month, {average}")
-    months = max((cash / -pace).quantize(Decimal(1), rounding=ROUND_HALF_UP), ZERO)
-    text = "over 5 years" if months > MOST_MONTHS else f"{months} months" if months != 1 else "1 month"
-    return Figure("Runway", text, f"at {brief(pace, currency)} a month, {average}")
+    average = f"{len(found.months)}-month average"
+    if found.runway_months is None:
+        return Figure("Runway", "No burn", f"{brief(found.monthly_net, currency, plus=True)} a month, {average}")
+    lasting = found.runway_months
+    whole = lasting.to_integral_value() if lasting == lasting.to_integral_value() else lasting
+    text = "over 5 years" if lasting > MOST_MONTHS else f"{whole} months" if whole != 1 else "1 month"
+    return Figure("Runway", text, f"at {brief(found.monthly_net, currency)} a month, {average}")
 
 
 def subscription_figures(facts: Facts) -> list[Figure]:
     """Committed recurring revenue and who pays it, in the month under way."""
     now, currency = facts.recurring[-1], facts.currency
-    share = f"{percent((now.end - now.start) / now.start, plus=True)} this month" if now.start else ""
+    when = "this month" if facts.until == facts.today else f"in {facts.month:%b %Y}"
+    share = f"{percent((now.end - now.start) / now.start, plus=True)} {when}" if now.start else ""
     more = now.end_count - now.start_count
     return [
         Figure("Committed MRR", brief(now.end, currency), share),
-        Figure("Active customers", f"{now.end_count:,}", f"{more:+,d} this month".replace("-", MINUS) if more else ""),
+        Figure("Active customers", f"{now.end_count:,}", f"{more:+,d} {when}".replace("-", MINUS) if more else ""),
     ]
 
 
@@ -96,7 +102,7 @@ def on_home(*, accesses: Iterable[Access], today: date) -> dict[Any, list[tuple[
         entries = found.setdefault(access.company.id, [])
         with suppress(MissingRate):
             if Permission.BALANCES_READ in access.permissions:
-                cash = cash_on(access.company, day=today, rates=rates)
+                cash = cash_on(company=access.company, day=today, rates=rates)
                 entries.append(("Cash", compact(cash, access.company.base_currency)))
         with suppress(MissingRate):
             if Permission.SUBSCRIPTIONS_READ in access.permissions:
@@ -108,11 +114,3 @@ def on_home(*, accesses: Iterable[Access], today: date) -> dict[Any, list[tuple[
                 )
                 entries.append(("Committed MRR", compact(worth, access.company.base_currency)))
     return found
-
-
-def cash_on(company: Company, *, day: date, rates: RateTable) -> Decimal:
-    """What lies on the accounts that count as cash at the end of a day. Raises MissingRate."""
-    held = balances_on(company_id=company.id, day=day)
-    cash = Account.objects.of(company.id).cash().values_list("id", flat=True)
-    worth = (in_base(held.get(account, {}), base=company.base_currency, day=day, rates=rates) for account in cash)
-    return round_half_up(sum(worth, start=ZERO), company.base_currency)

@@ -1,38 +1,77 @@
 """Committed recurring revenue: where it stands at each month's end, and what moved it, by month and in all."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
+from typing import Protocol
 
 from analytics.calc import charts
+from analytics.calc.mrr import MonthlyRow
 from analytics.overview.amounts import compact
-from analytics.overview.facts import Facts
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
 from analytics.overview.tables import Column, Kind, Row, Table, month_rows
 
 ZERO = Decimal(0)
 KEYS = (
     Key("new", "New"),
-    Key("reactivate", "Reactivated"),
-    Key("upgrade", "Upgraded"),
-    Key("downgrade", "Downgraded"),
-    Key("cancel", "Cancelled"),
+    Key("reactivate", "Reactivation"),
+    Key("upgrade", "Expansion"),
+    Key("downgrade", "Contraction"),
+    Key("cancel", "Churn"),
     Key("currency", "Exchange rates"),
 )
 SHORT = ("New", "Back", "Up", "Down", "Lost", "FX")
-LEVEL = Key("mrr", "Committed MRR")
+LEVEL = "mrr"  # the series
 CUSTOMERS = Column("Customers", Kind.COUNT)
-NOTHING = "No customer paid regularly in these months. Subscriptions are made and imported through the API."
+NOTHING = "No customer paid regularly in these months. Subscriptions are made under Recurring revenue, or imported."
 NO_MOVEMENT = "Nothing has moved, for there was no recurring revenue."
 
 
-def level_section(facts: Facts) -> Section:
-    """Where committed recurring revenue stood at the end of each month."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is shown of recurring revenue: its short name, its name, and what it is."""
+
+    short: str
+    name: str
+    lead: str
+
+
+COMMITTED = Measured(
+    "MRR", "Committed MRR", "Monthly recurring revenue at the end of each month, from the day it was agreed."
+)
+
+
+class Moved(Protocol):
+    """What the sections are drawn from."""
+
+    @property
+    def currency(self) -> str: ...
+
+    @property
+    def today(self) -> date: ...
+
+    @property
+    def calendar(self) -> list[date]: ...
+
+    @property
+    def recurring(self) -> Sequence[MonthlyRow]: ...
+
+
+class Bridged(Moved, Protocol):
+    @property
+    def bridge(self) -> MonthlyRow: ...
+
+
+def level_section(facts: Moved, measured: Measured = COMMITTED) -> Section:
+    """Where recurring revenue stood at the end of each month."""
     currency, rows = facts.currency, facts.recurring
-    drawn = charts.columns([[[(LEVEL.series, row.end)]] for row in rows], smallest=smallest(currency))
+    drawn = charts.columns([[[(LEVEL, row.end)]] for row in rows], smallest=smallest(currency))
     months = [row.month for row in rows]
     return Section(
         id="mrr",
-        title="Committed MRR",
-        lead="Monthly recurring revenue at the end of each month, from the day it was agreed.",
+        title=measured.name,
+        lead=measured.lead,
         described=(
             f"From {compact(rows[0].end, currency)} in {rows[0].month:%B %Y} to {compact(rows[-1].end, currency)} in "
             f"{rows[-1].month:%B %Y}, with {rows[-1].end_count:,} customers."
@@ -41,7 +80,7 @@ def level_section(facts: Facts) -> Section:
         picture=month_picture(drawn, months=months, currency=currency, today=facts.today),
         table=Table(
             first="Month",
-            columns=[Column(LEVEL.label), CUSTOMERS],
+            columns=[Column(measured.name), CUSTOMERS],
             rows=month_rows(months, ((row.end, row.end_count) for row in rows)),
             currency=currency,
         ),
@@ -49,20 +88,19 @@ def level_section(facts: Facts) -> Section:
     )
 
 
-def bridge_section(facts: Facts) -> Section:
-    """From where recurring revenue stood to where it stands: the months' movements together, closing exactly."""
-    currency, rows = facts.currency, facts.recurring
-    first, last = rows[0], rows[-1]
-    moved = [(key.series, sum((getattr(row, key.series) for row in rows), start=ZERO)) for key in KEYS]
-    counts = [sum(getattr(row, f"{key.series}_count") for row in rows) for key in KEYS]
-    drawn = charts.waterfall((LEVEL.series, first.start), moved, LEVEL.series, smallest=smallest(currency))
+def bridge_section(facts: Bridged, measured: Measured = COMMITTED) -> Section:
+    """From where recurring revenue stood to where it stands: each customer once, by where they were at both ends."""
+    currency, row, first = facts.currency, facts.bridge, facts.calendar[0]
+    moved = [(key.series, getattr(row, key.series)) for key in KEYS]
+    counts = [getattr(row, f"{key.series}_count") for key in KEYS]
+    drawn = charts.waterfall((LEVEL, row.start), moved, LEVEL, smallest=smallest(currency))
     names = ("Start", *(key.label for key in KEYS), "End")
-    amounts = (first.start, *(amount for _, amount in moved), last.end)
-    customers = (first.start_count, *counts, last.end_count)
+    amounts = (row.start, *(amount for _, amount in moved), row.end)
+    customers = (row.start_count, *counts, row.end_count)
     return Section(
         id="mrr-bridge",
-        title="MRR from start to end",
-        lead=f"What led from the start of {first.month:%B %Y} to {last.month:%B %Y}.",
+        title=f"{measured.short} from start to end",
+        lead=f"What led from the start of {first:%B %Y} to {row.month:%B %Y}; each customer counts once.",
         described=", ".join(
             f"{name} {compact(amount, currency)}" for name, amount in zip(names, amounts, strict=True)
         ).capitalize()
@@ -76,7 +114,7 @@ def bridge_section(facts: Facts) -> Section:
         ),
         table=Table(
             first="Step",
-            columns=[Column(LEVEL.label), CUSTOMERS],
+            columns=[Column(measured.name), CUSTOMERS],
             rows=[
                 Row(name, name, (amount, count), sum=name in {"Start", "End"})
                 for name, amount, count in zip(names, amounts, customers, strict=True)
@@ -87,7 +125,7 @@ def bridge_section(facts: Facts) -> Section:
     )
 
 
-def movement_section(facts: Facts) -> Section:
+def movement_section(facts: Moved, measured: Measured = COMMITTED) -> Section:
     """What customers added and took away, month by month."""
     currency, rows = facts.currency, facts.recurring
     drawn = charts.columns(
@@ -96,8 +134,8 @@ def movement_section(facts: Facts) -> Section:
     months = [row.month for row in rows]
     return Section(
         id="mrr-movements",
-        title="MRR movements",
-        lead="What moved committed recurring revenue each month.",
+        title=f"{measured.short} movements",
+        lead="What moved it each month.",
         described=(
             f"{rows[0].month:%B %Y} to {rows[-1].month:%B %Y}: "
             f"{compact(rows[-1].end - rows[0].start, currency)} net over the period."

@@ -2,15 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from uuid import UUID
 
 from analytics import results
 from analytics.calc import charts
 from analytics.overview.amounts import compact
+from analytics.overview.compared import against
 from analytics.overview.facts import Facts
+from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
+from ledger.calc.months import months_from
+from ledger.models import EXPENSES as LINES_OF_EXPENSES
 from ledger.models import PlType
-from ledger.pages.words import LINES as NAMES
+from ledger.transactions.pages.words import LINES as NAMES
 
 ZERO = Decimal(0)
 REVENUE = (
@@ -19,13 +24,13 @@ REVENUE = (
     Key("revenueOneOff", "One-off"),
     Key("revenueOther", "Other revenue"),
 )
-EXPENSES = tuple(Key(line.value, NAMES[line]) for line in (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA))
+EXPENSES = tuple(Key(line.value, NAMES[line]) for line in LINES_OF_EXPENSES)
 
 
 def bar_section(facts: Facts) -> Section:
     """What was earned and spent by the months it belongs to, whenever it was paid."""
     currency, calendar = facts.currency, facts.calendar
-    rows = results.bars(company=facts.company, months=calendar)
+    rows = facts.bars
     drawn = charts.columns(
         [[stack_of(row, REVENUE), stack_of(row, EXPENSES)] for row in rows], smallest=smallest(currency)
     )
@@ -54,18 +59,57 @@ def bar_section(facts: Facts) -> Section:
         table=Table(
             first="Month",
             columns=[
-                Column(label)
-                for label in (
-                    "Revenue",
-                    *(key.label for key in REVENUE),
-                    "Expenses",
-                    *(key.label for key in EXPENSES),
-                    "Operating result",
-                )
+                Column("Revenue"),
+                *(Column(key.label, series=key.series) for key in REVENUE),
+                Column("Expenses"),
+                *(Column(key.label, series=key.series) for key in EXPENSES),
+                Column("Operating result"),
             ],
-            rows=month_rows(calendar, cells),
+            rows=month_rows(calendar, cells, bar_links(facts)),
             currency=currency,
         ),
+    )
+
+
+def bar_links(facts: Facts) -> list[list[str]]:
+    """Where the cells of each month lead."""
+    links = Links(facts)
+    chosen: dict[str, list[UUID]] = {key.series: [] for key in REVENUE}
+    for category in facts.posted.categories.values():
+        if PlType.REVENUE in category.pl_types:
+            chosen[results.bar_of(PlType.REVENUE, category)].append(category.id)
+    return [
+        [
+            "",  # sums of sums, rounded one by one
+            *(
+                links.results(month, line=PlType.REVENUE, categories=chosen[key.series]) if chosen[key.series] else ""
+                for key in REVENUE
+            ),
+            "",
+            *(links.results(month, line=key.series) for key in EXPENSES),
+            "",
+        ]
+        for month in facts.calendar
+    ]
+
+
+def compared_section(facts: Facts) -> Section:
+    """Revenue and expenses beside those of the months that the period is compared with."""
+    first, last = facts.period.compared or (facts.period.first, facts.until)
+    now, then = facts.bars, results.bars_of(facts.posted, months=months_from(first, last), base=facts.currency)
+    (earned, spent), (earned_then, spent_then) = (
+        [sum((total(row, keys) for row in rows), start=ZERO) for keys in (REVENUE, EXPENSES)] for rows in (now, then)
+    )
+    return against(
+        facts,
+        id="results-compared",
+        title="Revenue and expenses compared",
+        rows=[
+            ("Revenue", earned, earned_then),
+            ("Expenses", spent, spent_then),
+            ("Operating result", earned - spent, earned_then - spent_then),
+        ],
+        note=" Whole months, each as far as it is known.",
     )
 
 
@@ -101,13 +145,14 @@ def plan_section(facts: Facts) -> Section:
     drawn = charts.columns(
         [[[("actual", year[line][0])], [("planned", year[line][1])]] for line in LINES], smallest=smallest(currency)
     )
-    month_name, year_name = f"{facts.month:%b %Y}", f"{facts.month:%Y} so far"
+    so_far = " so far" if facts.month == facts.today.replace(day=1) else ""
+    month_name, year_name = f"{facts.month:%b %Y}{so_far}", f"{facts.month:%Y} so far"
     revenue, result = year[PlType.REVENUE], result_of(year)
     return Section(
         id="plan-actual",
         title="Plan against actual",
-        lead=f"The chart shows {facts.month:%Y} up to the end of {facts.month:%B}, planned amounts hatched. "
-        "Neutral movements are no part of it.",
+        lead=f"The chart shows {facts.month:%Y} so far, planned amounts hatched; the plan of a month under way "
+        "counts by the days so far. Neutral movements are no part of it.",
         described=(
             f"In {year_name}: revenue {compact(revenue[0], currency)} of {compact(revenue[1], currency)} planned, "
             f"result {compact(result[0], currency)} of {compact(result[1], currency)}."
@@ -132,7 +177,6 @@ def plan_section(facts: Facts) -> Section:
             ],
             currency=currency,
         ),
-        unfolded=True,
     )
 
 
@@ -150,7 +194,7 @@ def by_line(rows: Iterable[results.Result]) -> dict[PlType, Pair]:
 def result_of(sums: dict[PlType, Pair]) -> Pair:
     """What is left: revenue less expenses, which are positive, and what else came and went."""
     actual, planned = (
-        sum((-pair[side] if line in results.EXPENSES else pair[side] for line, pair in sums.items()), start=ZERO)
+        sum((-pair[side] if line in LINES_OF_EXPENSES else pair[side] for line, pair in sums.items()), start=ZERO)
         for side in (0, 1)
     )
     return actual, planned

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from analytics.calc.charts import HEIGHT, Columns, Lines, Tick
 from analytics.overview import drawing
 from analytics.overview.amounts import on_axis
-from analytics.overview.drawing import Label
+from analytics.overview.drawing import Label, Mark
 from analytics.overview.tables import Table
 from ledger.calc.money import smallest_unit
 
@@ -44,7 +44,8 @@ class Picture:
     edges: bool = False
     bars: SafeString | None = None
     paths: Sequence[tuple[str, str]] = ()
-    ends: Sequence[tuple[str, float]] = ()  # (series, y) of dots at the right edge
+    ends: Sequence[tuple[str, float, float]] = ()  # (series, x, y) of the dots in which lines end
+    marks: Sequence[Mark] = ()
     now: tuple[float, float] | None = None  # the strip of the month under way
     cutover: float | None = None  # where what happened ends and what is planned begins
     height: int = HEIGHT
@@ -65,6 +66,10 @@ class Picture:
     @property
     def grid(self) -> SafeString:
         return drawing.grid(self.ticks)
+
+    @property
+    def marked(self) -> SafeString:
+        return drawing.marks(self.marks)
 
     @property
     def names(self) -> SafeString:
@@ -89,6 +94,7 @@ class Section:
     span: int = 6
     note: str = ""
     nothing: str = ""
+    file: bool = True  # its numbers can be downloaded
 
     @property
     def is_empty(self) -> bool:
@@ -169,11 +175,20 @@ def named_picture(
     )
 
 
-def day_picture(drawn: Lines, *, series: Sequence[str], days: Sequence[date], currency: str, height: int) -> Picture:
+def day_picture(
+    drawn: Lines,
+    *,
+    series: Sequence[str],
+    days: Sequence[date],
+    currency: str,
+    height: int,
+    marks: Sequence[Mark] = (),
+    cutover: float | None = None,
+) -> Picture:
     """Lines over days, named at the first of each month; the first of them with the area below it."""
     place = 100 / max(len(days) - 1, 1)
     firsts = [(index * place, day) for index, day in enumerate(days) if day.day == 1]
-    named = [(f"line l-{name}", line.path) for name, line in zip(series, drawn.lines, strict=True)]
+    named = [(f"line l-{name}", line.path) for name, line in zip(series, drawn.lines, strict=True) if line.path]
     area = (f"area a-{series[0]}", drawn.lines[0].area)
     return Picture(
         ticks=tick_texts(drawn.ticks, currency),
@@ -182,7 +197,9 @@ def day_picture(drawn: Lines, *, series: Sequence[str], days: Sequence[date], cu
         places=len(days),
         edges=True,
         paths=[area, *reversed(named)],
-        ends=[(name, line.last_y) for name, line in zip(series, drawn.lines, strict=True)],
+        ends=[(name, line.last_x, line.last_y) for name, line in zip(series, drawn.lines, strict=True) if line.path],
+        marks=marks,
+        cutover=cutover,
         height=height,
     )
 

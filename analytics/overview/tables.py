@@ -29,19 +29,24 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
+    """``series`` is what draws it in the chart: a click there leads where its cell does."""
+
     label: str
     kind: Kind = Kind.MONEY
+    series: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``key`` is what the file says of the row, ``label`` what the page does."""
+    """``key`` is what the file says of the row, ``label`` what the page does. ``link`` leads to what the row is of, and
+    ``links`` to what each cell adds up, "" where that has no page."""
 
     key: str
     label: str
     cells: Sequence[Cell]
     sum: bool = False
-    link: str = ""  # the page about what the row is of
+    link: str = ""
+    links: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,11 @@ class Table:
         return [self.first, *(column.label for column in self.columns)]
 
     @property
+    def series(self) -> str:
+        """Which series each column is of, "-" for none; "" where no column is of any."""
+        return " ".join(column.series or "-" for column in self.columns) if any(c.series for c in self.columns) else ""
+
+    @property
     def body(self) -> SafeString:
         """The rows as HTML. A template's loop over a year of days would take most of the page's time."""
         kinds = [column.kind for column in self.columns]
@@ -67,9 +77,11 @@ class Table:
 
     def _row(self, row: Row, kinds: Sequence[Kind]) -> str:
         texts = map(self.text, row.cells, kinds)  # digits and signs, nothing to escape
+        if row.links:
+            texts = map(linked, texts, row.links)
         cells = "</td><td>".join(texts)
         start = '<tr class="sum">' if row.sum else "<tr>"
-        label = f'<a href="{escape(row.link)}">{escape(row.label)}</a>' if row.link else escape(row.label)
+        label = linked(escape(row.label), row.link)
         return f'{start}<th scope="row">{label}</th><td>{cells}</td></tr>'
 
     def text(self, cell: Cell, kind: Kind) -> str:
@@ -106,9 +118,23 @@ class Table:
         return str(cell) if isinstance(cell, int) or kind is Kind.PERCENT else format_amount(cell, self.currency)
 
 
-def day_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]]) -> list[Row]:
-    return [Row(day.isoformat(), f"{day:%-d %b %Y}", values) for day, values in zip(days, cells, strict=True)]
+def linked(text: str, address: str) -> str:
+    """The text, which is HTML, as a link where there is an address."""
+    return f'<a href="{address.replace("&", "&amp;")}">{text}</a>' if address else text
 
 
-def month_rows(months: Iterable[date], cells: Iterable[Sequence[Cell]]) -> list[Row]:
-    return [Row(format_month(month), f"{month:%b %Y}", values) for month, values in zip(months, cells, strict=True)]
+def day_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[Row]:
+    return [
+        Row(day.isoformat(), f"{day:%-d %b %Y}", values, link=link)
+        for day, values, link in zip(days, cells, links, strict=True)
+    ]
+
+
+def month_rows(
+    months: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[Sequence[str]] | None = None
+) -> list[Row]:
+    """``links`` are those of the cells."""
+    found = (
+        zip(months, cells, links, strict=True) if links else ((*each, ()) for each in zip(months, cells, strict=True))
+    )
+    return [Row(format_month(month), f"{month:%b %Y}", values, links=addresses) for month, values, addresses in found]

@@ -17,8 +17,11 @@ from rest_framework.response import Response
 
 from companies import errors
 from companies.api.limits import LONGEST_DETAIL, LONGEST_POINTER, MOST_ERRORS
-from companies.authentication import challenge
-from companies.counters import note_error
+from companies.callers.authentication import challenge
+from companies.changing import LOST_RACES, Contradiction, SameMoment
+from companies.names import BLANK
+from companies.running.counters import note_error
+from companies.versions import Stale
 
 log = logging.getLogger("api")
 
@@ -39,18 +42,21 @@ TITLES = {
     503: "Unavailable",
     507: "No room left",
 }
-STATUS = {
+STATUS: dict[type[errors.Refusal], int] = {
+    Stale: 412,
     errors.Invalid: 400,
     errors.Denied: 403,
     errors.Missing: 404,
     errors.Conflict: 409,
     errors.TooLarge: 413,
     errors.Unsupported: 415,
+    errors.TooMany: 429,
 }
 CODES = {  # codes of the framework's fields that say less than ours, or differ from our style
     "required": "required",
     "null": "must_not_be_null",
     "blank": "must_not_be_empty",
+    BLANK: "blank",
     "invalid": "invalid_value",
     "not_a_list": "invalid_value",
     "not_a_dict": "invalid_value",
@@ -79,12 +85,11 @@ CLOSED = (
     "storage_unavailable",
     "Nothing can be stored on our side at the moment. Nothing was changed; try again.",
 )
-SAME_MOMENT = "Another change came at the same moment. Try again."
-RACE = (409, "concurrent_change", SAME_MOMENT)
+RACE = (409, SameMoment.code, SameMoment().detail)
 LOST_FOR, FULL_FOR = 5, 60  # seconds after which to try again
 RETRY_AFTER = {503: LOST_FOR, 507: FULL_FOR}
 SQL_STATES = {
-    **dict.fromkeys(("40001", "40P01"), RACE),  # serialization_failure, deadlock_detected: this one was picked to fail
+    **dict.fromkeys(LOST_RACES, RACE),
     "53100": FULL,  # disk_full
     "25006": LOST,  # read_only_sql_transaction: another server has taken over, or is about to
 }
@@ -96,15 +101,17 @@ NOT_FOUND = "There is nothing at this address, or nothing that you can reach."
 INTERNAL = "Something went wrong on our side. The request id helps us find it."
 INVALID_FIELDS = "The request has invalid fields."
 UNSTORABLE = (400, "invalid_value", "A value is out of range or has characters that cannot be stored.")
-CONTRADICTS = (409, "conflict", "The change contradicts other data of the company.")
+CONTRADICTS = (409, Contradiction.code, Contradiction().detail)
+TOO_BIG = (413, "body_too_large", "The body is larger than this operation takes.")
+UNREADABLE = (400, "bad_request", "The request could not be read.")
 PLAIN: dict[type[Exception], tuple[int, str, str]] = {
     errors.Missing: (404, "not_found", NOT_FOUND),
     exceptions.NotFound: (404, "not_found", NOT_FOUND),
     Http404: (404, "not_found", NOT_FOUND),
-    RequestDataTooBig: (413, "body_too_large", "The body is larger than this operation takes."),
+    RequestDataTooBig: TOO_BIG,
     PermissionDenied: (403, "permission_denied", "You may not do this."),
-    SuspiciousOperation: (400, "bad_request", "The request could not be read."),
-    UnreadablePostError: (400, "bad_request", "The request could not be read."),
+    SuspiciousOperation: UNREADABLE,
+    UnreadablePostError: UNREADABLE,
     DataError: UNSTORABLE,
     IntegrityError: CONTRADICTS,
     psycopg.DataError: UNSTORABLE,  # COPY raises the driver's own errors
@@ -147,12 +154,8 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
     if status in RETRY_AFTER:
         headers["Retry-After"] = str(RETRY_AFTER[status])
     body = problem(request, status=status, code=code, detail=detail, fields=fields)
+    body |= getattr(error, "more", {})
     return Response(body, status=status, headers=headers, content_type="application/problem+json")
-
-
-def lost_race(error: Exception) -> bool:
-    """Whether the database let this change fail for the sake of another."""
-    return from_below(error) == RACE
 
 
 def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | None]:
@@ -191,7 +194,6 @@ def of_domain(error: errors.Refusal) -> tuple[int, str, str, list[dict[str, str]
 
 def of_framework(error: exceptions.APIException) -> tuple[int, str, str, None]:
     codes = {
-        exceptions.ParseError: "invalid_json",
         exceptions.AuthenticationFailed: "invalid_credentials",
         exceptions.NotAuthenticated: "not_authenticated",
         exceptions.PermissionDenied: "csrf_failed",  # the framework itself refuses nothing else with 403
@@ -201,6 +203,12 @@ def of_framework(error: exceptions.APIException) -> tuple[int, str, str, None]:
     if error.status_code == 404:
         return 404, "not_found", NOT_FOUND, None
     return error.status_code, code, str(error.detail), None
+
+
+def refusal_of(error: serializers.ValidationError) -> errors.FieldErrors:
+    """What a shape found wrong, as a refusal like any other."""
+    entries = field_errors(error.get_full_details())
+    return errors.FieldErrors([(each["pointer"], each["code"], each["detail"]) for each in entries])
 
 
 def field_errors(details: Any, pointer: str = "#") -> Iterator[dict[str, str]]:
@@ -251,7 +259,8 @@ def trouble(error: BaseException | None) -> tuple[int, str, str]:
 
 
 def bad_request(request: Any, exception: Exception) -> HttpResponse:
-    return plain(request, status=400, code="bad_request", detail="The request could not be read.")
+    status, code, detail = TOO_BIG if isinstance(exception, RequestDataTooBig) else UNREADABLE
+    return plain(request, status=status, code=code, detail=detail)
 
 
 def permission_denied(request: Any, exception: Exception) -> HttpResponse:

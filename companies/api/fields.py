@@ -7,13 +7,17 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+import orjson
+from django.core.validators import ProhibitNullCharactersValidator
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from companies.api.limits import LONGEST_BODY, LONGEST_EMAIL, LONGEST_TIME
+from companies import emails
+from companies.api.limits import LONGEST_BODY, LONGEST_TIME
 from companies.models import id_from
+from companies.names import BLANK, SEEN, one_line
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])", re.ASCII)
@@ -37,16 +41,41 @@ class TextField(serializers.CharField):
         return super().to_internal_value(data)
 
 
+class NameField(TextField):
+    """What people call something: trimmed, not blank, on one line."""
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(trim_whitespace=True, **kwargs)
+        self.validators = [each for each in self.validators if not isinstance(each, ProhibitNullCharactersValidator)]
+        self.validators.append(one_line)  # which refuses those too
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        if isinstance(data, str) and not SEEN.search(data):
+            raise serializers.ValidationError("This field may not be blank.", code=BLANK)
+        return super().run_validation(data)
+
+
 class EmailField(serializers.EmailField):
+    """An e-mail address that has a canonical form; it stays as it was typed."""
+
+    default_error_messages = {"invalid_email": emails.InvalidEmail().detail}
+
     def __init__(self, **kwargs: Any):
         kwargs.setdefault("trim_whitespace", False)
-        kwargs.setdefault("max_length", LONGEST_EMAIL)
+        kwargs.setdefault("max_length", emails.LONGEST)
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
+        if not data.isascii() and not emails.is_valid(data):
+            self.fail("invalid_email")
         return super().to_internal_value(data)
+
+    def run_validators(self, value: Any) -> None:
+        super().run_validators(value)
+        if not emails.is_valid(value):  # of what is otherwise written as an address
+            self.fail("invalid_email")
 
 
 @extend_schema_field({"type": "string", "maxLength": LONGEST_BODY})
@@ -117,14 +146,16 @@ class NumberField(serializers.Field):
             raise serializers.ValidationError(f"Must be between {self.least} and {self.most}.", code="out_of_range")
         return value
 
-    def to_representation(self, value: Any) -> float | int:
+    def to_representation(self, value: Any) -> float | int | orjson.Fragment:
         return number(value)
 
 
-def number(value: Decimal) -> float | int:
-    """A JSON number that prints the decimal as it is: 12 and not 12.0, 0.1 and not 0.1000…"""
-    whole = abs(value) <= LARGEST_WHOLE and value == value.to_integral_value()
-    return int(value) if whole else float(value)
+def number(value: Decimal) -> float | int | orjson.Fragment:
+    """A JSON number with the digits of the decimal: 12 and not 12.0, 0.1 and not 0.1000…, 999999999999999.99."""
+    if abs(value) <= LARGEST_WHOLE and value == value.to_integral_value():
+        return int(value)
+    shown = float(value)
+    return shown if Decimal(repr(shown)) == value else orjson.Fragment(format(value, "f"))
 
 
 class IdField(serializers.UUIDField):
@@ -221,12 +252,15 @@ class JsonField(serializers.JSONField):
         for _ in range(MOST_LEVELS):
             if any(isinstance(value, str) and "\0" in value for value in level):
                 self.fail("invalid_characters")
-            if any(isinstance(value, int | float) and abs(value) > LARGEST_WHOLE for value in level):
+            if any(
+                isinstance(value, int | float | Decimal) and not -LARGEST_WHOLE <= value <= LARGEST_WHOLE
+                for value in level
+            ):
                 self.fail("out_of_range")
             level = [inner for value in level for inner in inside(value)]
         if level:
             self.fail("too_deep")
-        return data
+        return orjson.loads(orjson.dumps(data, default=float))  # what is stored is JSON, which has no decimals
 
 
 def inside(value: Any) -> Iterable[Any]:
@@ -234,3 +268,10 @@ def inside(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return [*value, *value.values()]
     return value if isinstance(value, list) else ()
+
+
+def sentence(found: Any) -> str:
+    """The first thing that is wrong with a field."""
+    while isinstance(found, (list, dict)):
+        found = next(iter(found.values() if isinstance(found, dict) else found))
+    return str(found)

@@ -5,18 +5,30 @@ from typing import Any
 
 import django_filters
 from django import forms
+from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from companies.models import id_from
+from companies.api import fields
 
 PAGING = {"limit", "cursor"}
 
 
-class IdFormField(forms.UUIDField):
+class FieldOfShape(forms.Field):
+    """Takes what a field of our shapes ``reads``, and refuses all else in its words."""
+
+    reads: serializers.Field
+
     def to_python(self, value: Any) -> Any:
-        if value not in self.empty_values and id_from(str(value)) is None:
-            raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
-        return super().to_python(value)
+        if value is None:
+            return None
+        try:
+            return self.reads.run_validation(value)
+        except ValidationError as error:
+            raise forms.ValidationError(fields.sentence(error.detail)) from None
+
+
+class IdFormField(FieldOfShape):
+    reads = fields.IdField(error_messages={"unknown_id": "Must be an id."})
 
 
 class IdFilter(django_filters.UUIDFilter):

@@ -15,6 +15,7 @@ from django.db import connection
 from django.utils.encoding import escape_uri_path
 from rest_framework.response import Response
 
+from companies.api.rendering import read
 from companies.errors import Conflict, Invalid
 from companies.models import IdempotencyRecord
 
@@ -57,7 +58,7 @@ def request_digest(request: Any) -> bytes:
     return hashlib.sha256(request.META["QUERY_STRING"].encode() + b"\n" + body).digest()
 
 
-def once(request: Any, *, credential: str, now: datetime, act: Callable[[], Response]) -> Response:
+def once(request: Any, *, credential: str, now: datetime, most_bytes: int, act: Callable[[], Response]) -> Response:
     """Runs the act, or answers what it answered before. Call inside the act's transaction.
 
     The advisory lock makes a second request with the same key refuse at once instead of waiting; it ends with the
@@ -67,6 +68,7 @@ def once(request: Any, *, credential: str, now: datetime, act: Callable[[], Resp
     if not KEY.fullmatch(key):
         raise KeyMalformed
     http = request._request
+    http._body = read(http, limit=most_bytes)  # noqa: SLF001 - its own way to keep it knows one limit for all
     digest = request_digest(http)
     identity = {"credential": credential, "method": request.method, "path": escape_uri_path(request.path), "key": key}
     lock = int.from_bytes(hashlib.sha256(repr(identity).encode()).digest()[:8], signed=True)

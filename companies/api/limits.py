@@ -6,15 +6,16 @@ from typing import Any
 from django.core.exceptions import FieldDoesNotExist
 from django.db import connection
 
+from companies import emails
+
 LONGEST_LINE = 8190  # of a request's first line and of a header: config/gunicorn.py
 LONGEST_BODY = 1024 * 1024  # of all but imports and uploads: MAX_BODY_BYTES
 LONGEST_TIME = 48  # 2026-01-31T12:00:00.123456+05:30:15.123456 and a few digits more
-LONGEST_EMAIL = 254  # RFC 5321
 LONGEST_POINTER, LONGEST_DETAIL, MOST_ERRORS = 2000, 2000, 1000  # of a refusal
 LONGEST_CODE, LONGEST_REQUEST_ID = 64, 64
 LONGEST_IGNORED = 2000  # the names in Ignored-Fields
 INT32, INT64 = 2**31 - 1, 2**63 - 1
-LONGEST = {"uuid": 36, "date": 10, "date-time": LONGEST_TIME, "email": LONGEST_EMAIL}  # by format
+LONGEST = {"uuid": 36, "date": 10, "date-time": LONGEST_TIME, "email": emails.LONGEST}  # by format
 
 
 def add_limits(part: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is known of a request before anything looks at it: whose address it came from, and its name."""
+"""Around every request: whose address it came from, its name, and whether pages of another origin may ask for it."""
 
 import re
 from collections.abc import Callable
@@ -6,6 +6,8 @@ from ipaddress import ip_address
 from typing import Any
 
 from django.conf import settings
+from django.http import HttpResponse
+from django.utils.cache import patch_vary_headers
 
 from companies.models import new_id
 
@@ -35,6 +37,49 @@ def forwarded(header: str, *, proxies: int) -> str | None:
         return str(ip_address(hops[-proxies].strip()))
     except ValueError:
         return None
+
+
+API = "/companies"
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE",
+    "Access-Control-Allow-Headers": (
+        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id"
+    ),
+    "Access-Control-Max-Age": "7200",  # seconds; browsers cap it there
+}
+EXPOSED = (
+    "ETag, Idempotency-Replayed, Ignored-Fields, Link, Location, RateLimit-Limit, RateLimit-Remaining, "
+    "RateLimit-Reset, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Amount, X-Total-Count"
+)
+
+
+def cross_origin(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Lets pages of CORS_ORIGINS call the API with bearer tokens (https://fetch.spec.whatwg.org/#http-cors-protocol).
+
+    Never with cookies: credentials are not allowed, and what a session's cookie would answer is told no other origin.
+    """
+
+    def middleware(request: Any) -> Any:
+        if not settings.CORS_ORIGINS or not request.path.startswith(API):
+            return get_response(request)
+        origin = request.headers.get("Origin")
+        trusted = origin in settings.CORS_ORIGINS
+        if trusted and request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
+            response = HttpResponse(status=204, headers=PREFLIGHT)
+        else:
+            response = get_response(request)
+            trusted = trusted and ("Authorization" in request.headers or not has_session(request))
+        if trusted:
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Access-Control-Expose-Headers"] = EXPOSED
+        patch_vary_headers(response, ("Origin",))
+        return response
+
+    return middleware
+
+
+def has_session(request: Any) -> bool:
+    return settings.SESSION_COOKIE_NAME in request.COOKIES
 
 
 def request_id(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -15,12 +15,6 @@ def camel(name: str) -> str:
     return head + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
-@lru_cache(maxsize=4096)
-def snake(name: str) -> str:
-    """createdTime → created_time"""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
-
-
 def camel_keys(values: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The top-level keys renamed; what lies deeper is data and stays."""
     return None if values is None else {camel(key): value for key, value in values.items()}

@@ -49,14 +49,14 @@ def place(request: Any, order: Sequence[str]) -> str:
     return hashlib.blake2s(f"{request.path} {' '.join(order)}".encode(), digest_size=6).hexdigest()
 
 
-def bad_cursor() -> ValidationError:
-    return ValidationError({"cursor": [ErrorDetail("Not a cursor of this list.", code="invalid_cursor")]})
+def bad_cursor(parameter: str = "cursor") -> ValidationError:
+    return ValidationError({parameter: [ErrorDetail("Not a cursor of this list.", code="invalid_cursor")]})
 
 
-def next_link(request: Any, cursor: str) -> str:
+def next_link(request: Any, cursor: str, parameter: str = "cursor") -> str:
     """RFC 8288: the address of the next page, with the same filters."""
     query = request.GET.copy()
-    query["cursor"] = cursor
+    query[parameter] = cursor
     return f'<{settings.BASE_URL}{request.path}?{query.urlencode()}>; rel="next"'
 
 

@@ -17,6 +17,14 @@ class Shape(CamelFields, ReadInOneGo, serializers.Serializer):  # type: ignore[m
 
     default_error_messages = {"invalid": "Must be an object."}
     sparse: ClassVar[bool] = False  # whether an answer leaves out fields that have no value
+    filled: ClassVar[bool] = False  # whether an answer has a value in every field, also where null may be sent
+
+
+class MapOf(Shape):
+    """An answer whose keys are data and whose values have one shape, the ``child``, or are lists of it."""
+
+    child: ClassVar[type[Shape]]
+    most: ClassVar[int | None] = None  # in a list, where it is one
 
 
 class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: ignore[misc]

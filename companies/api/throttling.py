@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WINDOW = 60  # seconds
+WINDOW = 60  # seconds, where no other is asked for
 SLOTS = 65536  # a mebibyte; thousands of callers a minute find a free slot among eight
 SLOT = struct.Struct("<QII")  # credential's tag, window, count
 BYTES = SLOTS * SLOT.size
@@ -39,7 +39,7 @@ RESTING = {"until": 0.0}
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What is left of a credential's minute."""
+    """What is left of a credential's window."""
 
     limit: int
     used: int
@@ -110,36 +110,37 @@ def has_room(file: int) -> bool:
     return True
 
 
-@lru_cache(maxsize=1)
-def counters() -> Counters:
-    return Counters(settings.DATA_DIR / "rate-limits")
+@lru_cache(maxsize=4)
+def counters(seconds: int = WINDOW) -> Counters:
+    """Windows of another length have a file of their own: in one file each would take the other's slots for free."""
+    return Counters(settings.DATA_DIR / ("rate-limits" if seconds == WINDOW else f"rate-limits-{seconds}"))
 
 
-def spend(name: str, *, now: float, limit: int | None = None) -> Budget:
-    """Counts one request of a credential."""
+def spend(name: str, *, now: float, limit: int | None = None, seconds: int = WINDOW) -> Budget:
+    """Counts one request of a credential, in windows of so many seconds."""
     limit = settings.RATE_LIMIT if limit is None else limit
-    window = int(now // WINDOW)
-    used = counted_together(name, window)
+    window = int(now // seconds)
+    used = counted_together(name, window, seconds)
     if used is None:
-        used = counters().add(name, window)
-    return Budget(limit=limit, used=used, resets_in=WINDOW - int(now % WINDOW))
+        used = counters(seconds).add(name, window)
+    return Budget(limit=limit, used=used, resets_in=seconds - int(now % seconds))
 
 
-def counted_together(name: str, window: int) -> int | None:
+def counted_together(name: str, window: int, seconds: int) -> int | None:
     """Counts one more for all machines and returns their count; None where they share none, or it cannot be had."""
     if not settings.CACHE_URL or time.monotonic() < RESTING["until"]:
         return None
     from redis import RedisError  # here: a machine on its own does without its ten mebibytes
 
-    key = f"rate:{name}:{window}"
+    key = f"rate:{name}:{window}"  # a name is always counted in windows of one length
     try:
         with shared(settings.CACHE_URL).pipeline() as both:
             both.incr(key)
-            both.expire(key, 2 * WINDOW)
+            both.expire(key, 2 * seconds)
             return int(both.execute()[0])
     except (RedisError, OSError, ValueError, TypeError) as error:  # the last two: whoever answers is no Redis
         RESTING["until"] = time.monotonic() + REST
-        if counters().add("failures of the shared counters", window) == 1:
+        if counters(seconds).add("failures of the shared counters", window) == 1:
             # Only the error's kind: a server may quote the password it was given.
             log.warning("CACHE_URL: no shared rate limits (%s); each machine counts by itself.", type(error).__name__)
         return None

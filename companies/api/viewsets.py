@@ -3,49 +3,52 @@
 A view names the permission of each of its actions in ``permission_for``; one that does not cannot be routed.
 """
 
-import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from django.core.exceptions import ImproperlyConfigured
+import orjson
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured, RequestDataTooBig
 from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
-from django.utils.cache import patch_vary_headers
-from rest_framework.exceptions import MethodNotAllowed, NotAcceptable, NotAuthenticated, Throttled
+from rest_framework.exceptions import (
+    MethodNotAllowed,
+    NotAcceptable,
+    NotAuthenticated,
+    ParseError,
+    Throttled,
+    UnsupportedMediaType,
+    ValidationError,
+)
 from rest_framework.request import Empty, Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from companies.access import Access, Credential
 from companies.api import idempotency, replica, throttling
-from companies.api.errors import problem
 from companies.api.filters import refuse_repeated, refuse_unknown
-from companies.api.limits import LONGEST_IGNORED
 from companies.api.pagination import keyset
 from companies.api.rendering import accepts, refuse_unreadable
 from companies.api.serializers import Nothing
-from companies.authentication import challenge
-from companies.errors import Denied, Missing, Refusal
-from companies.models import Company, Stamp, id_from
+from companies.api.unknown import listed, unknown_fields
+from companies.callers.access import Access, Credential
+from companies.callers.authentication import challenge
+from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupported
+from companies.founding import CompanyExpired
+from companies.models import Company, CompanyOwned, Stamp, id_from
 from companies.permissions import Permission
+from companies.versions import ANY, Expected, Stale, short_digest, version_of
 
 log = logging.getLogger("api")
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+ABOUT_THE_BODY = (ParseError, UnsupportedMediaType, ValidationError, RequestDataTooBig, Invalid, TooLarge, Unsupported)
+TOLD_BLINDLY = {"success", "importId", "runId", "errors", "dryRun"}
 ANY_MEMBER = None  # an action that needs no permission of everyone: it looks at its caller itself
-
-
-class Stale(Exception):
-    """The resource changed since the caller read it; carries the current ETag, None where it is gone or not yet."""
-
-    def __init__(self, etag: str | None):
-        self.etag = etag
-        super().__init__(etag)
 
 
 class PermissionMissing(Denied):
@@ -72,15 +75,17 @@ class ApiViewSet(ViewSet):
     schema_tags: ClassVar[Sequence[str]] = ()
     # Action → the refusals that are its own, as the document tells them; by code where they are raised in other apps.
     refuses: ClassVar[Mapping[str, Sequence[type[Refusal] | str]]] = {}
+    shape: ClassVar[Any] = None  # of the resource, as it is sent and answered where an action says nothing else
+    uploads: ClassVar[frozenset[str]] = frozenset()  # actions to which files are sent, or imports
     caller: Credential
     now: datetime
 
     # ------------------------------------------------------------------ one request
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """The framework's dispatch, with the act in a transaction and our headers on every answer."""
+        """The framework's dispatch, which has no hook around the handler: there the act is in its transaction."""
         self.args, self.kwargs = args, kwargs
-        self.headers: dict[str, str] = {}
+        self.headers = {"Vary": "Authorization, Cookie"}
         self.told: dict[str, str] = {}  # headers about what was done: kept with the answer for a retry
         self.now = timezone.now()
         self.request = drf_request = self.initialize_request(request, *args, **kwargs)
@@ -125,20 +130,21 @@ class ApiViewSet(ViewSet):
         """Checks the action's permission; any caller may call endpoints outside companies."""
 
     def act(self, request: Request, handler: Callable[..., Response]) -> Response:
-        """Runs the handler: reads as they are, writes in one transaction, retried ones once."""
+        """Runs the handler: reads as they are, writes in one transaction with what a retry is told, once."""
         retried = "HTTP_IDEMPOTENCY_KEY" in request.META and request.method not in SAFE
         if not self.writes and not retried:
             ask = partial(self.handled, request, handler)
             return replica.answered(ask) if self.only_reads else ask()
         with transaction.atomic():
             if not retried:
-                return self.write(request, handler)
+                return self.handled(request, handler)
             return idempotency.once(
-                request, credential=self.caller.key, now=self.now, act=lambda: self.write(request, handler)
+                request,
+                credential=self.caller.key,
+                now=self.now,
+                most_bytes=self.most_bytes,
+                act=lambda: self.handled(request, handler),
             )
-
-    def write(self, request: Request, handler: Callable[..., Response]) -> Response:
-        return self.handled(request, handler)
 
     def handled(self, request: Request, handler: Callable[..., Response]) -> Response:
         response = handler(request, **self.kwargs)
@@ -152,6 +158,11 @@ class ApiViewSet(ViewSet):
     def writes(self) -> bool:
         return self.request.method not in SAFE
 
+    @property
+    def most_bytes(self) -> int:
+        """How large the body may be."""
+        return settings.MAX_UPLOAD_MB * 1024 * 1024 if self.action in self.uploads else settings.MAX_BODY_BYTES
+
     def count(self, name: str) -> None:
         """Spends one request of the budget. Raises Throttled where none is left."""
         budget = throttling.spend(name, now=self.now.timestamp())
@@ -162,16 +173,7 @@ class ApiViewSet(ViewSet):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         if request.method in SAFE and response.status_code == 200 and self.is_known(response.headers.get("ETag")):
             response = Response(None, status=304, headers={"ETag": response.headers["ETag"]})
-        if not getattr(request, "accepted_renderer", None):
-            renderer = self.get_renderers()[0]
-            request.accepted_renderer, request.accepted_media_type = renderer, renderer.media_type
-        if isinstance(response, Response):
-            response.accepted_renderer = request.accepted_renderer
-            response.accepted_media_type = request.accepted_media_type or ""
-            response.renderer_context = {}  # type: ignore[attr-defined]
-        for name, value in self.headers.items():
-            response.headers.setdefault(name, value)
-        patch_vary_headers(response, ("Authorization", "Cookie"))
+        response = super().finalize_response(request, response, *args, **kwargs)
         response.headers.setdefault("Cache-Control", "private, no-cache")
         if hasattr(self, "caller"):
             self.note_use()
@@ -185,8 +187,8 @@ class ApiViewSet(ViewSet):
             log.warning("the last use of %s was not noted (%s)", self.caller.key, type(error).__name__)
 
     def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, Stale):
-            return self.stale(exc)
+        if isinstance(exc, Stale) and exc.row is not None:
+            self.headers["ETag"] = etag_of(exc.row)
         if isinstance(exc, NotAuthenticated) or getattr(exc, "status_code", None) == 401:
             exc.auth_header = self.get_authenticate_header(self.request)  # type: ignore[attr-defined]
         if isinstance(exc, PermissionMissing) and self.caller.kind == "oauth":
@@ -206,6 +208,7 @@ class ApiViewSet(ViewSet):
             user_id=self.caller.user_id,
             credential=self.caller.key,
             request_id=getattr(self.request, "request_id", ""),
+            expected=self.expected,
         )
 
     def parsed(
@@ -218,68 +221,72 @@ class ApiViewSet(ViewSet):
         body = self.request.data if data is None else data
         serializer = serializer_class(data=body, partial=partial, context={"view": self, **context})
         serializer.is_valid(raise_exception=True)
-        if isinstance(body, Mapping):
-            self.ignored(set(body) - set(serializer.fields) - set(shown().fields if shown else ()))
+        also = shown().fields if shown else ()
+        self.ignored(path for path in unknown_fields(serializer, body) if path not in also)
         return serializer.validated_data
 
-    def ignored(self, names: set[str]) -> None:
-        """Names unknown request fields in the answer; one that is no printable token is shown quoted."""
-        if names:
-            shown = sorted(name if name.isascii() and name.isprintable() else repr(name) for name in names)
-            self.told["Ignored-Fields"] = (
-                ", ".join(shown).encode("ascii", "backslashreplace").decode()[:LONGEST_IGNORED]
-            )
+    def ignored(self, names: Iterable[str]) -> None:
+        """Names unknown request fields in the answer."""
+        if text := listed(names):
+            self.told["Ignored-Fields"] = text
 
     def only_parameters(self, *known: str) -> None:
         """Refuses query parameters that the operation does not have."""
         refuse_unknown(set(self.request.query_params) - set(known))
         refuse_repeated(self.request.query_params)
 
-    def page(self, rows: Any, serializer_class: Any, *, order: Sequence[str], **context: Any) -> Response:
+    def all(self, rows: Any) -> Response:
+        """All the rows, in the view's shape."""
+        return Response(self.shape(rows, many=True).data)
+
+    def page(self, rows: Any, serializer_class: Any = None, *, order: Sequence[str]) -> Response:
         """One keyset page of the rows, with a Link to the next."""
         found, headers = keyset(self.request, rows, order=order)
-        return Response(serializer_class(found, many=True, context={"view": self, **context}).data, headers=headers)
+        shape = serializer_class or self.shape
+        return Response(shape(found, many=True, context={"view": self}).data, headers=headers)
 
     def one(
-        self, row: Any, serializer_class: Any, *, status: int = 200, location: str | None = None, **context: Any
+        self, row: Any, serializer_class: Any = None, *, status: int = 200, location: str | None = None
     ) -> Response:
         """A single resource with its ETag."""
         headers = {"ETag": etag_of(row)}
         if location:
             headers["Location"] = location
-        data = serializer_class(row, context={"view": self, **context}).data
-        return Response(data, status=status, headers=headers)
+        shape = serializer_class or self.shape
+        return Response(shape(row, context={"view": self}).data, status=status, headers=headers)
+
+    def created(self, row: Any) -> Response:
+        """A new resource, at an address below the one that was called."""
+        return self.one(row, status=201, location=f"{self.request.path_info}/{row.id}")
 
     def is_known(self, etag: str | None) -> bool:
         """Whether If-None-Match names the version that would be answered."""
         given = self.request.META.get("HTTP_IF_NONE_MATCH", "")
         return etag is not None and (given.strip() == "*" or etag in entity_tags(given))
 
-    def unless_stale(self, row: Any) -> None:
-        """Raises Stale where If-Match names another version, or any where there is none. Call with the row locked."""
+    @property
+    def expected(self) -> Expected:
+        """The versions that If-Match names. What an answer shows beside the row's own data stands in nobody's way."""
         given = self.request.META.get("HTTP_IF_MATCH")
         if given is None:
-            return  # an empty one is not left out: it fits nothing
-        if row is None:
-            raise Stale(None)
-        current = etag_of(row)
-        if given.strip() != "*" and stored_part(current) not in map(stored_part, entity_tags(given)):
-            raise Stale(current)
+            return None  # an empty one is not left out: it fits nothing
+        return frozenset(ANY if tag == "W/*" else tag[3:].rstrip('"').partition(".")[0] for tag in entity_tags(given))
 
-    def stale(self, error: Stale) -> Response:
-        body = problem(
-            self.request, status=412, code="precondition_failed", detail="The resource has changed since you read it."
-        )
-        headers = {"ETag": error.etag} if error.etag else {}
-        return Response(body, status=412, headers=headers, content_type="application/problem+json")
+
+def granted(*, reads: Permission, writes: Permission) -> dict[str, Permission]:
+    """What a resource's usual actions need."""
+    return {"list": reads, "retrieve": reads, "create": writes, "update": writes, "destroy": writes}
 
 
 class CompanyViewSet(ApiViewSet):
     """Endpoints below /companies/{companyId}: the company is found and the permission checked before the view runs."""
 
     permission_for: ClassVar[Mapping[str, Permission | None]] = {}
+    resource: ClassVar[type[CompanyOwned] | None] = None  # what the first id behind the company's names
+    minds_expiry: ClassVar[frozenset[str]] = frozenset()  # actions that refuse by themselves what an expired one cannot
     access: Access
     company: Company
+    blind = False  # the caller may make this change and not see what it is made to
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
@@ -297,8 +304,13 @@ class CompanyViewSet(ApiViewSet):
 
     def permit(self) -> None:
         needed = self.permission_for[self.action]
-        if needed is not ANY_MEMBER:
-            self.require(needed)
+        if needed is ANY_MEMBER:
+            return
+        self.require(needed)
+        self.blind = needed.seeing not in self.access.permissions
+        exempt = needed is Permission.COMPANY_MANAGE or self.action in self.minds_expiry
+        if self.company.read_only and self.writes and not exempt:
+            raise CompanyExpired
 
     def require(self, permission: Permission) -> None:
         """Raises PermissionMissing where the caller lacks it."""
@@ -311,24 +323,47 @@ class CompanyViewSet(ApiViewSet):
         needed = self.permission_for[self.action]
         return super().writes and (needed is ANY_MEMBER or not needed.reads)
 
-    def write(self, request: Request, handler: Callable[..., Response]) -> Response:
-        response = super().write(request, handler)
-        if self.changes_company(response):
-            Company.objects.touch(self.company.id, self.now)  # last, so that its lock is held for the shortest time
-        return response
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.blind:
+            for headers in (response.headers, self.headers):
+                headers.pop("ETag", None)
+            if response.status_code < 300:
+                response.data = withheld(response.data)
+        return super().finalize_response(request, response, *args, **kwargs)
 
-    def changes_company(self, response: Response) -> bool:
-        """Whether the company's data changed: each change has left its row in the audit log."""
-        return response.status_code < 300 and self.company.id in self.stamp.changed
+    def handle_exception(self, exc: Exception) -> Response:
+        """What is wrong with a body is told about a resource that is there: 404 comes before 400."""
+        if isinstance(exc, ABOUT_THE_BODY) and not self.resource_is_there():
+            exc = Missing()
+        return super().handle_exception(exc)
 
-    def found(self, rows: Any, row_id: str, *, locked: bool = False) -> Any:
+    def resource_is_there(self) -> bool:
+        ids = [value for name, value in self.kwargs.items() if name != "company_id"]
+        if self.resource is None or not ids:
+            return True
+        rows = self.resource._base_manager.filter(company_id=self.company.id)
+        wanted = id_from(ids[0])
+        return wanted is not None and rows.filter(id=wanted).exists()
+
+    def found(self, rows: Any, row_id: str) -> Any:
         """A row of this company by the id in the path. Raises Missing for unknown and malformed ids alike."""
-        rows = rows.select_for_update(of=("self",)) if locked else rows
         wanted = id_from(row_id)
         row = rows.filter(company_id=self.company.id, id=wanted).first() if wanted else None
         if row is None:
             raise Missing
         return row
+
+
+def withheld(answered: Any) -> dict[str, Any]:
+    """A change as it is told to somebody who may not see the resource: that it was made, or the id of what it is about.
+
+    What is wrong with the request's own rows is told too, as a refusal would; counts are null.
+    """
+    body = orjson.loads(answered) if isinstance(answered, bytes) else answered  # a retry's answer comes as it was kept
+    if "success" in body or "dryRun" in body:
+        return {name: value if name in TOLD_BLINDLY else None for name, value in body.items()}
+    resource = body if "id" in body else next(iter(body.values()))
+    return {"id": resource["id"]}
 
 
 def body_was_read(request: Request) -> bool:
@@ -339,18 +374,8 @@ def body_was_read(request: Request) -> bool:
 
 def etag_of(row: Model) -> str:
     """A weak tag that changes with every change of the row; behind a dot, with what is shown beside its own data."""
-    version = f"{row.pk}:{row.last_updated_time.timestamp():.6f}"  # type: ignore[attr-defined]
     beside = getattr(row, "shown_beside", None)
-    return f'W/"{short_digest(version)}.{short_digest(beside)}"' if beside else f'W/"{short_digest(version)}"'
-
-
-def short_digest(text: str) -> str:
-    return hashlib.blake2s(text.encode(), digest_size=12).hexdigest()
-
-
-def stored_part(tag: str) -> str:
-    """The part of a tag that If-Match compares: what was computed meanwhile stands in nobody's way."""
-    return tag.rstrip('"').partition(".")[0]
+    return f'W/"{version_of(row)}.{short_digest(beside)}"' if beside else f'W/"{version_of(row)}"'
 
 
 def entity_tags(header: str) -> set[str]:

@@ -1,7 +1,7 @@
 """Companies, the people in them and their credentials."""
 
 from companies.models.api_keys import ApiKey
-from companies.models.audit import LONGEST_ENTITY_ID, AuditEntry, record_change, snapshot
+from companies.models.audit import LONGEST_ENTITY_ID, AuditEntry, snapshot
 from companies.models.companies import (
     STATUS_MOVES,
     Company,
@@ -11,7 +11,7 @@ from companies.models.companies import (
     ValuationLens,
 )
 from companies.models.idempotency import IdempotencyRecord
-from companies.models.memberships import Membership
+from companies.models.memberships import AlreadyMember, Membership
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import (
     CompanyForeignKey,
@@ -29,6 +29,7 @@ __all__ = [
     "LONGEST_ACTOR",
     "LONGEST_ENTITY_ID",
     "STATUS_MOVES",
+    "AlreadyMember",
     "ApiKey",
     "AuditEntry",
     "Audited",
@@ -49,6 +50,5 @@ __all__ = [
     "ValuationLens",
     "id_from",
     "new_id",
-    "record_change",
     "snapshot",
 ]

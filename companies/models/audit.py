@@ -79,11 +79,13 @@ class AuditEntry(CompanyOwned):
     entity_id = models.CharField(max_length=LONGEST_ENTITY_ID, blank=True)
     before = models.JSONField(null=True, encoder=DjangoJSONEncoder)
     after = models.JSONField(null=True, encoder=DjangoJSONEncoder)
+    number = models.BigIntegerField(db_default=0, editable=False)  # a trigger counts, in the order of commits
 
     objects = AuditEntryQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "audit entries"
+        constraints = [models.UniqueConstraint(fields=["company", "number"], name="audit_entry_numbered_once")]
         indexes = [
             models.Index(fields=["company", "time", "id"], name="audit_entry_by_time"),
             models.Index(fields=["company", "entity_type", "entity_id"], name="audit_entry_by_entity"),
@@ -101,29 +103,3 @@ def snapshot(row: models.Model) -> dict[str, Any]:
     return {
         field.attname: field.value_from_object(row) for field in row._meta.concrete_fields if field.name not in SECRETS
     }
-
-
-def record_change(
-    stamp: Stamp,
-    row: Any,
-    action: str,
-    *,
-    before: dict[str, Any] | None = None,
-    after: dict[str, Any] | None = None,
-) -> None:
-    """Logs one change of one row; ``action`` begins with the entity's type, as in ``account.updated``.
-
-    Of a row that was and is, only what differs is kept.
-    """
-    if before is not None and after is not None:
-        names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-        before, after = ({name: state.get(name) for name in names} for state in (before, after))
-    AuditEntry.objects.record(
-        stamp,
-        company_id=row.company_id,
-        action=action,
-        entity_type=action.partition(".")[0],
-        entity_id=row.id,
-        before=before,
-        after=after,
-    )

@@ -1,7 +1,6 @@
 """The company: whose books these are."""
 
 from datetime import datetime
-from typing import Self
 from uuid import UUID
 
 from django.db import models
@@ -68,6 +67,9 @@ STATUS_MOVES: dict[str, frozenset[str]] = {
 }
 
 
+READ_ONLY = {SystemStatus.EXPIRED, SystemStatus.CANCELLED}  # all stays to be seen; nothing is written
+
+
 class ValuationCategory(models.TextChoices):
     TRADITIONAL = "traditional"
     AI_ENHANCED = "aiEnhanced"
@@ -85,10 +87,6 @@ class CompanyQuerySet(models.QuerySet["Company"]):
         second = now.replace(microsecond=0)
         self.filter(id=company_id, last_overall_updated_time__lt=second).update(last_overall_updated_time=now)
 
-    def of_member(self, user_id: UUID) -> Self:
-        """Companies a user belongs to, by name."""
-        return self.filter(memberships__user_id=user_id).order_by("name", "id")
-
 
 class Company(Audited):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -101,6 +99,7 @@ class Company(Audited):
     pl_show_planning_percentage_for_past_months = models.BooleanField(default=False)
     pl_show_all_categories = models.BooleanField(default=False)
     pl_recognize_revenue_on_invoice = models.BooleanField(default=False)
+    auto_categorize = models.BooleanField(default=False)  # by its own history, where that is certain
     data_start_date = models.DateField(null=True)
     valuation_category = models.CharField(max_length=20, choices=ValuationCategory, null=True)  # noqa: DJ001
     valuation_lens = models.CharField(max_length=20, choices=ValuationLens, null=True)  # noqa: DJ001
@@ -133,6 +132,15 @@ class Company(Audited):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def company_id(self) -> UUID:
+        """In whose log its changes stand."""
+        return self.id
+
+    @property
+    def read_only(self) -> bool:
+        return self.system_status in READ_ONLY
 
     @property
     def shown_beside(self) -> str:

@@ -7,12 +7,14 @@ schema can be distributed by company. Django's own state keeps ``id`` as the pri
 
 import uuid
 from collections.abc import Iterable
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import uuid_utils.compat
 from django.db import models
 from django.db.migrations.operations.base import Operation
 from django.db.models.lookups import Exact
+
+from companies.errors import Conflict
 
 M = TypeVar("M", bound="CompanyOwned")
 
@@ -80,6 +82,7 @@ class CompanyOwned(models.Model):
     company = models.ForeignKey(
         "companies.Company", models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
     )
+    in_use: ClassVar[type[Conflict]] = Conflict  # why a row that others refer to is not deleted
 
     class Meta:
         abstract = True

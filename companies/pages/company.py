@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -12,10 +11,8 @@ from django.views.decorators.http import require_http_methods
 
 from companies import founding, logos
 from companies.models import Company, Currency, ValuationCategory, ValuationLens
-from companies.pages.repeated import SentBefore, only_once
 from companies.pages.typed import Typed, typed
-from companies.pages.unchanged import seen, unless_changed
-from companies.pages.visits import Visit, company_page, page_stamp, person, signed_in
+from companies.pages.visits import Visit, company_page, page_stamp, person, sending, signed_in
 from companies.permissions import Permission
 from companies.serializers import CompanyShape, NewCompany
 
@@ -39,13 +36,8 @@ def new(request: HttpRequest) -> HttpResponse:
         form = typed(NewCompany, request.POST, texts=("name", "baseCurrency", "domain"))
         if form.valid:
             stamp = page_stamp(request)
-            try:
-                with transaction.atomic():
-                    only_once(request, now=stamp.time)
-                    company, _ = founding.found_company(**form.data, owner=person(request), stamp=stamp)
-            except SentBefore as refusal:
-                form.refuse(refusal)
-            else:
+            with sending(request, form):
+                company, _ = founding.found_company(**form.data, owner=person(request), stamp=stamp)
                 messages.success(request, f"{company.name} is ready. Its trial lasts until {day_after_trial(company)}.")
                 return redirect("company", company_id=company.id)
     context = {"form": form, "currencies": Currency.values}
@@ -67,16 +59,11 @@ def edit(visit: Visit) -> HttpResponse:
         CompanyShape, visit.request.POST, texts=(*TEXTS, *(MANAGED if manages else ())), flags=FLAGS, partial=True
     )
     if form.valid:
-        with visit.change() as change:
-            company = Company.objects.select_for_update().get(id=visit.company.id)
-            unless_changed(company, visit.request.POST)
+        with visit.sending(form):
             founding.change_company(
-                company=company, stamp=visit.stamp, permissions=visit.access.permissions, values=form.data
+                company=visit.company, stamp=visit.stamp, permissions=visit.access.permissions, values=form.data
             )
-        if change.refusal is None:
-            messages.success(visit.request, "The company was saved.")
-            return redirect("company-settings", company_id=visit.company.id)
-        form.refuse(change.refusal)
+            return visit.done("The company was saved.", "company-settings")
     return shown(visit, form)
 
 
@@ -86,7 +73,7 @@ def shown(visit: Visit, form: Typed) -> HttpResponse:
         status=400 if form.errors else 200,
         section="company",
         form=form,
-        seen=seen(visit.company),
+        seen=visit.seen(visit.company),
         currencies=Currency.values,
         categories=CATEGORIES,
         lenses=LENSES,
@@ -95,19 +82,15 @@ def shown(visit: Visit, form: Typed) -> HttpResponse:
     )
 
 
-@company_page(writes=Permission.COMPANY_WRITE)
+@company_page(writes=Permission.COMPANY_WRITE, uploads=True)
 def logo(visit: Visit) -> HttpResponse:
     """Another logo, or none of the company's own."""
     upload: Any = visit.request.FILES.get("logo")
     if upload is None and "remove" not in visit.request.POST:
         messages.error(visit.request, "Choose a PNG image first.")
         return redirect("company-settings", company_id=visit.company.id)
-    with visit.change() as change:
+    with visit.sending():
         png = None if "remove" in visit.request.POST else logos.uploaded_png(upload)
-        company = Company.objects.select_for_update().get(id=visit.company.id)
-        logos.replace_logo(company=company, stamp=visit.stamp, png=png)
-    if change.refusal:
-        messages.error(visit.request, change.refusal.detail)
-    else:
-        messages.success(visit.request, "The logo was removed." if png is None else "The logo was replaced.")
-    return redirect("company-settings", company_id=visit.company.id)
+        logos.replace_logo(company=visit.company, stamp=visit.stamp, png=png)
+        return visit.done("The logo was removed." if png is None else "The logo was replaced.", "company-settings")
+    return visit.to("company-settings")

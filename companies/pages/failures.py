@@ -1,10 +1,12 @@
 """The pages of what went wrong: for people; programs get the usual body."""
 
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from companies.api import errors
+from companies.pages.visits import ReadOnly
 
 PAGES = ("/app", "/admin", "/auth/oauth2/authorize")
 
@@ -35,7 +37,26 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
     if not request.path.startswith(PAGES):
         return errors.permission_denied(request, exception)
     text = "Your role in this company does not allow this. An owner can change that."
+    if isinstance(exception, ReadOnly):
+        text = "The company is read-only: its trial or its subscription has ended. Nothing was changed."
     return render(request, "companies/error.html", {"title": "Not allowed", "text": text}, status=403)
+
+
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """A form that is no form, or has more fields or text than any of ours."""
+    answer = errors.bad_request(request, exception)
+    if not request.path.startswith(PAGES):
+        return answer
+    large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent)
+    text = "The form has more fields, or more text, than we take at once." if large else "The form could not be read."
+    return not_taken(request, status=413 if large else 400, text=f"{text} Nothing was stored.")
+
+
+def not_taken(request: HttpRequest, *, status: int, text: str) -> HttpResponse:
+    """What was sent was not looked at: nor is who sent it."""
+    title = "Too large" if status == 413 else "Not readable"
+    page = render_to_string("companies/error.html", {"title": title, "text": text})
+    return HttpResponse(page, status=status)
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.views.decorators.http import require_safe
 
-from companies.authentication import SessionCredential
+from companies.callers.authentication import SessionCredential
 from companies.pages.visits import person, signed_in
 
 

@@ -1,22 +1,24 @@
 """A company's API keys: made, shown once, rolled, revoked."""
 
+from datetime import timedelta
 from typing import Any
 
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from companies import api_keys, sessions
-from companies.access import Access
-from companies.forms import KeyForm, RollForm, permission_summary
+from companies.callers import api_keys, sessions
+from companies.callers.access import Access
 from companies.models import ApiKey, User
+from companies.pages import key_form
+from companies.pages.typed import Typed
 from companies.pages.visits import Visit, reached, signed_in, to_sign_in
-from companies.permissions import Permission, Role
+from companies.permissions import Permission, in_words, known
 
 UNUSED_DAYS = 90  # after which a key is marked as unused
+OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 1 day", "168": "In 7 days"}
 
 
 def key_manager(request: HttpRequest, company_id: str) -> Visit:
@@ -42,7 +44,7 @@ def shown_keys(rows: list[ApiKey], *, now: Any) -> list[dict[str, Any]]:
     return [
         {
             "key": row,
-            "summary": permission_summary(row.permissions),
+            "summary": in_words(row.permissions),
             "maker": makers.get(row.created_user_id or "", "the command line"),
             "status": status_of(row, now=now),
             "live": status_of(row, now=now) not in ("revoked", "expired"),
@@ -72,30 +74,34 @@ def new_key(request: HttpRequest, company_id: str) -> HttpResponse:
     access, now = visit.access, visit.now
     if not sessions.signed_in_recently(request, now=now):
         return to_sign_in(request.path, again=True)
-    bound = request.POST if request.method == "POST" else None
-    form = KeyForm(bound, holder=access.permissions, role=access.role, now=now)
-    if request.method == "POST" and form.is_valid():
-        with visit.change() as change:
+    form = key_form.read(request.POST, held=access.permissions, now=now) if visit.sent else key_form.blank()
+    if visit.sent and form.valid:
+        with visit.sending(form):
             minted = api_keys.mint(
                 company=access.company,
                 stamp=visit.stamp,
-                name=form.cleaned_data["name"],
-                permissions=form.permissions(),
+                name=form.data["name"],
+                permissions=known(form.data["permissions"]),
                 creator=access,
-                expires_time=form.expires_time(),
+                expires_time=form.data["expires_time"],
             )
-        if change.refusal is None:
             return show_once(request, access, minted)
-        form.add_error(None, change.refusal.detail)
-    context = {"access": access, "company": access.company, "form": form, "section": "api-keys"}
-    context["is_owner"] = access.role == Role.OWNER
-    return render(request, "settings/new_key.html", context, status=400 if form.is_bound else 200)
+    return visit.show(
+        "settings/new_key.html",
+        status=400 if form.errors else 200,
+        section="api-keys",
+        form=form,
+        presets=key_form.PRESETS,
+        resources=key_form.resources(form.values, access.permissions),
+        admin_choices=key_form.admin_choices(access),
+        expiries=key_form.EXPIRIES,
+    )
 
 
 def show_once(request: HttpRequest, access: Access, minted: api_keys.Minted, **more: Any) -> HttpResponse:
     """The whole key, on a page that nobody keeps."""
     context = {"access": access, "company": access.company, "section": "api-keys", "minted": minted, **more}
-    context["summary"] = permission_summary(minted.key.permissions)
+    context["summary"] = in_words(minted.key.permissions)
     response = render(request, "settings/key_shown.html", context)
     response["Cache-Control"] = "no-store"
     return response
@@ -110,15 +116,24 @@ def roll_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse
     old = live_key(access, key_id, now=now)
     if not sessions.signed_in_recently(request, now=now):
         return to_sign_in(request.path, again=True)
-    form = RollForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        with visit.change() as change:
-            minted = api_keys.roll(key=old, stamp=visit.stamp, creator=access, overlap=form.overlap_time())
-        if change.refusal is None:
+    form = Typed(values={"overlap": request.POST.get("overlap", "24")})
+    hours = form.values["overlap"]
+    if hours not in OVERLAPS:
+        form.errors["overlap"] = "Choose when the old key ends."
+    elif visit.sent:
+        with visit.sending(form):
+            minted = api_keys.roll(
+                company=visit.company,
+                stamp=visit.stamp,
+                key_id=key_id,
+                creator=access,
+                overlap=timedelta(hours=int(hours)),
+            )
             return show_once(request, access, minted, old=old)
-        form.add_error(None, change.refusal.detail)
-    context = {"access": access, "company": access.company, "section": "api-keys", "key": old, "form": form}
-    return render(request, "settings/roll_key.html", context, status=400 if form.is_bound else 200)
+    status = 400 if form.errors else 200
+    return visit.show(
+        "settings/roll_key.html", status=status, section="api-keys", key=old, form=form, overlaps=OVERLAPS
+    )
 
 
 @require_POST
@@ -126,20 +141,11 @@ def roll_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse
 def revoke_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse:
     """The key's next request is refused."""
     visit = key_manager(request, company_id)
-    with visit.change() as change:
-        key = ApiKey.objects.of(visit.company.id).select_for_update().filter(id=key_id).first()
-        if key is None:
-            raise Http404
-        api_keys.revoke(key=key, stamp=visit.stamp)
-    if change.refusal:
-        messages.error(request, change.refusal.detail)
-    else:
-        messages.success(request, f"The key “{key.name}” was revoked.")
-    return redirect("api-keys", company_id=company_id)
+    with visit.sending():
+        key = api_keys.revoke(company=visit.company, stamp=visit.stamp, key_id=key_id)
+        return visit.done(f"The key “{key.name}” was revoked.", "api-keys")
+    return visit.to("api-keys")
 
 
 def live_key(access: Access, key_id: Any, *, now: Any) -> ApiKey:
-    key = ApiKey.objects.of(access.company.id).live(now).filter(id=key_id).first()
-    if key is None:
-        raise Http404
-    return key
+    return get_object_or_404(ApiKey.objects.of(access.company.id).live(now), id=key_id)

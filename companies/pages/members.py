@@ -7,7 +7,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 
 from companies import members
-from companies.models import Company, Membership
+from companies.models import Membership
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission, Role
@@ -29,12 +29,9 @@ def everyone(visit: Visit) -> HttpResponse:
         return shown(visit, Typed(values={"email": "", "role": Role.VIEWER.value}))
     form = typed(NewMember, visit.request.POST, texts=("email", "role"))
     if form.valid:
-        with visit.change() as change:
+        with visit.sending(form):
             members.add(company=visit.company, stamp=visit.stamp, by=visit.access, **form.data)
-        if change.refusal is None:
-            messages.success(visit.request, f"{form.data['email']} was added as {form.data['role']}.")
-            return redirect("members", company_id=visit.company.id)
-        form.refuse(change.refusal)
+            return visit.done(f"{form.data['email']} was added as {form.data['role']}.", "members")
     return shown(visit, form)
 
 
@@ -56,42 +53,19 @@ def change(visit: Visit, member_id: UUID) -> HttpResponse:
     form = typed(MemberInput, visit.request.POST, texts=("role",))
     if not form.valid:
         raise Http404
-    said = ""
-    with visit.change() as done:
-        row = member(visit, member_id)
-        own = row.permissions
-        kept = own if row.role == form.data["role"] else None
-        members.change(membership=row, stamp=visit.stamp, by=visit.access, role=form.data["role"], permissions=kept)
-        said = f"{row.user.email} is {form.data['role']} now{ALL if own != kept else ''}."
-    told(visit, done.refusal.detail if done.refusal else None, said)
-    return redirect("members", company_id=visit.company.id)
+    with visit.sending():
+        member, gave_up = members.change_role(
+            company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id, role=form.data["role"]
+        )
+        return visit.done(f"{member.shown_email} is {member.role} now{ALL if gave_up else ''}.", "members")
+    return visit.to("members")
 
 
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def remove(visit: Visit, member_id: UUID) -> HttpResponse:
     """Ends a membership; the keys that the member made live on."""
-    said = ""
-    with visit.change() as done:
-        row = member(visit, member_id)
-        members.remove(membership=row, stamp=visit.stamp, by=visit.access)
-        said = f"{row.user.email} no longer belongs to the company."
-    told(visit, done.refusal.detail if done.refusal else None, said)
-    gone = done.refusal is None and row.user_id == visit.stamp.user_id
-    return redirect("home") if gone else redirect("members", company_id=visit.company.id)
-
-
-def member(visit: Visit, member_id: UUID) -> Membership:
-    """The membership, locked behind its company, as for the API. Raises Http404."""
-    Company.objects.select_for_update(no_key=True).get(id=visit.company.id)
-    rows = Membership.objects.of(visit.company.id).select_related("user").select_for_update(of=("self",))
-    row = rows.filter(id=member_id).first()
-    if row is None:
-        raise Http404
-    return row
-
-
-def told(visit: Visit, refusal: str | None, done: str) -> None:
-    if refusal:
-        messages.error(visit.request, refusal)
-    else:
-        messages.success(visit.request, done)
+    with visit.sending():
+        member = members.remove(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
+        messages.success(visit.request, f"{member.shown_email} no longer belongs to the company.")
+        return redirect("home") if member.user_id == visit.stamp.user_id else visit.to("members")
+    return visit.to("members")

@@ -4,7 +4,6 @@ import hashlib
 from datetime import datetime
 from urllib.parse import urlencode
 
-from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 
 from companies.errors import Conflict
@@ -29,17 +28,12 @@ def only_once(request: HttpRequest, *, now: datetime) -> None:
         return
     sent = sorted((name, value) for name, value in request.POST.lists() if name != "csrfmiddlewaretoken")
     digest = hashlib.sha256(urlencode(sent, doseq=True).encode())
-    try:
-        with transaction.atomic():
-            IdempotencyRecord.objects.create(
-                credential=f"session:{request.user.pk}",
-                method="POST",
-                path=request.path,
-                key=digest.hexdigest(),
-                request_digest=digest.digest(),
-                status=302,
-                body=b"",
-                created_time=now,
-            )
-    except IntegrityError:
-        raise SentBefore from None
+    _, first = IdempotencyRecord.objects.get_or_create(
+        credential=f"session:{request.user.pk}",
+        method="POST",
+        path=request.path,
+        key=digest.hexdigest(),
+        defaults={"request_digest": digest.digest(), "status": 302, "body": b"", "created_time": now},
+    )
+    if not first:
+        raise SentBefore

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
 from django.contrib.auth.views import PasswordResetConfirmView
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -14,12 +15,16 @@ from django.utils.module_loading import import_string
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
-from companies import addresses, mailing, sessions
 from companies.api import throttling
-from companies.forms import NewPasswordForm, ResetForm, SignInForm
+from companies.callers import addresses, sessions
+from companies.follow_ups import follow_up
+from companies.forms import FirstPasswordForm, NewPasswordForm, SignInForm
 from companies.members import password_link
 from companies.models import User
-from companies.pages.visits import HOME, person, signed_in
+from companies.pages.typed import typed
+from companies.pages.visits import HOME, page_stamp, person, signed_in, stamp_of
+from companies.running import mailing
+from companies.serializers import NewMember
 
 RESETS_A_MINUTE = 10  # from one address
 
@@ -82,7 +87,10 @@ def password_change(request: HttpRequest) -> HttpResponse:
     """A new password; every other session of the user ends."""
     form = NewPasswordForm(request, person(request), request.POST or None)
     if request.method == "POST" and form.is_valid():
-        user = form.save()
+        with transaction.atomic():
+            user = form.save()
+            if form.cleaned_data["sign_out_apps"]:
+                follow_up("apps_signed_out", user=user, stamp=page_stamp(request))
         update_session_auth_hash(request, user)
         request.session["auth_time"] = timezone.now().timestamp()
         messages.success(request, "Your password was changed. Other sessions were signed out.")
@@ -95,16 +103,16 @@ def password_change(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def password_reset(request: HttpRequest) -> HttpResponse:
     """Mails a link to set a new password; the answer is the same whoever asks."""
-    form = ResetForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = typed(NewMember, request.POST, texts=("email",), partial=True) if request.method == "POST" else None
+    if form and form.valid:
         address = f"reset:{request.META.get('REMOTE_ADDR', '')}"
         budget = throttling.spend(address, now=timezone.now().timestamp(), limit=RESETS_A_MINUTE)
         if budget.exceeded:
             return locked_out(request)
-        mail_reset(form.user(), email=form.cleaned_data["email"])
+        user = User.objects.with_email(form.data["email"])
+        mail_reset(user if user and user.is_active else None, email=form.data["email"])
         return render(request, "companies/password_reset_sent.html")
-    status = 400 if form.is_bound else 200
-    return render(request, "companies/password_reset.html", {"form": form}, status=status)
+    return render(request, "companies/password_reset.html", {"form": form}, status=400 if form else 200)
 
 
 def mail_reset(user: User | None, *, email: str) -> None:
@@ -125,9 +133,13 @@ class SetPassword(PasswordResetConfirmView):
     """Behind the mailed link; the token moves from the address into the session, so that no Referer carries it."""
 
     template_name = "companies/password_set.html"
+    form_class = FirstPasswordForm
     success_url = reverse_lazy("sign-in")
 
+    @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
+        if form.cleaned_data["sign_out_apps"]:
+            follow_up("apps_signed_out", user=form.user, stamp=stamp_of(form.user, self.request))
         messages.success(self.request, "Your password is set. Sign in with it.")
         return response

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from companies.api.fields import sentence
 from companies.errors import FieldErrors, Refusal
 
 
@@ -14,6 +15,7 @@ class Typed:
     values: Mapping[str, Any]
     errors: dict[str, str] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)  # the beginning of a pointer → the field, where they differ
 
     @property
     def valid(self) -> bool:
@@ -21,10 +23,14 @@ class Typed:
 
     def refuse(self, refusal: Refusal) -> None:
         """Shows a refusal at its fields, or above the form where it is about none of them."""
-        if isinstance(refusal, FieldErrors):
-            self.errors |= {pointer.removeprefix("#/"): detail for pointer, _, detail in refusal.errors}
-        else:
-            self.errors[(refusal.pointer or "#/").removeprefix("#/")] = refusal.detail
+        told = refusal.errors if isinstance(refusal, FieldErrors) else [(refusal.pointer or "#/", "", refusal.detail)]
+        for pointer, _, detail in told:
+            self.errors.setdefault(self.field_at(pointer.removeprefix("#/")), detail)
+
+    def field_at(self, pointer: str) -> str:
+        """The field that the longest beginning of the pointer names; else the pointer itself."""
+        beginnings = (each for each in self.fields if f"{pointer}/".startswith(f"{each}/"))
+        return self.fields.get(max(beginnings, key=len, default=""), pointer)
 
     @property
     def general(self) -> str:
@@ -41,14 +47,30 @@ def typed(
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in texts}
     values |= {name: name in posted for name in flags}
     sent = {n: None if value == "" and reader.fields[n].allow_null else value for n, value in values.items()}
-    serializer = shape(data=sent, partial=partial)
+    return of_body(shape, sent, values=values, partial=partial)
+
+
+def of_body(
+    shape: Any,
+    body: Mapping[str, Any],
+    *,
+    values: Mapping[str, Any],
+    fields: Mapping[str, str] | None = None,
+    partial: bool = False,
+) -> Typed:
+    """A form whose words were put together to a body of the API, with its mistakes at the fields."""
+    serializer, form = shape(data=body, partial=partial), Typed(values=values, fields=fields or {})
     if serializer.is_valid():
-        return Typed(values=values, data=serializer.validated_data)
-    return Typed(values=values, errors={name: sentence(found) for name, found in serializer.errors.items()})
+        form.data = serializer.validated_data
+    else:
+        form.errors = {form.field_at(place): text for place, text in flat(serializer.errors)}
+    return form
 
 
-def sentence(found: Any) -> str:
-    """The first thing that is wrong with a field."""
-    while isinstance(found, (list, dict)):
-        found = next(iter(found.values() if isinstance(found, dict) else found))
-    return str(found)
+def flat(errors: Mapping[Any, Any], place: str = "") -> list[tuple[str, str]]:
+    """(place, sentence) of a shape's errors, however deep they lie."""
+    found = []
+    for name, inner in errors.items():
+        at = f"{place}/{name}".lstrip("/")
+        found += flat(inner, at) if isinstance(inner, dict) else [(at, sentence(inner))]
+    return found

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cached_property, wraps
-from typing import Any
+from functools import cached_property, partial, wraps
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,15 +18,17 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from rest_framework.exceptions import ValidationError
 
-from companies import addresses
-from companies.access import Access
-from companies.api.errors import SAME_MOMENT, lost_race
+from companies.api.errors import refusal_of
 from companies.api.pagination import keyset_rows
-from companies.authentication import SessionCredential
-from companies.errors import Conflict, Refusal
+from companies.callers import addresses
+from companies.callers.access import Access
+from companies.callers.authentication import SessionCredential
+from companies.errors import Missing, Refusal
 from companies.models import Company, Stamp, User
 from companies.pages.repeated import only_once
+from companies.pages.unchanged import ChangedMeanwhile
 from companies.permissions import Permission
+from companies.versions import Stale, version_of
 
 HOME = "/app/"
 A_PAGE = 50  # rows of a list
@@ -77,25 +80,62 @@ def reached(request: HttpRequest, company_id: str) -> Access:
 
 
 def page_stamp(request: HttpRequest, *, now: datetime | None = None) -> Stamp:
-    """Who changes something on a page, and when."""
-    user = person(request)
+    """Who changes something on a page, and when; a form that is sent twice changes it once."""
+    return stamp_of(person(request), request, now=now)
+
+
+def stamp_of(user: User, request: HttpRequest, *, now: datetime | None = None) -> Stamp:
+    """The same where the person is known by other means than a session."""
+    now = now or timezone.now()
     return Stamp(
-        time=now or timezone.now(),
+        time=now,
         actor=str(user.pk),
         user_id=user.pk,
         credential=f"session:{user.pk}",
         request_id=getattr(request, "request_id", ""),
+        expected=frozenset({request.POST["seen"]}) if "seen" in request.POST else None,  # of the form
+        claims=[partial(only_once, request, now=now)],
     )
 
 
+class Refusing(Protocol):
+    """A form that shows what an act refused."""
+
+    def refuse(self, refusal: Refusal, /) -> None: ...
+
+
+@contextmanager
+def sending(request: HttpRequest, form: Refusing | None = None) -> Iterator[None]:
+    """Around the act that a form asks for, and the page that follows it.
+
+    What the act refuses is told at its field where there is a form, else above the next page; below goes on:
+
+        with visit.sending(form):
+            account = accounts.open_account(…)
+            return visit.done(f"{account.name} was opened.", "account", account_id=account.id)
+        return account_form(visit, form)
+
+    Raises Http404 for a row that is gone.
+    """
+    try:
+        with transaction.atomic():
+            yield
+        return
+    except Missing:
+        raise Http404 from None
+    except ValidationError as error:
+        refusal: Refusal = refusal_of(error)
+    except Stale:
+        refusal = ChangedMeanwhile()
+    except Refusal as refused:
+        refusal = refused
+    if form is None:
+        messages.error(request, refusal.detail)
+    else:
+        form.refuse(refusal)
+
+
 # ---------------------------------------------------------------------------------------------- pages of a company
-
-
-@dataclass
-class Change:
-    """What became of a change that a page asked for: ``refusal`` says why nothing was done."""
-
-    refusal: Refusal | None = None
 
 
 @dataclass
@@ -105,6 +145,7 @@ class Visit:
     request: HttpRequest
     access: Access
     now: datetime
+    outdated = False  # the sender of a form was told that somebody changed what it is about
 
     @property
     def company(self) -> Company:
@@ -115,33 +156,40 @@ class Visit:
         return self.now.date()
 
     def may(self, permission: Permission) -> bool:
-        return permission in self.access.permissions
+        return permission in self.access.permissions and not (self.company.read_only and permission.writes)
 
     @cached_property
     def stamp(self) -> Stamp:
         return page_stamp(self.request, now=self.now)
 
-    @contextmanager
-    def change(self) -> Iterator[Change]:
-        """One transaction for all that the page changes. A refusal undoes the whole of it and is told, not raised.
+    @property
+    def sent(self) -> bool:
+        return self.request.method == "POST"
 
-        So is a race that was lost against another change.
-        """
-        change = Change()
-        try:
-            with transaction.atomic():
-                yield change
-                only_once(self.request, now=self.now)
-                if self.company.id in self.stamp.changed:
-                    Company.objects.touch(self.company.id, self.now)
-        except Refusal as refusal:
-            change.refusal = refusal
-        except OperationalError as error:
-            if not lost_race(error):
+    @contextmanager
+    def sending(self, form: Refusing | None = None) -> Iterator[None]:
+        """``sending`` for this visit."""
+        with sending(self.request, form):
+            try:
+                yield
+            except Stale:
+                self.outdated = True
                 raise
-            change.refusal = Conflict(SAME_MOMENT)
-        if change.refusal:
-            self.stamp.changed.clear()  # nothing was: what follows on this page marks nothing as updated
+
+    def seen(self, row: Any) -> str:
+        """What the form about the row sends back as ``seen``: the version that it was made of. One that comes back with
+        mistakes was made of the same still, until its sender is told that there is another."""
+        made_of = self.request.POST.get("seen")
+        return version_of(row) if made_of is None or self.outdated else made_of
+
+    def done(self, said: str, page: str, **names: Any) -> HttpResponse:
+        """Says what was done, on another page of the company."""
+        messages.success(self.request, said)
+        return self.to(page, **names)
+
+    def to(self, page: str, **names: Any) -> HttpResponse:
+        """Another page of the company."""
+        return redirect(page, company_id=self.company.id, **names)
 
     def page_of(self, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], str | None]:
         """(rows of the page that the address asks for, the next one's cursor). Raises Http404 for a strange cursor."""
@@ -157,11 +205,23 @@ class Visit:
         )
 
 
-def company_page(*, reads: Permission | None = None, writes: Permission | None = None) -> Callable[[Page], Page]:
+class ReadOnly(PermissionDenied):
+    """A page that changes something, of a company whose trial or subscription has ended."""
+
+
+def changes(request: HttpRequest, permission: Permission) -> bool:
+    """Whether a page is there to change what a read-only company leaves as it is: a form's own page is, too."""
+    return permission.writes or (request.method == "POST" and permission is not Permission.COMPANY_MANAGE)
+
+
+def company_page(
+    *, reads: Permission | None = None, writes: Permission | None = None, uploads: bool = False
+) -> Callable[[Page], Page]:
     """A page below /app/companies/{company_id}: the company is found and the permission checked before it runs.
 
     The page gets a Visit. ``reads`` is needed to look (without it there is nothing to see, only a form to send),
-    ``writes`` to send its form.
+    ``writes`` to send its form, with files where the page takes ``uploads``; whoever may write something and not see it
+    has no pages of it.
     """
     needed = {"GET": reads, "HEAD": reads, "POST": writes}
 
@@ -171,11 +231,15 @@ def company_page(*, reads: Permission | None = None, writes: Permission | None =
         @wraps(page)
         def view(request: HttpRequest, company_id: str, **kwargs: Any) -> HttpResponse:
             access = reached(request, company_id)
-            if needed[request.method or ""] not in access.permissions:
+            permission = needed[request.method or ""]
+            if permission is None or not {permission, permission.seeing} <= access.permissions:
                 raise PermissionDenied
+            if access.company.read_only and changes(request, permission):
+                raise ReadOnly
             return page(Visit(request=request, access=access, now=timezone.now()), **kwargs)
 
         view.permission_for = needed  # type: ignore[attr-defined]
+        view.takes_uploads = uploads  # type: ignore[attr-defined]
         return view
 
     return wrap

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.html import format_html
 
-from companies.amounts import money
 from companies.models import new_id
+from companies.pages.amounts import money
 from companies.pages.repeated import FIELD
 from companies.pages.typed import Typed
 
@@ -46,6 +46,12 @@ def ago(moment: datetime | None) -> str:
 def day(moment: datetime | None) -> str:
     """31 Jan 2026"""
     return f"{moment:%-d %b %Y}" if moment else "never"
+
+
+@register.filter
+def of(names: dict[Any, str], key: Any) -> str | None:
+    """What a table of names says of a key."""
+    return names.get(key)
 
 
 @register.filter

@@ -5,7 +5,7 @@ A rate says how many units of a currency one euro bought, as the European Centra
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 
 from ledger.calc.money import WIDE
@@ -13,10 +13,8 @@ from ledger.calc.money import WIDE
 EURO = "EUR"
 ONE = Decimal(1)
 
+
 # The longest gap between two publications has been five days (Easter, Christmas); anything older has gone missing.
-STALE_AFTER = timedelta(days=7)
-
-
 class MissingRate(LookupError):
     """There is no rate at all for the currency. It is never taken for 1."""
 
@@ -67,15 +65,6 @@ class RateTable:
         position = self._position(currency, day)
         return self._days[currency][position]
 
-    def is_stale(self, currency: str, day: date) -> bool:
-        """Whether the day's rate was published more than seven days before it. Raises MissingRate.
-
-        >>> rates = RateTable([("USD", date(2024, 1, 1), Decimal("1.10"))])
-        >>> rates.is_stale("USD", date(2024, 1, 8)), rates.is_stale("USD", date(2024, 1, 9))
-        (False, True)
-        """
-        return day - self.rate_date(currency, day) > STALE_AFTER
-
     def cross(self, source: str, target: str, day: date) -> Decimal:
         """Units of ``target`` for 1 unit of ``source`` on the day, to 50 digits. Raises MissingRate.
 
@@ -116,5 +105,10 @@ def convert(amount: Decimal, *, source: str, target: str, day: date, rates: Rate
     """
     if source == target:
         return amount
-    of_target, of_source = rates.pair(source, target, day)
+    return at_rate(amount, rates.pair(source, target, day))
+
+
+def at_rate(amount: Decimal, pair: tuple[Decimal, Decimal]) -> Decimal:
+    """The amount at a ``RateTable.pair``: multiplied before it is divided, to 50 digits."""
+    of_target, of_source = pair
     return WIDE.divide(WIDE.multiply(amount, of_target), of_source)

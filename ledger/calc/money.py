@@ -1,10 +1,7 @@
-"""Amounts of money: the currencies, their decimals, and the one way to round, read, print and divide them."""
+"""Amounts of money: the currencies, their decimals, and the one way to round, read and print them."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
-from fractions import Fraction
 
 # fmt: off
 CURRENCIES = (
@@ -34,10 +31,6 @@ class InvalidAmount(ValueError):
 
 class TooManyDecimals(ValueError):
     """The amount has more decimals than its currency."""
-
-
-class MixedCurrencies(ValueError):
-    """Two amounts of different currencies were added or subtracted without a rate."""
 
 
 def minor_units(currency: str) -> int:
@@ -77,11 +70,11 @@ def format_amount(amount: Decimal, currency: str) -> str:
     >>> format_amount(Decimal("1E+3"), "EUR"), format_amount(Decimal("-0.001"), "EUR")
     ('1000.00', '0.00')
     """
-    return format(round_half_up(amount, currency), "f")
+    return str(round_half_up(amount, currency))
 
 
-def parse_amount(text: str, currency: str) -> Decimal:
-    """The amount written in ``text``, plain ASCII digits only, never a negative zero.
+def parse_amount(text: str, currency: str | None = None) -> Decimal:
+    """The amount written in ``text``, plain ASCII digits only, never a negative zero; without a currency of any.
 
     A written zero counts as a decimal: "1.500" has three. Raises InvalidAmount, TooManyDecimals, UnknownCurrency.
 
@@ -91,7 +84,7 @@ def parse_amount(text: str, currency: str) -> Decimal:
     match = _AMOUNT.fullmatch(text)
     if match is None:
         raise InvalidAmount(f"{text!r} is not an amount like -1234.56.")
-    if len(match[1] or "") > minor_units(currency):
+    if currency is not None and len(match[1] or "") > minor_units(currency):
         raise TooManyDecimals(f"{text!r} has more decimals than {currency}.")
     amount = Decimal(text)
     return amount or amount.copy_abs()
@@ -107,65 +100,10 @@ def too_fine(amount: Decimal, currency: str) -> bool:
     return -int(exponent) > minor_units(currency)
 
 
-def allocate(amount: Decimal, currency: str, *, weights: Sequence[Decimal | int]) -> list[Decimal]:
-    """Divide a whole number of smallest units by the weights so that the parts add up to the amount exactly.
+def tax_within(amount: Decimal, percent: Decimal, currency: str) -> Decimal:
+    """The tax that an amount has in it, where it was added at so many percent; rounded half up. Raises UnknownCurrency.
 
-    Each part is rounded towards zero; the units left over go one each to the largest remainders, ties to the first.
-    Raises ValueError if the amount is finer than the currency, or no weight is positive, or one is negative.
-    As RubyMoney's ``allocate``, which puts 100 / 3 at 34, 33, 33.
-
-    >>> [int(part) for part in allocate(Decimal(100), "JPY", weights=[1, 1, 1])]
-    [34, 33, 33]
+    >>> tax_within(Decimal("-119.00"), Decimal(19), "EUR"), tax_within(Decimal("10.00"), Decimal("7.5"), "JPY")
+    (Decimal('-19.00'), Decimal('1'))
     """
-    total = sum(map(Fraction, weights), Fraction())
-    if total <= 0 or min(weights) < 0:
-        raise ValueError("The weights must not be negative and must not all be zero.")
-    unit = smallest_unit(currency)
-    units = int(WIDE.divide(amount.copy_abs(), unit))
-    if units * unit != amount.copy_abs():
-        raise ValueError(f"{amount} is no whole number of {currency}'s smallest units.")
-    exact = [units * Fraction(weight) / total for weight in weights]
-    parts = [int(share) for share in exact]
-    by_remainder = sorted(range(len(parts)), key=lambda index: parts[index] - exact[index])
-    for index in by_remainder[: units - sum(parts)]:
-        parts[index] += 1
-    sign = -1 if amount < 0 else 1
-    return [sign * part * unit if part else unit * 0 for part in parts]
-
-
-@dataclass(frozen=True, slots=True)
-class Money:
-    """An amount with its currency; the two never part, and two currencies never meet without a rate.
-
-    >>> Money(Decimal("10.00"), "EUR") + -Money(Decimal("2.50"), "EUR")
-    Money(amount=Decimal('7.50'), currency='EUR')
-    """
-
-    amount: Decimal
-    currency: str
-
-    def __add__(self, other: "Money") -> "Money":
-        """The sum; raises MixedCurrencies."""
-        self._same_currency(other)
-        return Money(WIDE.add(self.amount, other.amount), self.currency)
-
-    def __sub__(self, other: "Money") -> "Money":
-        """The difference; raises MixedCurrencies."""
-        self._same_currency(other)
-        return Money(WIDE.subtract(self.amount, other.amount), self.currency)
-
-    def __neg__(self) -> "Money":
-        """The same amount the other way round."""
-        return Money(WIDE.subtract(Decimal(0), self.amount), self.currency)
-
-    def rounded(self) -> "Money":
-        """With exactly the currency's decimals, rounded half-up."""
-        return Money(round_half_up(self.amount, self.currency), self.currency)
-
-    def allocate(self, *weights: Decimal | int) -> list["Money"]:
-        """Divided by the weights without losing a unit; see the function of the same name."""
-        return [Money(part, self.currency) for part in allocate(self.amount, self.currency, weights=weights)]
-
-    def _same_currency(self, other: "Money") -> None:
-        if self.currency != other.currency:
-            raise MixedCurrencies(f"{self.currency} and {other.currency} cannot be added without a rate.")
+    return round_half_up(WIDE.divide(WIDE.multiply(amount, percent), 100 + percent), currency)

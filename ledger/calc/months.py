@@ -65,17 +65,6 @@ def months_from(first: date, last: date) -> list[date]:
     return [add_months(start, offset) for offset in range(months_between(first, last) + 1)]
 
 
-def parse_month(text: str) -> date:
-    """The first day of a month written as ``YYYY-MM``. Raises ValueError for anything else.
-
-    >>> parse_month("2024-06").isoformat()
-    '2024-06-01'
-    """
-    if len(text) != len("YYYY-MM"):
-        raise ValueError(f"{text!r} is not a month like 2024-06.")
-    return date.fromisoformat(f"{text}-01")
-
-
 def format_month(day: date) -> str:
     """``YYYY-MM`` of the month around ``day``."""
     return day.isoformat()[:7]

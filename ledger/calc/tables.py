@@ -1,11 +1,12 @@
 """Text in columns, as banks and spreadsheets write it: bytes → text → lines with their numbers. No database."""
 
+import codecs
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import TextIO
 
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SEPARATORS = (";", "\t", "|", ",")  # the comma last: texts and amounts have commas of their own
@@ -13,6 +14,9 @@ NAMED_SEPARATOR = re.compile(r"sep=(.)[\r\n]+")  # what Excel understands as the
 SAMPLE_CHARACTERS = 50_000
 SAMPLE_LINES = 50
 MOST_COLUMNS = 250  # far more than any bank's; each can be chosen for each of our fields
+LONGEST_ROW = 1024 * 1024  # characters; what is longer has no ends of lines
+CELLS_END = b"\xff"  # no text in UTF-8 has this byte
+AT_ONCE = 64 * 1024
 LONGEST_CELL = 131_072  # the reader's own limit: a longer one is a quotation mark that nobody closed
 
 
@@ -20,26 +24,49 @@ class NotATable(ValueError):
     """The bytes are no text in columns; the message says why, for people."""
 
 
-@dataclass(frozen=True, slots=True)
 class Line:
-    """One row of a table: its cells, and the number of the text's line on which it begins; 1 is the first."""
+    """One row of a table: the number of the text's line on which it begins, 1 is the first, and its cells.
 
-    number: int
-    cells: list[str]
+    They are kept in one piece, for a file may have millions.
+    """
+
+    __slots__ = ("number", "packed")
+
+    def __init__(self, number: int, cells: Sequence[str]):
+        self.number, self.packed = number, CELLS_END.join(map(str.encode, cells))
+
+    @property
+    def cells(self) -> list[str]:
+        return list(map(bytes.decode, self.packed.split(CELLS_END)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Line) and (self.number, self.packed) == (other.number, other.packed)
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.packed))
+
+    def __repr__(self) -> str:
+        return f"Line({self.number}, {self.cells})"
 
 
-def decoded(content: bytes) -> str | None:
+def opened(content: bytes) -> TextIO | None:
     """The text in UTF-8, UTF-16 or Windows' Western encoding, without its mark; None where it is in none of them.
 
-    >>> decoded("Müller".encode("cp1252")), decoded("Müller".encode("utf-16-le"))
+    >>> opened("Müller".encode("cp1252")).read(), opened("Müller".encode("utf-16-le")).read()
     ('Müller', 'Müller')
     """
     for encoding in encodings(content):
         try:
-            return content.decode(encoding).removeprefix("\ufeff")
+            for _ in codecs.iterdecode(pieces(content), encoding):
+                pass
         except UnicodeDecodeError:
             continue
+        return io.TextIOWrapper(io.BytesIO(content), encoding=encoding, newline="")
     return None
+
+
+def pieces(content: bytes) -> Iterator[bytes]:
+    return (content[start : start + AT_ONCE] for start in range(0, len(content), AT_ONCE))
 
 
 def encodings(content: bytes) -> tuple[str, ...]:
@@ -70,11 +97,8 @@ def separator_of(text: str) -> str:
 
 def evenness(sample: str, separator: str) -> float:
     """How well a separator fits: the share of lines of the usual width, times the cuts in each of them."""
-    try:
-        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=separator, skipinitialspace=True)
-        widths = [len(cells) for cells in reader if any(cells)][:SAMPLE_LINES]
-    except csv.Error:
-        return 0
+    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=separator, skipinitialspace=True)
+    widths = [len(cells) for cells in reader if any(cells)][:SAMPLE_LINES]
     usual = usual_width(widths)
     return widths.count(usual) / len(widths) * (usual - 1) if usual else 0
 
@@ -85,22 +109,23 @@ def usual_width(widths: list[int]) -> int:
     return max(counted, key=lambda width: (counted[width], width)) if counted else 0
 
 
-def lines_of(text: str, *, most: int) -> list[Line]:
+def lines_of(text: TextIO, *, most: int) -> list[Line]:
     """The lines that have anything in them, cells without blanks around them; reading ends after ``most`` of them.
 
-    Quoted cells may go over several lines of the text. Raises NotATable for a quotation mark that is never closed and
-    for more than MOST_COLUMNS cells.
+    Quoted cells may go over several lines of the text. Raises NotATable for a quotation mark that is never closed, for
+    more than MOST_COLUMNS cells, and for rows longer than any table's.
 
-    >>> lines_of('a,b\\n\\n"1\\n2",3\\n', most=10)
-    [Line(number=1, cells=['a', 'b']), Line(number=3, cells=['1\\n2', '3'])]
+    >>> lines_of(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), most=10)
+    [Line(1, ['a', 'b']), Line(3, ['1\\n2', '3'])]
     """
-    named = NAMED_SEPARATOR.match(text)
-    skipped = 0
+    sample = text.read(SAMPLE_CHARACTERS + 1)
+    text.seek(0)
+    named = NAMED_SEPARATOR.match(sample)
+    skipped = 1 if named else 0
     if named:
-        separator, skipped, text = named[1], 1, text[named.end() :]
-    else:
-        separator = separator_of(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+        text.readline()
+    feed = Feed(text)
+    reader = csv.reader(feed, delimiter=named[1] if named else separator_of(sample), skipinitialspace=True)
     found: list[Line] = []
     begins = skipped + 1
     try:
@@ -113,9 +138,30 @@ def lines_of(text: str, *, most: int) -> list[Line]:
                 if len(found) >= most:
                     break
             begins = skipped + reader.line_num + 1
+            feed.taken = 0
     except csv.Error:
         raise NotATable(f"Line {begins}: a quotation mark is opened there and never closed.") from None
+    except TooLong:
+        raise NotATable(f"Line {begins} is longer than a row of any table.") from None
     return found
+
+
+class TooLong(ValueError):
+    """A row of more characters than any table's."""
+
+
+class Feed:
+    """The lines of a text one by one; ``taken`` counts the characters of one row, which may have several lines."""
+
+    def __init__(self, text: TextIO):
+        self.text, self.taken = text, 0
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self.text.readline(LONGEST_ROW):
+            self.taken += len(line)
+            if self.taken >= LONGEST_ROW:
+                raise TooLong
+            yield line
 
 
 def first_of_usual_width(lines: Sequence[Line]) -> int:

@@ -1,48 +1,105 @@
 """What happened: accounts, movements, what they were for, and the tables derived from them."""
 
-from ledger.models.accounts import COUNTS_AS_CASH, Account, AccountGroup, AccountType, ImportType
-from ledger.models.categories import Category, Counterparty, CounterpartyType, PlType
+from ledger.models.accounts import (
+    COUNTS_AS_CASH,
+    Account,
+    AccountGroup,
+    AccountGroupNotEmpty,
+    AccountNotEmpty,
+    AccountType,
+    ImportType,
+)
+from ledger.models.categories import (
+    EXPENSES,
+    Category,
+    CategoryInUse,
+    Counterparty,
+    CounterpartyInUse,
+    CounterpartyType,
+    PlType,
+)
 from ledger.models.categorizations import Categorization, LinkKind, Posting
 from ledger.models.derived import DayMovement, MonthMovement, MonthResult
+from ledger.models.external_ids import ExternalIdTaken
 from ledger.models.files import File, FileTransaction, ParseStatus
-from ledger.models.products import Product, ProductExternalId, ProductGroup
+from ledger.models.products import Product, ProductExternalId, ProductGroup, ProductGroupNotEmpty, ProductInUse
 from ledger.models.rates import Rate, RateLoad
-from ledger.models.recurring import RecurringBook, RecurringMonth, RecurringSeries
-from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent
-from ledger.models.transactions import ImportBatch, Source, Transaction, counts_in_results
+from ledger.models.recurring import RecurringBook, RecurringMonth
+from ledger.models.rules import (
+    RULE_NOTE,
+    TEXTS,
+    CategorizationRule,
+    CategorizationRun,
+    Direction,
+    DisabledReason,
+    Operator,
+    RuleAccount,
+)
+from ledger.models.statements import PendingBefore, Statement
+from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
+from ledger.models.transactions import (
+    ImportBatch,
+    InitialBalanceFixed,
+    Source,
+    SplitExceedsAmount,
+    Transaction,
+    TransactionLinked,
+    counts_in_results,
+)
 
 __all__ = [
     "COUNTS_AS_CASH",
+    "EXPENSES",
+    "RULE_NOTE",
+    "TEXTS",
     "Account",
     "AccountGroup",
+    "AccountGroupNotEmpty",
+    "AccountNotEmpty",
     "AccountType",
     "BillingPeriod",
     "Categorization",
+    "CategorizationRule",
+    "CategorizationRun",
     "Category",
+    "CategoryInUse",
     "Counterparty",
+    "CounterpartyInUse",
     "CounterpartyType",
     "DayMovement",
+    "Direction",
+    "DisabledReason",
+    "ExternalIdTaken",
     "File",
     "FileTransaction",
     "ImportBatch",
     "ImportType",
+    "InitialBalanceFixed",
     "LinkKind",
     "MonthMovement",
     "MonthResult",
+    "Operator",
     "ParseStatus",
+    "PendingBefore",
     "PlType",
     "Posting",
     "Product",
     "ProductExternalId",
     "ProductGroup",
+    "ProductGroupNotEmpty",
+    "ProductInUse",
     "Rate",
     "RateLoad",
     "RecurringBook",
     "RecurringMonth",
-    "RecurringSeries",
+    "RuleAccount",
     "Source",
+    "SplitExceedsAmount",
+    "Statement",
     "Subscription",
     "SubscriptionEvent",
+    "SubscriptionInUse",
     "Transaction",
+    "TransactionLinked",
     "counts_in_results",
 ]

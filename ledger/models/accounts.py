@@ -5,6 +5,7 @@ from typing import Self
 from django.db import models
 from django.db.models import Q
 
+from companies.errors import Conflict
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
 
 
@@ -27,7 +28,16 @@ class ImportType(models.TextChoices):
     API = "api"
 
 
+class AccountGroupNotEmpty(Conflict):
+    """Accounts remain in the group, archived ones perhaps; move them out first with change_group."""
+
+    code = "account_group_not_empty"
+
+
 class AccountGroupQuerySet(CompanyOwnedQuerySet["AccountGroup"]):
+    def active(self) -> Self:
+        return self.filter(archived=False)
+
     def in_order(self) -> Self:
         return self.order_by("order", "name", "id")
 
@@ -37,10 +47,17 @@ class AccountGroup(CompanyOwned, Audited):
     archived = models.BooleanField(default=False)
     order = models.IntegerField(default=0)
 
+    in_use = AccountGroupNotEmpty
     objects = AccountGroupQuerySet.as_manager()
 
     def __str__(self) -> str:
         return self.name
+
+
+class AccountNotEmpty(Conflict):
+    """The account has transactions; archive it instead, or delete them first."""
+
+    code = "account_not_empty"
 
 
 class AccountQuerySet(CompanyOwnedQuerySet["Account"]):
@@ -71,6 +88,7 @@ class Account(CompanyOwned, Audited):
     import_settings = models.JSONField(null=True)
     bank_connection = models.JSONField(null=True)  # written by integrations, in the shape that is answered
 
+    in_use = AccountNotEmpty
     objects = AccountQuerySet.as_manager()
 
     class Meta:

@@ -8,10 +8,12 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery, Value
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Left, Lower
 from django.utils.module_loading import import_string
 
+from companies.errors import Conflict
 from companies.models import Audited, CompanyOwned, CompanyOwnedQuerySet
+from ledger.models.external_ids import ExternalIdTaken
 
 
 class PlType(models.TextChoices):
@@ -24,6 +26,9 @@ class PlType(models.TextChoices):
     GA = "ga"
     NO = "no"
     NEUTRAL = "neutral"
+
+
+EXPENSES = (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA)  # shown positive in the statement
 
 
 def uses_by_transactions(company_id: UUID) -> Any:
@@ -55,6 +60,12 @@ class CategoryQuerySet(CompanyOwnedQuerySet["Category"]):
         return self.filter(system_key=key)
 
 
+class CategoryInUse(Conflict):
+    """The category is in use; replaceWith names another one to put in its place."""
+
+    code = "category_in_use"
+
+
 class Category(CompanyOwned, Audited):
     name = models.CharField(max_length=200)
     emoji = models.CharField(max_length=32, null=True)  # noqa: DJ001 - null on the wire
@@ -63,6 +74,7 @@ class Category(CompanyOwned, Audited):
     system_key = models.CharField(max_length=40, null=True)  # noqa: DJ001
     order = models.IntegerField(default=0)
 
+    in_use = CategoryInUse
     objects = CategoryQuerySet.as_manager()
 
     class Meta:
@@ -101,21 +113,31 @@ class CounterpartyQuerySet(CompanyOwnedQuerySet["Counterparty"]):
         return self.order_by("name", "id")
 
 
+class CounterpartyInUse(Conflict):
+    """Transactions, planned transactions or subscriptions refer to the counterparty, or it still subscribes."""
+
+    code = "counterparty_in_use"
+
+
 class Counterparty(CompanyOwned, Audited):
     type = models.CharField(max_length=20, choices=CounterpartyType)
     name = models.CharField(max_length=300)
     external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001
 
+    in_use = CounterpartyInUse
     objects = CounterpartyQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "counterparties"
+        indexes = [models.Index("company", Lower(Left("name", 100)), name="counterparty_by_name")]
         constraints = [
             models.CheckConstraint(condition=Q(type__in=CounterpartyType.values), name="counterparty_type_known"),
             models.UniqueConstraint(
                 fields=["company", "type", "external_id"],
                 condition=Q(external_id__isnull=False),
                 name="counterparty_external_id_once",
+                violation_error_code=ExternalIdTaken.code,
+                violation_error_message="Another counterparty of this type has this externalId.",
             ),
         ]
 

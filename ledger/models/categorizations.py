@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from companies.models import CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
 from ledger.calc.recognition import DateRule
 from ledger.models.categories import Category, Counterparty, PlType
+from ledger.models.rules import CategorizationRun
 from ledger.models.transactions import Source, Transaction
 
 RULES = [(rule.value, rule.value) for rule in DateRule]
@@ -61,6 +62,8 @@ class Categorization(CompanyOwned):
     link_kind = models.CharField(max_length=10, choices=LinkKind, null=True)  # noqa: DJ001
     counter = CompanyForeignKey("self", null=True)  # the other leg
     source_note = models.TextField(null=True)  # noqa: DJ001
+    run = CompanyForeignKey(CategorizationRun, null=True)  # that gave it, while nobody has touched it
+    replaced = models.JSONField(null=True)  # what stood in its place before that run, by a rule too
 
     objects = CategorizationQuerySet.as_manager()
 
@@ -73,6 +76,7 @@ class Categorization(CompanyOwned):
                 condition=Q(counterparty__isnull=False),
                 name="categorization_by_counterparty",
             ),
+            models.Index(fields=["company", "run"], condition=Q(run__isnull=False), name="categorization_by_run"),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -7,7 +7,9 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import OuterRef
 
+from companies.errors import Conflict
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
+from ledger.models.external_ids import ExternalIdTaken
 
 
 class ProductGroupQuerySet(CompanyOwnedQuerySet["ProductGroup"]):
@@ -15,10 +17,17 @@ class ProductGroupQuerySet(CompanyOwnedQuerySet["ProductGroup"]):
         return self.order_by("order", "name", "id")
 
 
+class ProductGroupNotEmpty(Conflict):
+    """Products remain in the group; move them out first."""
+
+    code = "product_group_not_empty"
+
+
 class ProductGroup(CompanyOwned, Audited):
     name = models.CharField(max_length=200)
     order = models.IntegerField(default=0)
 
+    in_use = ProductGroupNotEmpty
     objects = ProductGroupQuerySet.as_manager()
 
     def __str__(self) -> str:
@@ -35,6 +44,12 @@ class ProductQuerySet(CompanyOwnedQuerySet["Product"]):
         return self.annotate(external_ids=ArraySubquery(own.order_by("id").values("external_id")))
 
 
+class ProductInUse(Conflict):
+    """Subscriptions refer to the product."""
+
+    code = "product_in_use"
+
+
 class Product(CompanyOwned, Audited):
     name = models.CharField(max_length=200)
     name_manually_edited = models.BooleanField(default=False)  # then no other system's name may replace it
@@ -42,6 +57,7 @@ class Product(CompanyOwned, Audited):
     order = models.IntegerField(default=0)
     external_ids: list[str]  # where it was read with them
 
+    in_use = ProductInUse
     objects = ProductQuerySet.as_manager()
 
     class Meta:
@@ -61,7 +77,12 @@ class ProductExternalId(CompanyOwned):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["company", "external_id"], name="product_external_id_once"),
+            models.UniqueConstraint(
+                fields=["company", "external_id"],
+                name="product_external_id_once",
+                violation_error_code=ExternalIdTaken.code,
+                violation_error_message="Another product has this external id.",
+            ),
         ]
         indexes = [models.Index(fields=["company", "product"], name="product_external_id_by_product")]
 

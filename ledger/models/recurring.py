@@ -1,6 +1,5 @@
 """What the subscription events add up to, month by month. Derived: ``analytics.recurring`` writes it and proves it."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from companies.models import CompanyOwnedQuerySet, Currency
@@ -57,25 +56,3 @@ class RecurringMonth(models.Model):
 
     def __str__(self) -> str:
         return f"{self.basis} {self.month:%Y-%m}"
-
-
-class RecurringSeries(models.Model):
-    """All rows of one mrrType as they are answered, one text of JSON a month without a gap; closed and rounded.
-
-    Empty without events, and not there at all where events lie centuries apart.
-    """
-
-    TYPES = ("mrr", "cmrr", "arr", "carr")
-
-    pk = models.CompositePrimaryKey("company_id", "mrr_type")
-    company = models.ForeignKey(
-        "companies.Company", models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
-    mrr_type = models.CharField(max_length=4, choices=[(each, each) for each in TYPES])
-    first_number = models.IntegerField()  # of the first month: year x 12 + month - 1
-    rows = ArrayField(models.TextField())
-
-    objects = CompanyOwnedQuerySet.as_manager()
-
-    def __str__(self) -> str:
-        return self.mrr_type

@@ -8,8 +8,10 @@ from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Cast, JSONObject
 
+from companies.errors import Conflict
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
 from ledger.models.categories import Counterparty
+from ledger.models.external_ids import ExternalIdTaken
 from ledger.models.products import Product
 
 
@@ -39,11 +41,18 @@ class SubscriptionQuerySet(CompanyOwnedQuerySet["Subscription"]):
         return self.annotate(standing=Subquery(latest.values(said=said)[:1]))
 
 
+class SubscriptionInUse(Conflict):
+    """Events of the subscription count: retract them first."""
+
+    code = "subscription_in_use"
+
+
 class Subscription(CompanyOwned, Audited):
     customer = CompanyForeignKey(Counterparty)
     product = CompanyForeignKey(Product, null=True)
     external_id = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null on the wire
 
+    in_use = SubscriptionInUse
     objects = SubscriptionQuerySet.as_manager()
 
     class Meta:
@@ -58,6 +67,8 @@ class Subscription(CompanyOwned, Audited):
                 fields=["company", "external_id"],
                 condition=Q(external_id__isnull=False),
                 name="subscription_external_id_once",
+                violation_error_code=ExternalIdTaken.code,
+                violation_error_message="Another subscription has this externalId.",
             )
         ]
 
@@ -102,6 +113,8 @@ class SubscriptionEvent(CompanyOwned, Audited):
                 fields=["company", "external_id"],
                 condition=Q(external_id__isnull=False, retracted_time__isnull=True),
                 name="subscription_event_external_id_once",
+                violation_error_code=ExternalIdTaken.code,
+                violation_error_message="Another event has this externalId.",
             ),
             models.CheckConstraint(condition=Q(amount_value__gte=0), name="subscription_event_not_negative"),
             models.CheckConstraint(condition=Q(interval__in=BillingPeriod.values), name="subscription_event_interval"),

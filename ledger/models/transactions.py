@@ -3,11 +3,15 @@
 from datetime import datetime
 from typing import Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Func, Q
+from django.db.models.functions import Left, Lower
 
+from companies.errors import Conflict, Invalid
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
 from ledger.models.accounts import Account
+from ledger.models.external_ids import ExternalIdTaken
 
 
 class Source(models.TextChoices):
@@ -25,6 +29,31 @@ def counts_in_results(*, pending: bool, source: str) -> bool:
     return not pending and source != Source.INITIAL_BALANCE
 
 
+class SplitExceedsAmount(Invalid):
+    """The categorizations add up to more than the transaction."""
+
+    code = "split_exceeds_amount"
+
+
+class InitialBalanceFixed(Conflict):
+    """An initial balance stands by itself: no leg of a transfer, no other category, changed through its account."""
+
+    code = "transaction_is_initial_balance"
+
+
+class TransactionLinked(Conflict):
+    """A leg of a transfer stays as it is until it is unlinked."""
+
+    code = "transaction_linked"
+
+
+class FirstWord(Func):
+    """The first word of the beginning of a text, as an index takes it."""
+
+    template = "split_part(left(%(expressions)s, 100), ' ', 1)"
+    output_field = models.TextField()
+
+
 class ImportBatchQuerySet(CompanyOwnedQuerySet["ImportBatch"]):
     pass
 
@@ -38,6 +67,9 @@ class ImportBatch(CompanyOwned):
     duplicates = models.IntegerField()
     created_time = models.DateTimeField()
     created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
+    filename = models.CharField(max_length=255, null=True)  # noqa: DJ001
+    format = models.CharField(max_length=20, null=True)  # noqa: DJ001 - of a file
+    account_ids = ArrayField(models.UUIDField(), default=list)  # what it brought movements of
     undone_time = models.DateTimeField(null=True)
     undone_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001
 
@@ -68,8 +100,21 @@ class TransactionQuerySet(CompanyOwnedQuerySet["Transaction"]):
         """Transactions whose categorizations do not add up to their amount."""
         return self.exclude(amount_value=F("categorized_value"))
 
+    def unassigned(self) -> Self:
+        """What rules and history may speak about: booked, of a kind that they are wanted for, and untouched so far."""
+        return (
+            self.booked()
+            .open()
+            .without_initial()
+            .filter(exclude_from_auto_categorization=False, categorized_value=0, transferred_value=0)
+        )
+
     def initial(self) -> Self:
         return self.filter(source=Source.INITIAL_BALANCE)
+
+    def without_initial(self) -> Self:
+        """All but initial balances, which are complete by themselves."""
+        return self.exclude(source=Source.INITIAL_BALANCE)
 
 
 class Transaction(CompanyOwned, Audited):
@@ -86,6 +131,7 @@ class Transaction(CompanyOwned, Audited):
     assigned_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001
     pending = models.BooleanField(default=False)
     external_id = models.TextField(null=True)  # noqa: DJ001
+    bank_reference = models.TextField(null=True)  # noqa: DJ001 - banks give one to several movements
     import_batch = CompanyForeignKey(ImportBatch, null=True)
     provider_data = models.JSONField(null=True)  # what bank, payment, CRM and accounting providers say, by field name
     categorized_value = models.DecimalField(max_digits=19, decimal_places=4, default=0)  # derived: sum of the parts
@@ -104,12 +150,34 @@ class Transaction(CompanyOwned, Audited):
                 condition=Q(import_batch__isnull=False),
                 name="transaction_by_import",
             ),
+            models.Index(
+                fields=["company", "date", "id"],
+                condition=~Q(amount_value=F("categorized_value")),
+                name="transaction_open",
+            ),
+            # What others of the same name, or that begin with the same word, were for.
+            models.Index(
+                "company",
+                Lower(Left("from_to", 100)),
+                F("date").desc(),
+                condition=~Q(categorized_value=0),
+                name="transaction_known_by_name",
+            ),
+            models.Index(
+                "company",
+                Lower(FirstWord("description")),
+                F("date").desc(),
+                condition=~Q(categorized_value=0),
+                name="transaction_known_by_word",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
                 fields=["company", "account", "external_id"],
                 condition=Q(external_id__isnull=False),
                 name="transaction_external_id_once_per_account",
+                violation_error_code=ExternalIdTaken.code,
+                violation_error_message="The account has a transaction with this externalId.",
             ),
             models.UniqueConstraint(
                 fields=["company", "account"],
@@ -125,11 +193,24 @@ class Transaction(CompanyOwned, Audited):
                     | Q(amount_value__lt=0, categorized_value__lte=0, categorized_value__gte=F("amount_value"))
                 ),
                 name="transaction_parts_within_amount",
+                violation_error_code=SplitExceedsAmount.code,
+                violation_error_message="The categorizations add up to more than the transaction.",
+            ),
+            models.CheckConstraint(
+                condition=~Q(source=Source.INITIAL_BALANCE)
+                | Q(categorized_value=F("amount_value"), transferred_value=0),
+                name="transaction_initial_balance_complete",
+                violation_error_code=InitialBalanceFixed.code,
+                violation_error_message="An initial balance stands by itself: it is whole, and no leg of a transfer.",
             ),
         ]
 
     def __str__(self) -> str:
         return f"{self.date} {self.amount_value} {self.amount_currency}"
+
+    @property
+    def is_initial(self) -> bool:
+        return self.source == Source.INITIAL_BALANCE
 
     @property
     def is_open(self) -> bool:

@@ -15,6 +15,9 @@ from typing import Literal, TypedDict
 from ledger.calc.months import MONTHS_A_YEAR, days_in_month
 
 Frequency = Literal["day", "week", "month", "year"]
+State = Literal["overdue", "due", "settled", "skipped"]
+
+OVERDUE = dt.timedelta(days=60)  # how long something that nobody has paid stays expected
 
 _DAYS = {"day": 1, "week": 7}
 _MONTHS = {"month": 1, "year": MONTHS_A_YEAR}
@@ -158,6 +161,26 @@ def expand(rule: Rule, overrides: Overrides, *, window_start: dt.date, window_en
             found.append(Occurrence(original, day, patch))
     found.sort(key=attrgetter("date", "original_date"))
     return found
+
+
+def state_of(occurrence: Occurrence, *, today: dt.date) -> State | None:
+    """What became of it; None for one that lapsed: nothing has settled it within sixty days.
+
+    >>> state_of(Occurrence(dt.date(2024, 1, 31), dt.date(2024, 2, 1)), today=dt.date(2024, 2, 2))
+    'overdue'
+    """
+    if occurrence.transaction_id is not None:
+        return "settled"
+    if occurrence.skipped:
+        return "skipped"
+    if occurrence.date >= today:
+        return "due"
+    return "overdue" if is_overdue(occurrence.date, today=today) else None
+
+
+def is_overdue(day: dt.date, *, today: dt.date) -> bool:
+    """Whether something open of a day that has passed is still expected."""
+    return today - OVERDUE <= day < today
 
 
 def _by_days(rule: Rule, step: int, window_start: dt.date, window_end: dt.date) -> list[dt.date]:

@@ -1,29 +1,27 @@
-"""Single occurrences of a rule: skipped, moved, of another amount, and as the rule says again."""
+"""Single occurrences of a rule: settled, skipped, moved, of another amount, and as the rule says again."""
 
 import datetime as dt
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect
 
-from companies.errors import Missing
 from companies.pages.typed import Typed, typed
-from companies.pages.unchanged import seen, unless_changed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.money import format_amount
-from ledger.serializers.money import amount_in
+from ledger.money.amounts import amount_in
+from ledger.transactions.pages.words import names_for
 from planning import overriding
 from planning.calc.recurrence import is_occurrence
+from planning.matching import candidates
 from planning.models import PlannedTransaction
+from planning.occurring import occurrence_of
 from planning.pages.plan_form import direction_of, mistakes, signed
 from planning.pages.plans import found
 from planning.serializers import OccurrenceOverride, as_date
-
-CHANGED_HERE = ("date", "amount_value", "skipped")
 
 
 @company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
@@ -37,15 +35,12 @@ def change(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
         return change_page(visit, planned, original, as_it_is(planned, original))
     form = read(visit.request.POST)
     if form.valid:
-        with visit.change() as done:
-            locked = found(visit, planned_id, locked=True)
-            unless_changed(locked, visit.request.POST)
-            patch = {**patch_of(locked, original, but=CHANGED_HERE), **differing(locked, original, form.data)}
-            overriding.override(planned=locked, stamp=visit.stamp, original_date=original, patch=patch)
-        if done.refusal is None:
-            messages.success(visit.request, f"{planned.name} of {told(original)} was changed.")
-            return redirect("planned-one", company_id=visit.company.id, planned_id=planned_id)
-        form.refuse(done.refusal)
+        with visit.sending(form):
+            patch = {"skipped": None, **differing(planned, original, form.data)}
+            overriding.override(
+                company=visit.company, stamp=visit.stamp, planned_id=planned_id, original_date=original, patch=patch
+            )
+            return visit.done(f"{planned.name} of {told(original)} was changed.", "planned-one", planned_id=planned_id)
     return change_page(visit, planned, original, form)
 
 
@@ -57,7 +52,7 @@ def change_page(visit: Visit, planned: PlannedTransaction, original: dt.date, fo
         planned=planned,
         original=original,
         form=form,
-        seen=seen(planned),
+        seen=visit.seen(planned),
         differs=original in planned.overrides,
     )
 
@@ -79,54 +74,94 @@ def read(posted: Mapping[str, Any]) -> Typed:
 
 
 def differing(planned: PlannedTransaction, original: dt.date, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Of what was typed, that which is not as the rule says anyway. Raises FieldErrors."""
+    """What was typed; None where it is as the rule says anyway. Raises FieldErrors."""
     found = dict(data)
     if found.get("date") == original:
-        del found["date"]
+        found["date"] = None
     text = found.get("amount_value")
     if text and amount_in(text, planned.amount_currency, pointer="#/amountValue") == planned.amount_value:
-        del found["amount_value"]
+        found["amount_value"] = None
     return found
-
-
-def patch_of(planned: PlannedTransaction, original: dt.date, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What differs about an occurrence already, as it would be sent."""
-    stored = planned.overrides.get(original)
-    patch: dict[str, Any] = dict(stored.patch()) if stored else {}
-    if "amount_value" in patch:
-        patch["amount_value"] = format_amount(patch["amount_value"], planned.amount_currency)
-    return {name: value for name, value in patch.items() if name not in but}
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
 def skip(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
     """This one does not take place."""
     original = as_day(day)
-    with visit.change() as done:
-        planned = found(visit, planned_id, locked=True)
-        patch = {**patch_of(planned, original), "skipped": True}
-        overriding.override(planned=planned, stamp=visit.stamp, original_date=original, patch=patch)
-    if done.refusal:
-        messages.error(visit.request, done.refusal.detail)
-    else:
-        messages.success(visit.request, f"{planned.name} of {told(original)} is skipped.")
-    return redirect("planned-one", company_id=visit.company.id, planned_id=planned_id)
+    with visit.sending():
+        planned = overriding.override(
+            company=visit.company,
+            stamp=visit.stamp,
+            planned_id=planned_id,
+            original_date=original,
+            patch={"skipped": True},
+        )
+        return done(visit, planned, f"{planned.name} of {told(original)} is skipped.")
+    return visit.to("planned-one", planned_id=planned_id)
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
 def restore(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
     """The occurrence is as the rule says again."""
     original = as_day(day)
-    with visit.change() as done:
-        planned = found(visit, planned_id, locked=True)
-        overriding.clear(planned=planned, stamp=visit.stamp, original_date=original)
-    if isinstance(done.refusal, Missing):
+    with visit.sending():
+        planned = overriding.clear(
+            company=visit.company, stamp=visit.stamp, planned_id=planned_id, original_date=original
+        )
+        return done(visit, planned, f"{planned.name} of {told(original)} is as planned again.")
+    return visit.to("planned-one", planned_id=planned_id)
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
+def settle(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
+    """Chooses the transaction that was expected."""
+    original = as_day(day)
+    if visit.sent:
+        with visit.sending():
+            planned = overriding.settle(
+                company=visit.company,
+                stamp=visit.stamp,
+                planned_id=planned_id,
+                original_date=original,
+                transaction_id=visit.request.POST.get("transactionId", ""),
+            )
+            return done(visit, planned, f"{planned.name} of {told(original)} is settled.")
+        return visit.to("planned-one", planned_id=planned_id)
+    planned = found(visit, planned_id)
+    if not is_occurrence(planned.recurrence_rule(), original):
         raise Http404
-    if done.refusal:
-        messages.error(visit.request, done.refusal.detail)
-    else:
-        messages.success(visit.request, f"{planned.name} of {told(original)} is as planned again.")
-    return redirect("planned-one", company_id=visit.company.id, planned_id=planned_id)
+    awaited = occurrence_of(planned, original)
+    sees = visit.may(Permission.TRANSACTIONS_READ)
+    names = names_for(visit)
+    rows = candidates(planned=planned, awaited=awaited) if sees else []
+    return visit.show(
+        "planning/settle.html",
+        tab="planned",
+        planned=planned,
+        original=original,
+        awaited=awaited,
+        amount=Decimal(awaited.amount_value),
+        rows=[(row, names.account(row.account_id)) for row in rows],
+    )
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def unsettle(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
+    """It is expected again."""
+    original = as_day(day)
+    with visit.sending():
+        planned = overriding.unsettle(
+            company=visit.company, stamp=visit.stamp, planned_id=planned_id, original_date=original
+        )
+        return done(visit, planned, f"{planned.name} of {told(original)} is expected again.")
+    return visit.to("planned-one", planned_id=planned_id)
+
+
+def done(visit: Visit, planned: PlannedTransaction, said: str) -> HttpResponse:
+    """Back to the page on which the button stood: the cash plan or the rule's own."""
+    if visit.request.POST.get("from") == "plan":
+        return visit.done(said, "planned")
+    return visit.done(said, "planned-one", planned_id=planned.id)
 
 
 def as_day(text: str) -> dt.date:

@@ -1,89 +1,98 @@
-"""What comes next: the dated occurrences of all rules, and what they add up to by month."""
+"""What comes next and what is late: occurrences with their accounts, and the transactions that settle them or could."""
 
 import datetime as dt
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from companies.models import Company
-from ledger.calc.fx import MissingRate, RateTable, convert
-from ledger.calc.money import round_half_up
-from ledger.calc.months import add_months, first_of_month, last_of_month, months_from
-from ledger.models import Account
-from planning.forecasting import planned_sums
+from companies.pages.visits import Visit
+from companies.permissions import Permission
+from ledger.calc.months import add_months, last_of_month
+from ledger.models import Account, Transaction
+from planning.calc.matching import Awaited
+from planning.calc.recurrence import OVERDUE, State
+from planning.matching import MOST_DAYS, matched
 from planning.models import PlannedTransaction, with_overrides
-from planning.occurring import Expected, occurrences_of
+from planning.occurring import Due, Expected, by_date, due_of
 
 MONTHS_AHEAD = 3
-ONE_DAY = dt.timedelta(days=1)
-ZERO = Decimal(0)
+MOST_SHOWN = 200  # occurrences on one page
 
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """One occurrence with its rule and the name of its account."""
+    """One occurrence with its rule, the name of its account, and the transaction that settles it, or could."""
 
     planned: PlannedTransaction
     expected: Expected
+    state: State
     account: str
+    match: Transaction | None
 
     @property
     def amount(self) -> Decimal:
         return Decimal(self.expected.amount_value)
 
+    def is_ahead(self, today: dt.date) -> bool:
+        """Whether it takes place from today on, settled or not."""
+        return self.expected.date >= today and self.state != "skipped"
 
-@dataclass(frozen=True, slots=True)
-class Month:
-    """What a month brings and takes in the base currency, both ≥ 0."""
-
-    month: dt.date
-    inflow: Decimal
-    outflow: Decimal
-
-    @property
-    def net(self) -> Decimal:
-        return self.inflow - self.outflow
+    def is_behind(self, today: dt.date) -> bool:
+        """Whether its day has passed, and it was settled or skipped."""
+        return self.expected.date < today and self.state in ("settled", "skipped")
 
 
 def window(today: dt.date) -> tuple[dt.date, dt.date]:
-    """From today to the end of the month three months on."""
-    return today, last_of_month(add_months(today, MONTHS_AHEAD))
+    """From the first day on which something can be overdue to the end of the month three months on."""
+    return today - OVERDUE, last_of_month(add_months(today, MONTHS_AHEAD))
 
 
 def coming_of(
-    rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, accounts: dict[UUID, str]
+    visit: Visit, rows: Iterable[PlannedTransaction], *, end: dt.date, accounts: Mapping[UUID, str]
 ) -> list[Coming]:
-    """What takes place in the window, by date. The rows have their overrides."""
-    found = [
-        Coming(row, each, accounts.get(each.account_id, "") if each.account_id else "")
-        for row in rows
-        for each in occurrences_of(row, window_start=start, window_end=end)
-    ]
-    return sorted(found, key=lambda each: (each.expected.date, each.expected.name))
-
-
-def coming_of_company(company: Company, *, start: dt.date, end: dt.date, accounts: dict[UUID, str]) -> list[Coming]:
-    """The same for all rules of a company. Two queries."""
-    rows = with_overrides(list(PlannedTransaction.objects.of(company.id).touching(company.id, start, end)))
-    return coming_of(rows, start=start, end=end, accounts=accounts)
-
-
-def months_of(company: Company, *, today: dt.date, end: dt.date, rates: RateTable) -> list[Month]:
-    """What the months add up to, as the forecast counts it: what is dated today is past, settled ones and transit
-    accounts are left out, amounts are worth what they are today. Raises MissingRate."""
-    start = today + ONE_DAY
-    sums: dict[dt.date, list[Decimal]] = defaultdict(lambda: [ZERO, ZERO])
-    for (day, currency), flows in planned_sums(company, start, end).items():
-        for place, amount in enumerate(flows):
-            worth = convert(amount, source=currency, target=company.base_currency, day=today, rates=rates)
-            sums[first_of_month(day)][place] += worth
+    """The occurrences from sixty days ago on, by date; skipped ones too. The rows have their overrides."""
+    start, _ = window(visit.today)
+    dues = by_date(due_of(rows, start=start, end=end, today=visit.today))
+    found = proposals(visit, dues)
     return [
-        Month(month, *(round_half_up(amount, company.base_currency) for amount in sums[month]))
-        for month in months_from(start, end)
+        Coming(
+            due.planned,
+            due.expected,
+            due.state,
+            accounts.get(due.expected.account_id, "") if due.expected.account_id else "",
+            found.get((due.planned.id, due.expected.original_date)),
+        )
+        for due in dues
     ]
+
+
+def coming_of_company(visit: Visit, *, end: dt.date, accounts: Mapping[UUID, str]) -> list[Coming]:
+    """The same for all rules of a company."""
+    start, _ = window(visit.today)
+    rows = PlannedTransaction.objects.of(visit.company.id).touching(visit.company.id, start, end)
+    return coming_of(visit, with_overrides(list(rows)), end=end, accounts=accounts)
+
+
+def proposals(visit: Visit, dues: Iterable[Due]) -> dict[tuple[UUID, dt.date], Transaction]:
+    """What could settle the open occurrences up to ten days ahead, by rule and original date, for those who may see it.
+    Three statements."""
+    if not (visit.may(Permission.TRANSACTIONS_READ) and visit.may(Permission.PLANNING_WRITE)):
+        return {}
+    last = visit.today + dt.timedelta(days=MOST_DAYS)
+    awaited = [awaiting_of(due) for due in dues if due.is_open and due.expected.date <= last]
+    pairs = matched(company=visit.company, awaited=awaited)
+    rows = Transaction.objects.of(visit.company.id).in_bulk([pair.booked.id for pair in pairs])
+    return {(pair.awaited.planned_id, pair.awaited.original_date): rows[pair.booked.id] for pair in pairs}
+
+
+def awaiting_of(due: Due) -> Awaited:
+    expected = due.expected
+    amount = Decimal(expected.amount_value)
+    return Awaited(
+        due.planned.id, expected.original_date, expected.date, amount, expected.amount_currency, expected.account_id
+    )
 
 
 def account_names(company: Company) -> dict[UUID, str]:
@@ -99,11 +108,3 @@ def in_words(planned: PlannedTransaction) -> str:
     if planned.end_date:
         return f"{text}, until {planned.end_date:%-d %b %Y}"
     return f"{text}, {planned.end_count} times" if planned.end_count else text
-
-
-def told_months(company: Company, *, today: dt.date, end: dt.date, rates: Any) -> tuple[list[Month], str]:
-    """The months, or the currency without a rate."""
-    try:
-        return months_of(company, today=today, end=end, rates=rates), ""
-    except MissingRate as missing:
-        return [], missing.currency

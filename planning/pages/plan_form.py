@@ -4,14 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from companies.errors import Refusal
-from companies.pages.typed import Typed, sentence
+from companies.pages.typed import Typed, of_body
 from planning.models import PlannedTransaction
 from planning.serializers import PlannedTransactionShape
 
 TEXTS = ("name", "direction", "amountValue", "amountCurrency", "accountId", "categoryId", "startDate")
 TEXTS_OF_RECURRENCE = ("frequency", "interval", "endType", "endDate", "endCount")
-BLANK = {"direction": "out", "interval": "1", "endType": "never"}
+BLANK = {"direction": "out", "interval": "1", "endType": "never", "autoSettle": True}
 FIELD_AT = {
     "recurrence/frequency": "frequency",
     "recurrence/interval": "interval",
@@ -37,6 +36,7 @@ def of_row(planned: PlannedTransaction) -> Typed:
         values={
             **{name: body[name] or "" for name in TEXTS if name in body},
             **direction_of(body["amountValue"]),
+            "autoSettle": body["autoSettle"],
             "frequency": recurrence.get("frequency", ""),
             "interval": recurrence.get("interval", 1),
             "lastDayOfMonth": recurrence.get("lastDayOfMonth", False),
@@ -50,7 +50,7 @@ def of_row(planned: PlannedTransaction) -> Typed:
 def read(posted: Mapping[str, Any], *, planned: PlannedTransaction | None, hidden: set[str]) -> Typed:
     """What was typed, checked by the API's shape. Fields that the form does not show keep their value."""
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in (*TEXTS, *TEXTS_OF_RECURRENCE)}
-    values["lastDayOfMonth"] = "lastDayOfMonth" in posted
+    values |= {name: name in posted for name in ("lastDayOfMonth", "autoSettle")}
     stored = PlannedTransactionShape(planned).data if planned else {"accountId": None}
     sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
     if values["amountCurrency"]:
@@ -62,21 +62,11 @@ def read(posted: Mapping[str, Any], *, planned: PlannedTransaction | None, hidde
         "startDate": values["startDate"],
         "amountValue": signed(values["direction"], values["amountValue"]),
         "recurrence": recurrence_of(values),
+        "autoSettle": values["autoSettle"],
     }
-    shape = PlannedTransactionShape(data=body)
-    form = Typed(values=values)
-    if shape.is_valid():
-        form.data = shape.validated_data
-    else:
-        form.errors = {FIELD_AT.get(place, place): text for place, text in flat(shape.errors)}
+    form = of_body(PlannedTransactionShape, body, values=values, fields=FIELD_AT)
     form.errors |= mistakes(values["direction"], values["amountValue"])
     return form
-
-
-def refuse(form: Typed, refusal: Refusal) -> None:
-    """A refusal of the act, at the form's fields."""
-    form.refuse(refusal)
-    form.errors = {FIELD_AT.get(place, place): text for place, text in form.errors.items()}
 
 
 def recurrence_of(values: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -115,12 +105,3 @@ def mistakes(direction: str, amount: str) -> dict[str, str]:
 def direction_of(amount: str) -> dict[str, str]:
     """The two fields of a signed amount."""
     return {"direction": "out" if amount.startswith("-") else "in", "amountValue": amount.removeprefix("-")}
-
-
-def flat(errors: Any, place: str = "") -> list[tuple[str, str]]:
-    """(place, sentence) of a shape's errors, however deep they lie."""
-    found = []
-    for name, inner in errors.items():
-        at = f"{place}/{name}".lstrip("/")
-        found += flat(inner, at) if isinstance(inner, dict) else [(at, sentence(inner))]
-    return found

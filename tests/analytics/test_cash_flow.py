@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ledger.calc.fx import convert
 from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month
-from ledger.rates import rate_table
+from ledger.money.rates import rate_table
 from tests import factories
 from tests.ledger.conftest import Books
 
@@ -102,8 +102,14 @@ def test_actual_flows_end_and_planned_ones_start_at_the_cutover(api, ask, books,
     assert axis[-1] == str(TODAY + timedelta(days=3))
     assert all([point["date"] for point in series] == axis for series in found.values())
     assert values(found["inflow"]) == {str(TODAY - timedelta(days=1)): 100, str(TODAY): 11}
-    assert values(found["plannedOutflow"]) == {str(TODAY + timedelta(days=n)): 3 for n in (1, 2, 3)}
-    assert values(found["plannedInflow"]) == values(found["outflow"]) == {}
+    overdue = 3 * 2
+    assert values(found["plannedOutflow"]) == {
+        str(TODAY + timedelta(days=1)): 3 + 3 + overdue,
+        str(TODAY + timedelta(days=2)): 3,
+        str(TODAY + timedelta(days=3)): 3,
+    }
+    assert values(found["plannedInflow"]) == {str(TODAY + timedelta(days=1)): 5}
+    assert values(found["outflow"]) == {}
     earlier = ask(
         "forecastCashFlowTimeSeries",
         endDate=str(TODAY),
@@ -111,7 +117,8 @@ def test_actual_flows_end_and_planned_ones_start_at_the_cutover(api, ask, books,
         startDate=str(TODAY),
     )
     assert values(earlier["inflow"]) == {}
-    assert values(earlier["plannedOutflow"]) == {str(TODAY): 3}
+    assert values(earlier["plannedInflow"]) == {str(TODAY): 11}
+    assert values(earlier["plannedOutflow"]) == {str(TODAY): 3 + overdue}
 
 
 def test_a_window_that_ends_in_the_past_has_nothing_planned(api, ask, books, bank):
@@ -178,10 +185,11 @@ def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flow
 @given(
     rules=st.lists(
         st.tuples(
-            st.integers(-40, 40),
+            st.integers(-80, 40),
             st.integers(-500, 500).filter(bool),
             st.sampled_from(["day", "week", "month"]),
             st.integers(1, 3),
+            st.lists(st.integers(0, 20), max_size=3),
         ),
         max_size=4,
     ),
@@ -189,27 +197,37 @@ def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flow
     interval=st.sampled_from(["day", "week", "month"]),
 )
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_planned_is_what_occurs_after_the_cutover(db, make_api, rules, days, interval):
+def test_what_is_planned_and_what_is_settled_is_all_that_occurs_and_nothing_twice(db, make_api, rules, days, interval):
     api = make_api(factories.company(name="Any"))
-    bank = Books(api).account()
+    books = Books(api)
+    bank = books.account()
     end = TODAY + timedelta(days=days)
-    expected = Decimal(0)
-    for offset, cents, frequency, every in rules:
-        made = plan(
-            api,
-            bank,
-            f"{Decimal(cents) / 100:.2f}",
-            TODAY + timedelta(days=offset),
-            recurrence={"frequency": frequency, "interval": every},
-        )
-        if days:
-            occurring = api.get(
-                f"planned_transactions/{made['id']}/occurrences", window(TODAY + timedelta(days=1), end)
-            ).json()
-            expected += sum(Decimal(each["amountValue"]) for each in occurring)
+    asked = window(TODAY - timedelta(days=60), end)
+    everything = []
+    for offset, cents, frequency, every, paid in rules:
+        amount, start = f"{Decimal(cents) / 100:.2f}", TODAY + timedelta(days=offset)
+        made = plan(api, bank, amount, start, recurrence={"frequency": frequency, "interval": every})
+        path = f"planned_transactions/{made['id']}"
+        occurring = api.get(f"{path}/occurrences", asked).json()
+        everything += [(made["id"], each["originalDate"], Decimal(each["amountValue"])) for each in occurring]
+        for place in paid:
+            if place < len(occurring):
+                day = occurring[place]["date"]
+                booked = books.book(bank, amount, min(day, str(TODAY)))  # may have settled one by itself
+                answer = api.post(f"{path}/settle", {"date": day, "transactionId": booked["id"]})
+                assert answer.status_code in (200, 409)
+    came, still = {}, {}
+    for each in api.get("planned_transactions/due", asked).json():
+        group = came if each["state"] == "settled" else still
+        group[each["plannedTransactionId"], each["originalDate"]] = Decimal(each["amountValue"])
+    assert sorted((*key, value) for key, value in (came | still).items()) == sorted(everything)
+    rows = [row for row in api.get("transactions", {"limit": 1000}).json() if row["settles"]]
+    told = {(row["settles"]["plannedTransactionId"], row["settles"]["date"]) for row in rows}
+    assert len(rows) == len(told)
+    assert {key for key in told if key in {each[:2] for each in everything}} == came.keys()
     found = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": interval}).json()
-    told = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in found.items()}
-    assert told["plannedInflow"] - told["plannedOutflow"] == expected
+    flows = {name: sum(Decimal(str(point["value"])) for point in series) for name, series in found.items()}
+    assert flows["plannedInflow"] - flows["plannedOutflow"] == (sum(still.values()) if days else 0)
 
 
 def test_the_usual_window_starts_eleven_months_before_the_cutover_even_where_it_ends_earlier(ask):

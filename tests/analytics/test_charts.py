@@ -10,9 +10,10 @@ from babel.numbers import format_decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-import companies.amounts
+import companies.pages.amounts
 from analytics.calc import charts
-from analytics.calc.scales import nice_step, scale_of, ticks
+from analytics.calc.charts import Column, Segment, Tick
+from analytics.calc.scales import Scale, nice_step, scale_of, ticks
 from analytics.overview import amounts as written
 from analytics.overview.amounts import compact, percent, rounded, whole
 from ledger.calc.money import minor_units
@@ -47,7 +48,8 @@ def test_ticks_are_round_and_hold_zero_and_all_values(values, expected):
 
 
 @pytest.mark.parametrize(
-    ("span", "step"), [("1", "1"), ("7", "2"), ("12", "5"), ("11", "5"), ("110", "25"), ("1200000", "250000")]
+    ("span", "step"),
+    [("1", "1"), ("5", "1"), ("7", "2"), ("12", "5"), ("11", "5"), ("45", "10"), ("110", "25"), ("1200000", "250000")],
 )
 def test_a_currency_without_decimals_has_whole_steps(span, step):
     assert nice_step(D(span), smallest=D(1)) == D(step)
@@ -63,7 +65,50 @@ def test_ticks_are_evenly_apart_and_few(values):
     assert 2 <= len(found) <= 8
 
 
+def test_heights_are_told_to_a_tenth_of_a_pixel():
+    scale = Scale(D(0), D(3), top=10, bottom=210)
+    assert ([scale.y(D(1)), scale.y(D(2))], scale.ys([D(1), D(2)])) == ([143.3, 76.7], [143.3, 76.7])
+
+
 # ---------------------------------------------------------------------------------------------- columns
+
+
+def test_three_columns_share_the_width_and_the_bars_of_each_two_thirds_of_its_place():
+    two = [[("in", D(20))], [("out", D(-10))]]
+    drawn = charts.columns([two, [[("in", D("0.5"))]], []], smallest=D(1))
+    assert drawn.ticks == [Tick(D(-10), 222.0), Tick(D(0), 151.3), Tick(D(10), 80.7), Tick(D(20), 10.0)]
+    assert drawn.zero == 151.3
+    assert drawn.columns == [
+        Column(
+            x=0.0,
+            width=33.333,
+            middle=16.667,
+            segments=[
+                Segment("in", x=5.333, width=10.653, y=10.0, height=141.3),
+                Segment("out", x=17.347, width=10.653, y=151.3, height=70.7),
+            ],
+        ),
+        Column(
+            x=33.333,
+            width=33.333,
+            middle=50.0,
+            segments=[Segment("in", x=38.667, width=22.667, y=147.8, height=3.5)],
+        ),
+        Column(x=66.667, width=33.333, middle=83.333, segments=[]),
+    ]
+
+
+def test_a_stack_reaches_as_far_as_its_parts_of_each_sign():
+    stack = [("a", D("0.5")), ("b", D("-0.25")), ("c", D(2)), ("d", D(-1))]
+    assert charts.reach(stack) == (D("-1.25"), D("2.5"))
+    assert charts.reach(stack[:1]) == (0, D("0.5"))
+
+
+def test_charts_have_no_finer_ticks_than_their_currency():
+    bars, path, steps = ([[("a", D(1))]], [D(1)], ("a", D(1)))
+    assert [tick.value for tick in charts.columns([bars], smallest=D(1)).ticks] == [0, 1]
+    assert [tick.value for tick in charts.lines([path], smallest=D(1)).ticks] == [0, 1]
+    assert [tick.value for tick in charts.waterfall(steps, [], "b", smallest=D(1)).columns.ticks] == [0, 1]
 
 
 def test_parts_of_a_bar_stand_on_each_other_and_negative_ones_hang_below_zero():
@@ -136,7 +181,7 @@ def test_two_lines_share_one_scale():
 
 
 def test_a_single_point_is_a_level_line():
-    assert len({y for _, y in coordinates(line(7).lines[0].path)}) == 1
+    assert line(10).lines[0].path == "M0 10L1000 10"
 
 
 def test_the_area_below_zero_hangs_from_it():
@@ -177,8 +222,20 @@ def test_each_step_of_a_waterfall_begins_where_the_one_before_ended(first, chang
         assert {part.y, round(part.y + part.height, 1)} >= {scale.y(max(level, D(0)))}
 
 
+def test_the_columns_of_a_waterfall_share_the_width():
+    drawn = charts.waterfall(("start", D(7)), [("gone", D(-2))], "end").columns
+    assert drawn.ticks == [Tick(D(0), 222.0), Tick(D(2), 169.0), Tick(D(4), 116.0), Tick(D(6), 63.0), Tick(D(8), 10.0)]
+    assert drawn.zero == 222.0
+    assert drawn.columns == [
+        Column(0.0, 33.333, 16.667, [Segment("start", x=5.333, width=22.667, y=36.5, height=185.5)]),
+        Column(33.333, 33.333, 50.0, [Segment("gone", x=38.667, width=22.667, y=36.5, height=53.0)]),
+        Column(66.667, 33.333, 83.333, [Segment("end", x=72.0, width=22.667, y=89.5, height=132.5)]),
+    ]
+
+
 def test_the_levels_of_a_waterfall_join_its_columns():
     drawn = charts.waterfall(("start", D(10)), [("new", D(10))], "end")
+    assert drawn.levels == "M280 116L386.7 116M613.3 10L720 10"
     first, second = re.findall(r"M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)", drawn.levels)
     assert first[1] == first[3] == "116"
     assert second[1] == second[3] == "10"
@@ -188,6 +245,9 @@ def test_the_levels_of_a_waterfall_join_its_columns():
 def test_a_line_over_columns_meets_their_middles():
     drawn = charts.columns([[[("a", D(10))]], [[("a", D(-10))]]])
     assert coordinates(charts.points([D(10), D(-10)], drawn)) == [(250, TOP), (750, BOTTOM)]
+    assert charts.points([], charts.columns([])) == ""
+    with pytest.raises(ValueError, match="shorter"):
+        charts.points([D(10)], drawn)
 
 
 # ---------------------------------------------------------------------------------------------- amounts
@@ -237,5 +297,5 @@ def test_symbols_are_the_locales_and_letters_stand_apart(currency, expected):
 
 
 def test_the_examples_of_written_amounts_are_true():
-    assert [doctest.testmod(each).failed for each in (written, companies.amounts)] == [0, 0]
+    assert [doctest.testmod(each).failed for each in (written, companies.pages.amounts)] == [0, 0]
     assert percent(D("0.5")) == "50.0 %"

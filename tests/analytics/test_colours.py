@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from analytics.overview import cash, movements, results
+from analytics.overview import movements, results
 from tests.colours import EYES, apart, contrast, distance
 
 LEAST = 11.0  # CIEDE2000; about five times what is just noticed side by side
 LEAST_CONTRAST = 3.0  # WCAG 1.4.11, of graphics
 LIGHT, DARK = "light", "dark"
-TOGETHER = {  # what is seen in one chart; hatched series differ by their pattern besides
-    "cash balance": [key.series for key in cash.BALANCE_KEYS],
+TOGETHER = {  # what is seen in one chart; hatched and dotted series differ by their pattern
+    "cash balance": ["cash", "nonCash"],
     "cash flow": ["inflow", "outflow"],
     "revenue and expenses": [key.series for key in (*results.REVENUE, *results.EXPENSES)],
-    "movements": [key.series for key in (movements.LEVEL, *movements.KEYS)],
+    "movements": [movements.LEVEL, *(key.series for key in movements.KEYS)],
 }
 SHEET = (Path(settings.ROOT) / "static" / "site.css").read_text()
 PAGES, _, CHARTS = SHEET.partition("/* charts: ")  # each with the names of its colours

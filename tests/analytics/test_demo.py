@@ -7,18 +7,22 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db.models import Count, Sum
 
 from analytics import balances, recurring
 from analytics.calc.series import axis
 from analytics.demonstration.company import furnish
+from analytics.demonstration.statements import TO_TRY
 from analytics.overview.facts import Facts
-from companies.models import Company, Membership, User
-from ledger.balances import balances_on
+from analytics.period import period_of
+from companies.models import Company, Membership, Stamp, User
+from ledger.accounts.balances import balances_on
 from ledger.calc.months import add_months, first_of_month
 from ledger.models import Account, Categorization, Counterparty, File, Product, SubscriptionEvent, Transaction
-from ledger.rates import rate_table
+from ledger.money.rates import rate_table
+from ledger.statements.receiving import receive
 from notifications.models import Notification
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction
 from tests.conftest import Api
@@ -26,6 +30,7 @@ from tests.conftest import Api
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 9, 18, 10, tzinfo=UTC)
 TODAY = NOW.date()
+SINCE = "balanceMismatchSince"
 COUNT = 2500
 
 
@@ -217,7 +222,9 @@ def test_wages_fall_on_the_last_day_and_differ_once(company):
     overrides = PlannedOverride.objects.of(company.id)
     assert overrides.filter(skipped=True).count() == 1
     assert overrides.filter(amount_value__isnull=False).count() == 1
-    assert overrides.filter(transaction__isnull=False).count() == 1
+    settled = overrides.filter(transaction__isnull=False)
+    assert "Office rent" in settled.values_list("planned__name", flat=True)
+    assert settled.count() > 1
 
 
 def test_the_plan_has_all_three_kinds_of_amount_for_two_years(company):
@@ -228,7 +235,7 @@ def test_the_plan_has_all_three_kinds_of_amount_for_two_years(company):
 
 def test_what_is_planned_is_of_the_size_of_what_happened(company):
     """A forecast that jumps at today would be believed by nobody."""
-    found = Facts(company=company, months=6, today=TODAY).flows
+    found = Facts(company=company, period=period_of({"months": "6"}, today=TODAY)).flows
     last_whole = found.actual.points.index(add_months(first_of_month(TODAY), -1))
     for actual, planned in ((found.actual.outflow, found.planned.outflow), (found.actual.inflow, found.planned.inflow)):
         past = sum(actual[last_whole - 2 : last_whole + 1]) / 3
@@ -237,13 +244,25 @@ def test_what_is_planned_is_of_the_size_of_what_happened(company):
 
 
 def test_there_are_documents_counterparties_and_notifications(company):
-    assert sorted(File.objects.of(company.id).values_list("parse_status", flat=True)) == ["matched", "open"]
+    assert sorted(File.objects.of(company.id).values_list("parse_status", flat=True)) == ["matched", "open", "open"]
     kinds = dict(Counterparty.objects.of(company.id).values_list("type").annotate(Count("id")))
     assert kinds["customer"] > 20
     assert kinds["vendor"] > 8
     assert kinds["authority"] >= 2
     told = set(Notification.objects.of(company.id).values_list("type", flat=True))
-    assert {"import.finished", "apiKey.created", "member.joined"} <= told
+    assert {"import.finished", "apiKey.created", "member.joined", "balance.mismatch"} <= told
+
+
+def test_one_account_disagrees_with_its_bank_and_a_statement_lies_there_to_try():
+    company = Company.objects.get(id=made(months=1, transactions=50)["companyId"])
+    wrong = [each.name for each in Account.objects.of(company.id) if (each.bank_connection or {}).get(SINCE)]
+    assert wrong == ["Northbank reserve"]
+    paper = File.objects.of(company.id).get(filename=TO_TRY)
+    stamp = Stamp(time=datetime.now(tz=UTC))
+    content = default_storage.open(paper.storage_path).read()
+    tried = receive(company=company, stamp=stamp, content=content, filename=TO_TRY, account=None, dry_run=True)
+    (told,) = tried.statements
+    assert (told.account.name, tried.count, told.ledger_difference) == ("Northbank current account", 5, 0)
 
 
 def test_expenses_are_those_of_a_software_company(company):

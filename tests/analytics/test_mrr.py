@@ -10,21 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.calc.mrr import (
-    MOVEMENTS,
-    Event,
-    annual,
-    classify,
-    close_row,
-    month_end_factors,
-    monthly_rows,
-    snapshots,
-    value,
-)
+from analytics.calc.mrr import MOVEMENTS, annual, classify, close_row, value
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import minor_units, round_half_up, smallest_unit
 from ledger.calc.months import last_of_month, months_from
-from ledger.calc.subscriptions import monthly_value
+from ledger.subscriptions.calc import monthly_value
+from tests.analytics.by_hand import Event, month_end_factors, monthly_rows, snapshots
 
 with (Path(__file__).parents[1] / "data" / "mrr_normalization_killbill.csv").open(newline="") as file:
     PUBLISHED = [row for row in csv.DictReader(file) if row["period"] in {"MONTHLY", "ANNUAL"}]
@@ -182,7 +173,7 @@ def test_a_weekly_contract_turned_into_the_same_yearly_one_is_no_upgrade():
 
 
 def test_a_currency_without_a_rate_is_an_error():
-    with pytest.raises(MissingRate):
+    with pytest.raises(MissingRate, match="USD"):
         value({"USD": Decimal(1)}, EURO)
     with pytest.raises(MissingRate):
         month_end_factors(RateTable([]), months=MONTHS, base="EUR", currencies=["USD"])
@@ -279,10 +270,19 @@ def test_what_rounding_leaves_over_goes_to_the_largest_movement():
 
 
 def test_movements_that_do_not_lead_from_start_to_end_are_refused():
-    with pytest.raises(ValueError, match="do not lead"):
+    with pytest.raises(ValueError, match=r"^The movements of 2024-01-01 do not lead from 1\.0+ to 3\.0+\.$"):
         close_row(
             month=MONTHS[0], base="EUR", start=Decimal(1), start_count=0, end=Decimal(3), amounts={}, counts={}
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "unit"), [("EUR", "0.01"), ("JPY", "1")])
+def test_a_row_may_be_off_by_the_smallest_unit_that_rounding_its_ends_makes_and_by_no_more(base, unit):
+    nothing = {"month": MONTHS[0], "base": base, "start": Decimal(0), "start_count": 0, "amounts": {}, "counts": {}}
+    row = close_row(**nothing, end=Decimal(unit))
+    assert (row.new, row.end, row.end_count) == (Decimal(unit), Decimal(unit), 0)
+    with pytest.raises(ValueError, match="do not lead"):
+        close_row(**nothing, end=Decimal(unit) + Decimal("0.0001"))
 
 
 AMOUNTS = st.just(Decimal(0)) | st.decimals("0.0001", 10_000, places=4)

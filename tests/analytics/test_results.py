@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ledger.calc.fx import convert
 from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month, last_of_month
-from ledger.rates import rate_table
+from ledger.money.rates import rate_table
 from tests import factories
 from tests.ledger.conftest import Books
 

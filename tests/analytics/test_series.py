@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.calc.series import axis, bucket, carry_forward, fill_zero, running_balance, sum_by_bucket
+from analytics.calc.series import axis, bucket, sum_by_bucket
 
 DAYS = st.dates(date(2020, 1, 1), date(2026, 12, 31))
 INTERVALS = st.sampled_from(["day", "week", "month"])
@@ -69,32 +69,3 @@ def test_a_flow_outside_the_window_is_left_out_even_in_a_bucket_it_shares():
     start, end = date(2024, 1, 10), date(2024, 2, 20)
     flows = [(date(2024, 1, 9), Decimal(1)), (start, Decimal(2)), (end, Decimal(4)), (date(2024, 2, 21), Decimal(8))]
     assert sum_by_bucket(flows, start=start, end=end, interval="month") == {date(2024, 1, 1): 2, date(2024, 2, 1): 4}
-
-
-def test_points_without_a_value_are_zero():
-    assert fill_zero({date(2024, 1, 2): Decimal(3)}, axis(date(2024, 1, 1), date(2024, 1, 3), "day")) == [0, 3, 0]
-
-
-@given(
-    known=st.dictionaries(DAYS, st.decimals(-(10**6), 10**6, places=2), max_size=20),
-    start=DAYS,
-    length=st.integers(0, 500),
-)
-@settings(max_examples=60)
-def test_a_balance_stays_until_the_next_one_is_known(known, start, length):
-    days = axis(start, start + timedelta(days=length), "day")
-    for day, value in zip(days, carry_forward(known, days, before=Decimal(-1)), strict=True):
-        earlier = [other for other in known if other <= day]
-        assert value == (known[max(earlier)] if earlier else -1)
-
-
-@given(
-    changes=st.dictionaries(DAYS, st.decimals(-(10**6), 10**6, places=2), max_size=20),
-    start=DAYS,
-    length=st.integers(0, 500),
-)
-@settings(max_examples=60)
-def test_a_running_balance_is_the_opening_one_and_all_changes_up_to_the_day(changes, start, length):
-    days = axis(start, start + timedelta(days=length), "day")
-    for day, value in zip(days, running_balance(changes, days, opening=Decimal(100)), strict=True):
-        assert value == 100 + sum(change for other, change in changes.items() if other <= day)

@@ -18,9 +18,10 @@ PRICE = {"value": 10.5, "currency": "EUR"}
 EVENT = {"effectiveDate": "2024-01-01", "committedDate": "2024-01-01", "amountValue": "10.00", "amountCurrency": "EUR"}
 IDS = {"mode": "ids", "ids": ["transactions"]}
 # A body that each operation takes; where the name of a list stands for an id, a row of it is put.
+A_PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="
 BODIES: dict[str, dict[str, Any]] = {
     "": {"name": "Acme", "baseCurrency": "USD", "domain": "a.example", "dataStartDate": "2020-01-01"},
-    "logo": {"imageBase64": "iVBORw0KGgo="},
+    "logo": {"imageBase64": A_PNG},
     "members": {"email": "z@acme.example", "role": "viewer", "permissions": ["accounts:read"]},
     "api_keys": {"name": "x", "permissions": ["accounts:read"], "expiresTime": "2999-01-01T00:00:00Z"},
     "accounts": {"type": "bank", "name": "x", "accountGroupId": "account_groups", "order": 1, "defaultCurrency": "EUR",
@@ -44,12 +45,26 @@ BODIES: dict[str, dict[str, Any]] = {
     "transactions/link_transfer": {"sourceTransactionId": "transactions", "targetTransactionId": "transactions",
                                    "sourceCategorizationId": None, "force": True},
     "transactions/unlink_transfer": {"transactionId": "transactions", "categorizationId": UNKNOWN},
+    "transactions/proposals": {"transactionIds": ["transactions"]},
+    "transactions/transfer_proposals": DAYS,
+    "categorization_rules": {"name": "x", "order": 5, "conditions": {"text": {"operator": "wholeWord", "value": "rule"},
+        "accountIds": ["accounts"], "minAmount": "0.50", "counterpartyId": "counterparties"},
+        "action": {"categoryId": "categories", "plType": "ga", "usingDateRule": {"type": "month"},
+        "counterparty": {"type": "customer", "id": "counterparties"}, "passThroughTaxPercent": 19}},
+    "categorization_rules/order": {"ids": ["categorization_rules"]},
+    "categorization_rules/preview": {"selection": IDS},
+    "categorization_rules/from_transaction": {"transactionId": "transactions"},
+    "categorization_rules/apply": {"selection": IDS},
     "categories": {"name": "x", "emoji": "x", "plTypes": ["ga"], "order": 1},
     "counterparties": {"type": "customer", "name": "x", "externalId": "x"},
     "files": {},
+    "statements": {"accountId": "accounts"},
     "planned_transactions": {**PLANNED, "recurrence": RULE, "categoryId": "categories", "invoiceDate": "2024-01-01",
                              "usingDateRule": {"type": "month"}, "passThroughTaxAmount": "-0.10",
                              "externalData": {"attempted": True, "attemptCount": 1}},
+    "planned_transactions/matches": DAYS,
+    "planned_transactions/{}/settle": {"date": "2024-02-29", "transactionId": "transactions"},
+    "planned_transactions/{}/unsettle": {"date": "2024-02-29"},
     "planned_transactions/{}/overrides/{}": {"skipped": True, "date": "2024-02-02", "amountValue": "1.00"},
     "plan_items": {"month": "2024-01", "plType": "ga", "categoryId": "categories", "duration": 3, "frequency": 1,
                    "amount": {"type": "relative", "amount": PRICE, "relativeChange": 0.1}},
@@ -59,16 +74,25 @@ BODIES: dict[str, dict[str, Any]] = {
     "subscription_events": {"subscriptionId": "subscriptions", "interval": "month", "intervalCount": 1, **EVENT},
     "subscription_events/import": {"events": [{"subscriptionId": "subscriptions", **EVENT}], "onError": "skip"},
     "data/monthlyData": {"mrrType": "mrr", "startMonth": "2024-01", "endMonth": "2024-03", "productIds": ["products"]},
-    "data/profitAndLoss": {"startMonth": "2024-01", "endMonth": "2024-03", "showAllCategories": True},
+    "data/profitAndLoss": {"startMonth": "2024-01", "endMonth": "2024-03", "showAllCategories": True,
+                           "interval": "quarter", "comparison": "previousYear", "toDate": True},
     "data/forecastCashFlowTimeSeries": {"endDate": "2026-12-31", "interval": "week", "cutoverDate": "2024-01-01"},
+    "data/forecastBalanceTimeSeries": {"endDate": "2026-12-31", "interval": "month", "cutoverDate": "2024-01-01",
+                                       "accountIds": ["accounts"]},
+    "data/recurringRevenueSummary": {"month": "2024-03"},
+    "data/cohorts": {"startMonth": "2024-01", "endMonth": "2024-03", "measure": "revenue"},
     "notifications/batch_delete": {"notificationIds": [UNKNOWN]},
 }  # fmt: skip
+# What is sent as a file to those that take one.
+STATEMENT = b":20:X\n:28C:1\n:60F:C240501EUR0,00\n:61:240501D1,00NTRFNONREF\n:86:x\n:62F:C240531EUR0,00\n-\n"
+FILES = {"files": b"a,b\n3,4\n", "statements": STATEMENT}
 # What may be there once only: not as in the rows that are there already.
 ANOTHER = {"externalId": "another", "externalIds": ["another"], "email": "another@acme.example"}
 # Rows to work on, in the order in which they can be made.
 ROWS = [
     "account_groups", "categories", "accounts", "counterparties", "transactions", "product_groups", "products",
     "subscriptions", "subscription_events", "plan_items", "planned_transactions", "members", "api_keys",
+    "categorization_rules",
 ]  # fmt: skip
 
 
@@ -84,6 +108,8 @@ def rows_of(api: Any) -> dict[str, str]:
         made = api.post(name, filled(BODIES[name], found))
         assert made.status_code == 201, (name, made.content)
         found[name] = made.json()["id"]
+    applied = api.post("categorization_rules/apply", filled(BODIES["categorization_rules/apply"], found))
+    found["categorization_runs"] = applied.json()["runId"]
     body = filled(BODIES["transactions/import"], found)
     found["imports"] = api.post("transactions/import", body).json()["importId"]
     paper = SimpleUploadedFile("a.csv", b"a,b\n1,2\n", content_type="text/csv")
@@ -99,6 +125,11 @@ def filled(body: Any, ids: dict[str, str]) -> Any:
     if isinstance(body, list):
         return [filled(value, ids) for value in body]
     return ids.get(body, body) if isinstance(body, str) else body
+
+
+def form(path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The body with the file that the operation takes."""
+    return {"file": SimpleUploadedFile("b.csv", FILES[path], content_type="text/csv"), **body}
 
 
 def taken(path: str) -> dict[str, Any]:

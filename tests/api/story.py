@@ -19,6 +19,15 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 KEY = re.compile(r"svc_[0-9a-f-]{36}[0-9A-Za-z]{36}")
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # one pixel
 RECEIPT = "date,description,amount\n2025-12-31,December hosting,-119.00\n"
+STATEMENT = """:20:2026-01
+:25:DE89370400440532013000
+:28C:1/1
+:60F:C260101EUR25652,00
+:61:2601100110D119,00NTRFNONREF//B-7041
+:86:177?00TRANSFER?20EREF+NIMBUS-1042?21SVWZ+January hosting?32Nimbus
+:62F:C260114EUR25533,00
+-
+"""
 YEAR = {"startDate": "2025-10-01", "endDate": "2025-12-31"}
 LISTED = 2  # rows of a list are enough to see its shape
 
@@ -134,6 +143,7 @@ def tell(story: Story) -> Iterator[str]:
     settings_of(story)
     ids = ledger(story)
     purposes(story, ids)
+    rules(story, ids)
     papers(story, ids)
     revenue(story, ids)
     plans(story, ids)
@@ -147,6 +157,7 @@ def members(story: Story) -> None:
     readonly = {"name": "Dashboard", "permissions": permissions, "expiresTime": "2027-01-15T00:00:00Z"}
     made = story.post("api_keys", readonly, session=True)
     listed = story.get("audit_log", {"entityType": "apiKey"}, session=True)
+    story.get("events", {"type": "apiKey.created"}, session=True)
     assert listed
     catalogue = story.document["components"]["schemas"]["Permission"]["enum"]
     full = story.post("api_keys", {"name": "Story", "permissions": catalogue}, session=True)
@@ -235,7 +246,26 @@ def purposes(story: Story, ids: dict[str, str]) -> None:
     ids |= {"hosting transaction": hosting, "import": imported, "target": target, "november": november}
 
 
+def rules(story: Story, ids: dict[str, str]) -> None:
+    offered = story.post("categorization_rules/from_transaction", {"transactionId": ids["hosting transaction"]})["rule"]
+    made = story.post("categorization_rules", offered)["id"]
+    story.get("categorization_rules")
+    story.get(f"categorization_rules/{made}")
+    story.put(f"categorization_rules/{made}", {"name": "Hosting"})
+    story.put("categorization_rules/order", {"ids": [made]})
+    tried = {"conditions": {"text": {"operator": "contains", "value": "nimbus"}}, "action": offered["action"]}
+    story.post("categorization_rules/preview", {"rule": tried})
+    story.post("transactions/proposals", {"transactionIds": [ids["november"]]})
+    story.post("transactions/transfer_proposals", YEAR)
+    selection = {"mode": "filter", "filter": {"open": "true"}}
+    run = story.post("categorization_rules/apply", {"selection": selection})["runId"]
+    story.delete(f"categorization_runs/{run}")
+    story.delete(f"categorization_rules/{made}")
+
+
 def papers(story: Story, ids: dict[str, str]) -> None:
+    story.upload("statements", name="january.sta", content=STATEMENT, accountId=ids["bank"])
+    story.get(f"accounts/{ids['bank']}/reconciliation")
     kept = story.upload("files", name="hosting.csv", content=RECEIPT, transactionIds=[ids["hosting transaction"]])["id"]
     story.get("files")
     story.get(f"files/{kept}")
@@ -266,6 +296,7 @@ def revenue(story: Story, ids: dict[str, str]) -> None:
     story.post("subscription_events/import", {"events": events, "onError": "skip"})
     story.get("subscriptions")
     story.get(f"subscriptions/{subscription}")
+    story.put(f"subscriptions/{subscription}", {"externalId": "sub_1042-A"})
     story.get("subscription_events", {"startDate": "2025-01-01"})
     story.get(f"subscription_events/{first}")
     story.get("products")
@@ -289,6 +320,15 @@ def plans(story: Story, ids: dict[str, str]) -> None:
     story.put(f"planned_transactions/{planned}/overrides/2026-02-28", {"date": "2026-03-02"})
     story.get(f"planned_transactions/{planned}/occurrences", window)
     story.delete(f"planned_transactions/{planned}/overrides/2026-02-28")
+    once = {"name": "Hosting", "startDate": "2025-12-30", "amountValue": "-120.00", "recurrence": None}
+    hosting = story.post("planned_transactions", rent | once | {"categoryId": ids["hosting"]})["id"]
+    window = {"startDate": "2025-12-01", "endDate": "2026-01-31"}
+    (match,) = story.post("planned_transactions/matches", window)
+    settled = {"date": match["date"], "transactionId": match["transactionId"]}
+    story.post(f"planned_transactions/{hosting}/settle", settled)
+    story.get("planned_transactions/due", window)
+    story.post(f"planned_transactions/{hosting}/unsettle", {"date": match["date"]})
+    story.delete(f"planned_transactions/{hosting}")
     growing = {"type": "relative", "amount": {"value": 120, "currency": "EUR"}, "relativeChange": 0.05}
     line = {"month": "2025-12", "plType": "cogs", "categoryId": ids["hosting"], "amount": growing}
     item = story.post("plan_items", line | {"frequency": 3, "duration": 24})["id"]
@@ -304,9 +344,15 @@ def figures(story: Story) -> None:
     story.post("data/cashFlowTimeSeries", YEAR | {"interval": "month"})
     ahead = {"startDate": "2025-12-01", "endDate": "2026-02-28", "interval": "month"}
     story.post("data/forecastCashFlowTimeSeries", ahead)
+    story.post("data/forecastBalanceTimeSeries", ahead)
+    story.post("data/runway")
+    story.post("data/cashBridge", YEAR)
+    story.post("data/openTransactions", YEAR)
     story.post("data/revenueExpensesBar", YEAR)
-    story.post("data/profitAndLoss", {"startMonth": "2025-12", "endMonth": "2025-12", "showAllCategories": False})
+    story.post("data/profitAndLoss", {"startMonth": "2025-12", "endMonth": "2025-12", "comparison": "previousPeriod"})
     story.post("data/monthlyData", {"mrrType": "mrr", "startMonth": "2025-11", "endMonth": "2025-12"})
+    story.post("data/recurringRevenueSummary", {"month": "2025-12"})
+    story.post("data/cohorts", {"startMonth": "2025-11", "endMonth": "2025-12", "measure": "revenue"})
 
 
 def notes(story: Story) -> None:
@@ -322,6 +368,8 @@ def ends(story: Story, ids: dict[str, str], *, app: str) -> None:
     story.delete(f"plan_items/{ids['item']}")
     story.delete(f"planned_transactions/{ids['planned']}")
     story.delete(f"subscription_events/{ids['event']}")
+    other = story.post("subscriptions", {"customerId": ids["customer"]})["id"]
+    story.delete(f"subscriptions/{other}")
     spare = story.post("products", {"name": "Solo"})["id"]
     story.delete(f"products/{spare}")
     group = story.post("product_groups", {"name": "Add-ons"})["id"]

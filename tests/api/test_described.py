@@ -1,6 +1,8 @@
 """The document tells callers and generators of clients what they need, of every operation and every type."""
 
 import re
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ OPERATIONS = [
 EVERY = pytest.mark.parametrize(
     ("method", "path", "operation"), OPERATIONS, ids=[operation["operationId"] for _, _, operation in OPERATIONS]
 )
+APPS = {"companies", "ledger", "planning", "analytics", "notifications", "oauth", "config"}
 TAGS = {tag["name"]: tag["description"] for tag in DOCUMENT["tags"]}
 ALWAYS = {400, 401, 406, 429, 500, 503, 507}
 ID = "0199a0c1-7a52-7c1e-9d0b-5a1f0c3f4b11"
@@ -95,7 +98,10 @@ def test_every_field_of_an_answer_is_always_there():
     schemas = DOCUMENT["components"]["schemas"]
     for name in ("Account", "Transaction", "Category", "PlannedTransaction", "File", "AuditEntry"):
         assert set(schemas[name]["required"]) == set(schemas[name]["properties"]), name
-    assert "required" not in schemas["PlSplit"]  # only the lines that the part has
+    lines = ["cac", "cogs", "ga", "neutral", "no", "pd", "revenue"]
+    assert (schemas["PlSplit"]["required"], schemas["PlSplit"]["properties"]["cogs"]) == (lines, {"type": "number"})
+    assert sorted(schemas["DateRule"]["required"]) == ["endDate", "invoiceDate", "startDate", "type"]
+    assert "required" not in schemas["PlSplitRequest"]
 
 
 # ---------------------------------------------------------------------------------------------- limits that are stated
@@ -173,3 +179,53 @@ def test_a_time_and_a_list_are_as_long_as_stated(api):
     assert api.get("transactions", {"accountId": [ID] * 201}).json()["errors"][0]["code"] == "invalid_filter"
     many = {"name": "x", "plTypes": ["ga"] * 101}
     assert api.post("categories", many).json()["errors"][0]["code"] == "too_long"
+
+
+# ---------------------------------------------------------------------------------------------- whom it speaks to
+
+# Words for whoever builds the service. What our own code calls its things is found besides, where no shape is named so.
+OF_BUILDERS = re.compile(
+    r"``|\b(Django|DRF|ORM|SQL|PostgreSQL|psycopg|serializers?|query ?sets?|view ?sets?|docstring|middleware|self|"
+    r"kwargs|TODO|FIXME|service\.md|decisions\.md)\b"
+)
+OWN_CLASS = re.compile(r"(?<=[a-z,] )(?:[A-Z][a-z]+)+\b(?!-)")
+
+
+def descriptions(part: Any, where: str = "#") -> Iterator[tuple[str, str]]:
+    """Every text of the document for people, with where it stands; not the examples, which are data."""
+    if isinstance(part, list):
+        for position, each in enumerate(part):
+            yield from descriptions(each, f"{where}/{position}")
+    elif isinstance(part, dict):
+        for name, each in part.items():
+            if name in {"description", "summary"} and isinstance(each, str):
+                yield where, each
+            elif name not in {"example", "examples"}:
+                yield from descriptions(each, f"{where}/{name}")
+
+
+def own_names() -> set[str]:
+    """Classes and modules of ours that the document does not know under the same name."""
+    ours = [each for name, each in sys.modules.items() if name.partition(".")[0] in APPS]
+    classes = {name for each in ours for name, value in vars(each).items() if isinstance(value, type)}
+    return classes - set(DOCUMENT["components"]["schemas"])
+
+
+def test_no_description_speaks_of_how_the_service_is_built():
+    names, found = own_names(), []
+    modules = {
+        f"{each.rpartition('.')[2]}." for each in sys.modules if each.partition(".")[0] in APPS and "." in each
+    } - {"api.", "recurrence."}  # the last is a field too
+    for where, text in descriptions(DOCUMENT):
+        of_builders = OF_BUILDERS.findall(text)
+        of_classes = set(OWN_CLASS.findall(text)) & names
+        of_modules = {each for each in re.findall(r"\b([a-z_]+\.)[a-z_]+\b", text) if each in modules}
+        if of_builders or of_classes or of_modules:
+            found.append((where, of_builders, of_classes, of_modules, text[:80]))
+    assert not found, found
+
+
+def test_ids_of_ours_are_uuids_in_a_transaction():
+    known = DOCUMENT["components"]["schemas"]["Transaction"]["properties"]
+    told = {name: known[name].get("format") for name in ("id", "accountId", "createdVendorId", "integrationId")}
+    assert set(told.values()) == {"uuid"}

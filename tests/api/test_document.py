@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
@@ -13,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from companies.api import replica
 from companies.api.viewsets import ApiViewSet
-from ledger.sniffing import KINDS
-from tests.api.bodies import ANOTHER, address, filled, ids, taken
+from ledger.documents.sniffing import KINDS
+from tests.api.bodies import ANOTHER, FILES, address, filled, form, ids, taken
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +29,7 @@ BY_PATH = {
 # Those about the protocol, the browser and caches are the same for every answer, documented or not.
 TOLD = {
     "X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "ETag", "Location", "Link",
-    "Ignored-Fields", "Idempotency-Replayed", "WWW-Authenticate", "Retry-After",
+    "X-Total-Count", "X-Total-Amount", "Ignored-Fields", "Idempotency-Replayed", "WWW-Authenticate", "Retry-After",
 }  # fmt: skip
 # Of these, what a success carries whenever a field is sent that the operation does not know.
 ALWAYS = {"ETag", "Location", "Ignored-Fields"}
@@ -38,7 +37,8 @@ ALWAYS = {"ETag", "Location", "Ignored-Fields"}
 ORDER = ["PUT", "GET", "POST", "DELETE"]
 # These find nothing to work on.
 REFUSED = {
-    "POST transactions/link_transfer", "POST transactions/unlink_transfer", "PUT logo", "PUT notifications/{}/read",
+    "POST transactions/link_transfer", "POST transactions/unlink_transfer", "PUT notifications/{}/read",
+    "POST categorization_rules/from_transaction",
 }  # fmt: skip
 
 
@@ -109,11 +109,15 @@ def called(api, ids) -> list[tuple[str, Any, dict[str, Any]]]:
     calls = []
     for path, method in sorted(OPERATIONS, key=lambda each: (ORDER.index(each[1]), each[0].endswith("batch_delete"))):
         where, headers = api.path(address(path, ids)), api.headers
-        if (path, method) == ("files", "POST"):
-            paper = SimpleUploadedFile("b.csv", b"a,b\n3,4\n", content_type="text/csv")
-            answer = api.client.post(where, {"file": paper, "colour": "red"}, headers=headers)
+        if path in FILES and method == "POST":
+            body = filled(taken(path), ids) | {"colour": "red"}
+            answer = api.client.post(where, form(path, body), headers=headers)
         elif method in ("GET", "DELETE"):
-            query = {"startDate": "2024-01-01", "endDate": "2024-12-31"} if path.endswith("/occurrences") else None
+            query = (
+                {"startDate": "2024-01-01", "endDate": "2024-12-31"}
+                if path.endswith(("/occurrences", "/due"))
+                else None
+            )
             answer = api.get(where, query) if method == "GET" else api.delete(where)
         else:
             body = filled(taken(path), ids)
@@ -175,7 +179,7 @@ def lists_with_filters() -> Iterator[tuple[str, Any]]:
 def test_a_paged_list_documents_its_link_and_no_other_operation_does():
     for (method, path), operation in BY_PATH.items():
         headers = operation["responses"].get("200", {}).get("headers", {})
-        assert ("Link" in headers) == ("cursor" in query_of(operation)), (method, path)
+        assert ("Link" in headers) == bool({"cursor", "after"} & query_of(operation)), (method, path)
 
 
 def test_no_alternative_takes_everything():

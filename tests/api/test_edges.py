@@ -103,7 +103,7 @@ def test_a_lost_database_is_503_and_says_when_to_come_back(api, monkeypatch, kin
     def lost(*args, **kwargs):
         raise kind("connection to server at 10.0.0.7 failed")
 
-    monkeypatch.setattr("companies.api_keys.first_row", lost)
+    monkeypatch.setattr("companies.callers.api_keys.first_row", lost)
     answer = api.get("accounts")
     assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
     assert int(answer["Retry-After"]) > 0
@@ -117,7 +117,7 @@ def test_a_use_that_could_not_be_noted_changes_no_answer(api, monkeypatch, caplo
     def lost(*args, **kwargs):
         raise kind("connection to server at 10.0.0.7 failed")
 
-    monkeypatch.setattr("companies.api_keys.KeyCredential.note_use", lost)
+    monkeypatch.setattr("companies.callers.api_keys.KeyCredential.note_use", lost)
     answer = api.post("account_groups", {"name": "x"})
     assert answer.status_code == 201
     assert "last use" in caplog.text

@@ -8,7 +8,7 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 
-from companies.api.examples import KEPT
+from companies.api.document.examples import KEPT
 from companies.models import Company
 from oauth.registration import register
 from tests.api.story import Story, signed_in, tell

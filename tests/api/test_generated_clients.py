@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from companies.reference import document
+from companies.api.document.reference import document
 from tests.npm import TESTS, installed
 
 pytestmark = pytest.mark.server
@@ -135,7 +135,7 @@ def test_a_generated_client_has_types_for_refusals(generated, client, acme, site
     assert wrong.status_code == 400
     assert isinstance(wrong.parsed, models.Problem)
     assert wrong.parsed.code == "validation_failed"
-    assert [(each.pointer, each.code) for each in wrong.parsed.errors] == [("#/name", "must_not_be_empty")]
+    assert [(each.pointer, each.code) for each in wrong.parsed.errors] == [("#/name", "blank")]
     missing = generated.operation("accounts", "get_account").sync_detailed(acme.id, uuid4(), client=client)
     assert (missing.status_code, missing.parsed.code) == (404, "not_found")
     with generated.package.Client(base_url=site) as nobody:

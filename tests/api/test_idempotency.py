@@ -12,7 +12,7 @@ from django.test.client import encode_multipart
 
 from companies.api.idempotency import request_digest, sealed
 from companies.models import AuditEntry, IdempotencyRecord
-from ledger import accounts
+from ledger.accounts import opening
 from ledger.models import Account, AccountGroup, Transaction
 
 pytestmark = pytest.mark.django_db
@@ -90,13 +90,13 @@ def test_refusals_are_not_kept(api):
 
 
 def test_failures_are_not_kept_and_leave_no_effect(api, monkeypatch):
-    add_group = accounts.add_group
+    add_group = opening.add_group
 
     def broken(**values):
         add_group(**values)
         raise RuntimeError
 
-    monkeypatch.setattr(accounts, "add_group", broken)
+    monkeypatch.setattr(opening, "add_group", broken)
     assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 500
     assert not AccountGroup.objects.exists()
     assert not IdempotencyRecord.objects.exists()
@@ -158,14 +158,14 @@ def form_digest(boundary, value):
 
 @pytest.mark.django_db(transaction=True)
 def test_while_one_is_running_the_same_request_is_refused(api, monkeypatch):
-    add_group, started, go_on = accounts.add_group, threading.Event(), threading.Event()
+    add_group, started, go_on = opening.add_group, threading.Event(), threading.Event()
 
     def slow(**values):
         started.set()
         assert go_on.wait(10)
         return add_group(**values)
 
-    monkeypatch.setattr(accounts, "add_group", slow)
+    monkeypatch.setattr(opening, "add_group", slow)
     answers = []
 
     def first():
@@ -193,7 +193,7 @@ def test_of_twelve_at_once_one_has_the_effect(api):
     def call():
         client = Client()
         gate.wait()
-        for _ in range(50):
+        for _ in range(6000):
             answer = client.post(
                 api.path("accounts"), {"type": "bank", "name": "x"}, content_type="application/json",
                 headers=api.headers | {"Idempotency-Key": "k"},

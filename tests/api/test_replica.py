@@ -28,7 +28,7 @@ class Pair:
         request = urllib.request.Request(f"{self.address}{path}", data)
         request.add_header("Authorization", f"Bearer {self.key}")
         request.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=180) as answer:
             return json.load(answer)
 
     def book(self, amount: int) -> None:
@@ -128,7 +128,7 @@ def test_other_requests_and_idempotent_questions_are_answered_as_ever(pair):
         b'{"startDate": "2026-01-01", "endDate": "2026-01-31"}',
         {"Authorization": f"Bearer {pair.key}", "Content-Type": "application/json", "Idempotency-Key": "once"},
     )
-    answers = [urllib.request.urlopen(request, timeout=20).read() for _ in range(2)]
+    answers = [urllib.request.urlopen(request, timeout=180).read() for _ in range(2)]
     assert answers[0] == answers[1]
     assert pair.call("/data/monthlyData", {"mrrType": "mrr"})
 
@@ -148,6 +148,6 @@ def test_an_unreachable_replica_is_reported_and_the_service_starts():
         port = free_port()
         with machine.up(port, "--workers", "1") as process:
             process.terminate()
-            printed = process.communicate(timeout=40)[0]
+            printed = process.communicate(timeout=180)[0]
     assert printed.count("Warning: DATABASE_REPLICA_URL: the database at 127.0.0.1:1/app cannot be reached") == 1
     assert "hunter2" not in printed

@@ -27,8 +27,8 @@ from schemathesis.generation import GenerationMode
 from schemathesis.generation.meta import TestPhase
 from schemathesis.specs.openapi import checks
 
-from companies import api_keys
 from companies.api.limits import LONGEST_LINE
+from companies.callers import api_keys
 from companies.models import Stamp
 from companies.permissions import ALL, Role
 from config.wsgi import application as served

@@ -33,7 +33,7 @@ def test_what_no_caller_can_help_says_when_to_come_back(api, monkeypatch, failur
     def fails(*args, **kwargs):
         raise failure
 
-    monkeypatch.setattr("ledger.accounts.open_account", fails)
+    monkeypatch.setattr("ledger.accounts.opening.open_account", fails)
     answer = api.post("accounts", {"type": "bank", "name": "Main"})
     assert (answer.status_code, answer.json()["code"]) == told
     assert ("Retry-After" in answer.headers) == (told[0] != 500)
@@ -56,7 +56,7 @@ def test_the_token_endpoint_says_so_in_the_words_of_oauth(client, monkeypatch):
     def fails(*args, **kwargs):
         raise OperationalError("connection to server at 10.0.0.7 failed")
 
-    monkeypatch.setattr("oauth.clients.first_row", fails)
+    monkeypatch.setattr("oauth.models.Application.objects.get", fails)
     form = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": "x"}
     answer = client.post("/auth/oauth2/token", urlencode(form), content_type="application/x-www-form-urlencoded")
     assert (answer.status_code, answer.json()["error"]) == (503, "temporarily_unavailable")
@@ -68,7 +68,7 @@ def test_a_good_answer_stands_where_the_last_use_of_its_key_cannot_be_kept(api, 
     def fails(*args, **kwargs):
         raise OperationalError("gone")
 
-    monkeypatch.setattr("companies.api_keys.KeyCredential.note_use", fails)
+    monkeypatch.setattr("companies.callers.api_keys.KeyCredential.note_use", fails)
     assert api.post("accounts", {"type": "bank", "name": "Main"}).status_code == 201
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.bench.figures import HEAD
 
-ALL = ("imports", "ledger", "auth", "analytics", "recurrence", "pages")
+ALL = ("imports", "statements", "ledger", "auth", "analytics", "recurrence", "rules", "pages")
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 
 

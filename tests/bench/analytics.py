@@ -20,7 +20,7 @@ from tests.bench.served import Served, alternating, seconds, served
 
 EVENTS = CUSTOMERS = 100_000
 TRANSACTIONS = 1_000_000
-GOAL_IMPORT, GOAL_MONTHS, GOAL_SERIES, GOAL_BARS = 0.4, 10, 1.0, 1.0
+GOAL_IMPORT, GOAL_MONTHS, GOAL_SERIES, GOAL_BARS, GOAL_BALANCES = 0.4, 10, 1.0, 1.0, 1.5
 FIRST, LAST = date(2022, 1, 1), date(2025, 12, 1)
 SHELL_TIMEOUT = 900
 
@@ -154,6 +154,36 @@ def main() -> None:
             rounds=21,
         )
         figure("the same over HTTP", asked / nothing, "× GET /companies", behind=f"{1000 * asked:.1f} ms")
+        balances(bench)
+
+
+def balances(bench: Served) -> None:
+    """A year's balances by day over HTTP, against DuckDB in this process over the same rows."""
+    import duckdb
+
+    body = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
+    with tempfile.TemporaryDirectory() as folder:
+        store = duckdb.connect(str(Path(folder) / "bench.duckdb"))
+        exported(bench.database, store, bench.company, Path(folder))
+
+        def ours() -> list[Decimal]:
+            answer = bench.call("POST", f"{bench.path}/data/balanceByCashType", body)
+            return [Decimal(str(point["value"])) for point in answer["cash"]]
+
+        def theirs() -> list[Decimal]:
+            found = store.execute(THEIR_BALANCES, {"first": date(2024, 1, 1), "last": date(2024, 12, 31)}).fetchall()
+            return [cash for _, cash, _ in found]
+
+        assert all(abs(float(our) - float(their)) < 0.1 for our, their in zip(ours(), theirs(), strict=True))
+        asked, added_up, nothing = alternating(ours, theirs, lambda: bench.call("GET", "/companies"), rounds=21)
+    figure(
+        f"a year's daily balances of {TRANSACTIONS:,} transactions over HTTP",
+        asked / added_up,
+        f"× the time of DuckDB {duckdb.__version__} in process",
+        goal=GOAL_BALANCES,
+        way=AT_MOST,
+        behind=f"{1000 * asked:.1f} against {1000 * added_up:.1f} ms; GET /companies {1000 * nothing:.1f} ms",
+    )
 
 
 # Inside the service's own process: each is called by ``manage.py shell``
@@ -163,7 +193,8 @@ def months(company_id: str) -> None:
     """48 months of 100,000 customers, added up anew and served, against ``select 1``."""
     from django.db import connection
 
-    from analytics import recurring
+    from analytics import monthly_rows, recurring
+    from companies.api.rendering import json_of
     from companies.models import Company
 
     company = Company.objects.get(id=company_id)
@@ -174,14 +205,15 @@ def months(company_id: str) -> None:
             cursor.fetchall()
 
     def ask() -> None:
-        recurring.monthly_json(company=company, mrr_type="mrr", first=FIRST, last=LAST)
+        rows = recurring.monthly_data(company=company, mrr_type="mrr", first=FIRST, last=LAST)
+        json_of([monthly_rows.told(row) for row in rows])
 
     def fetch() -> None:
         with connection.cursor() as cursor:
             cursor.execute(recurring._EVENTS.format(which="e.retracted_time IS NULL"), {"company": company.id})
             cursor.fetchall()
 
-    assert len(json.loads(recurring.monthly_json(company=company, mrr_type="mrr", first=FIRST, last=LAST))) == 48
+    assert len(recurring.monthly_data(company=company, mrr_type="mrr", first=FIRST, last=LAST)) == 48
     again, fetched = alternating(lambda: recurring.refresh(company, always=True), fetch, rounds=3)
     asked, nothing = alternating(ask, one, rounds=201)
     assert not recurring.differences(company.id)
@@ -204,12 +236,12 @@ def against_duckdb(company_id: str) -> None:
     from analytics import cash_flow, results
     from companies.models import Company
     from ledger.calc.months import months_from
-    from ledger.rates import rate_table
+    from ledger.money.rates import rate_table
 
     company, rates = Company.objects.get(id=company_id), rate_table()
     with tempfile.TemporaryDirectory() as folder:
         store = duckdb.connect(str(Path(folder) / "bench.duckdb"))
-        exported(connection, store, company, Path(folder))
+        exported(connection, store, company_id, Path(folder))
     start, end = date(2024, 1, 1), date(2024, 12, 31)
     asked = months_from(date(2023, 1, 1), date(2025, 12, 1))
 
@@ -254,6 +286,11 @@ FACTS = {
           FROM ledger_transaction t JOIN ledger_account a ON a.company_id = t.company_id AND a.id = t.account_id
          WHERE t.company_id = '{company}' AND NOT t.pending AND a.type <> 'transit' AND t.source <> 'initialBalance'
     """,
+    "moves": """
+        SELECT t.date, t.account_id, a.include_in_cash_balance, t.amount_currency, t.amount_value
+          FROM ledger_transaction t JOIN ledger_account a ON a.company_id = t.company_id AND a.id = t.account_id
+         WHERE t.company_id = '{company}' AND NOT t.pending
+    """,
     "postings": """
         SELECT p.month, p.pl_type, c.system_key, p.base_amount
           FROM ledger_posting p JOIN ledger_category c ON c.company_id = p.company_id AND c.id = p.category_id
@@ -269,6 +306,7 @@ FACTS = {
 }
 TYPES = {
     "flows": "date DATE, currency VARCHAR, amount DECIMAL(19, 4)",
+    "moves": "date DATE, account VARCHAR, cash BOOLEAN, currency VARCHAR, amount DECIMAL(19, 4)",
     "postings": "month DATE, pl_type VARCHAR, system_key VARCHAR, base_amount DECIMAL(30, 10)",
     "rates": "date DATE, currency VARCHAR, per_euro DECIMAL(18, 8)",
 }
@@ -280,17 +318,36 @@ THEIR_SERIES = """
     ) SELECT s.date, sum(inflow / coalesce(r.per_euro, 1)), sum(outflow / coalesce(r.per_euro, 1))
         FROM summed s LEFT JOIN rates r ON r.date = s.date AND r.currency = s.currency GROUP BY s.date ORDER BY s.date
 """
+THEIR_BALANCES = """
+    WITH moved AS (
+        SELECT account, currency, cash, date, sum(amount) AS amount FROM moves WHERE date <= $last GROUP BY ALL
+    ), days AS (
+        SELECT unnest(generate_series($first, $last, INTERVAL 1 DAY))::date AS date
+    ), opened AS (
+        SELECT account, currency, cash, coalesce(sum(amount) FILTER (WHERE date < $first), 0) AS before
+          FROM moved GROUP BY ALL
+    ), held AS (
+        SELECT o.cash, o.currency, d.date, coalesce(sum(m.amount) OVER grown, 0) + o.before AS amount
+          FROM opened o CROSS JOIN days d
+          LEFT JOIN moved m ON m.account = o.account AND m.currency = o.currency AND m.date = d.date
+        WINDOW grown AS (PARTITION BY o.account, o.currency ORDER BY d.date)
+    ), valued AS (
+        SELECT h.date, cash, round(amount / coalesce(r.per_euro, 1), 2) AS worth
+          FROM held h LEFT JOIN rates r ON r.date = h.date AND r.currency = h.currency
+    ) SELECT date, sum(worth) FILTER (WHERE cash), sum(worth) FILTER (WHERE NOT cash)
+        FROM valued GROUP BY date ORDER BY date
+"""
 THEIR_BARS = """
     SELECT month, CASE WHEN pl_type <> 'revenue' THEN pl_type ELSE system_key END AS bar, sum(base_amount)
       FROM postings WHERE month BETWEEN ? AND ? GROUP BY month, bar ORDER BY month
 """
 
 
-def exported(connection, store, company, folder: Path) -> None:
+def exported(connection, store, company_id, folder: Path) -> None:
     """The facts, copied into DuckDB's own tables."""
     for name, query in FACTS.items():
         path = folder / f"{name}.csv"
-        statement = f"COPY ({query.format(company=company.id)}) TO STDOUT (FORMAT CSV)"
+        statement = f"COPY ({query.format(company=company_id)}) TO STDOUT (FORMAT CSV)"
         with connection.cursor() as cursor, path.open("wb") as file, cursor.copy(statement) as copy:
             for block in copy:
                 file.write(block)

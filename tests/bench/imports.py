@@ -40,7 +40,7 @@ def lines(bench: Served, rows: list[dict[str, str]], currencies: dict[str, str])
     batch, now = str(uuid_utils.compat.uuid7()), "2026-01-01T00:00:00Z"
     bench.database.execute(
         "INSERT INTO ledger_importbatch (company_id, id, source, count, skipped_before_data_start, duplicates, "
-        "created_time) VALUES (%s, %s, 'import', 0, 0, 0, now())",
+        "created_time, account_ids) VALUES (%s, %s, 'import', 0, 0, 0, now(), '{}')",
         [bench.company, batch],
     )
     return "".join(

@@ -50,8 +50,8 @@ def configure() -> None:
     django.setup()
 
 
-def prepare(count: int) -> None:
-    """Migrates, and prints the client's id and so many refresh tokens, one a line."""
+def prepare(count: int, codes: int, challenge: str) -> None:
+    """Migrates, and prints the client's id and so many refresh tokens, one a line; makes so many codes."""
     from datetime import timedelta
 
     from django.contrib.auth import get_user_model
@@ -60,6 +60,7 @@ def prepare(count: int) -> None:
     from oauth2_provider.models import (
         get_access_token_model,
         get_application_model,
+        get_grant_model,
         get_refresh_token_model,
         set_token_value,
     )
@@ -81,6 +82,14 @@ def prepare(count: int) -> None:
         set_token_value(refresh, f"refresh{number}")
         refresh.save()
         lines.append(f"refresh{number}")
+    get_grant_model().objects.bulk_create(
+        get_grant_model()(
+            user=user, application=application, scope="svc:read offline_access", redirect_uri="https://a.example/cb",
+            code=f"code{number}", code_challenge=challenge, code_challenge_method="S256",
+            expires=timezone.now() + timedelta(hours=1),
+        )
+        for number in range(codes)
+    )  # fmt: skip
     sys.stdout.write("\n".join(lines))
 
 
@@ -92,7 +101,7 @@ from oauth2_provider import views  # noqa: E402
 urlpatterns = [path("token", views.TokenView.as_view())]
 
 if __name__ == "__main__":
-    prepare(int(sys.argv[1]))
+    prepare(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
 else:
     from django.core.wsgi import get_wsgi_application
 

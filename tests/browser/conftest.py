@@ -8,7 +8,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
+expect.set_options(timeout=60_000)  # milliseconds: a machine may have much else to do
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in the thread that uses the database
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (

@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import get_resolver
 
 from tests.addresses import patterns
+from tests.browser.fonts import too_wide
 from tests.browser.walk import ROUTES, SIGNED_OUT, Site, is_page, site
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
@@ -88,6 +89,21 @@ def test_every_page_is_open_to_everybody_keeps_its_policy_and_fits(route, look, 
 
 def test_so_is_the_page_on_which_an_app_is_let_in(look, served):
     assert look(served.consent()) == []
+
+
+@pytest.mark.parametrize("signed_in", [True, False])
+def test_no_page_needs_more_than_a_narrow_screen_in_any_font(browser, served, cookies, signed_in):
+    context = browser.new_context(
+        base_url=served.url, bypass_csp=True, viewport={"width": NARROW, "height": 900},
+        storage_state=cookies if signed_in else None,
+    )  # fmt: skip
+    page, wide = context.new_page(), []
+    for path in [served.address(route) for route in ROUTES if signed_in != route.startswith(SIGNED_OUT)]:
+        if is_page(context, path):
+            page.goto(path)
+            wide += too_wide(page, NARROW)
+    context.close()
+    assert wide == []
 
 
 def test_most_addresses_are_pages(browser, served, cookies):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from ledger import accounts
+from ledger.accounts import opening
 from ledger.calc.months import add_months, first_of_month
 from ledger.models import Transaction
 from planning.models import PlannedOverride
@@ -24,7 +24,7 @@ GOOD = BAD.replace("30.02.", "28.02.")
 def books():
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme = factories.company(name="Acme", owner=owner)
-    accounts.open_account(company=acme, stamp=factories.stamp(), values={"type": "bank", "name": "Main"})
+    opening.open_account(company=acme, stamp=factories.stamp(), values={"type": "bank", "name": "Main"})
     return acme, owner
 
 
@@ -63,7 +63,7 @@ def press(page, name, key="Enter", role="button"):
 def choose_file(page, label, path):
     """The dialogue of the system is not the browser's: it opens by keyboard, and a file is put in its place."""
     reach(page, page.get_by_label(label))
-    with page.expect_file_chooser(timeout=5000) as chooser:
+    with page.expect_file_chooser() as chooser:
         page.keyboard.press("Space")
     chooser.value.set_files(path)
 
@@ -71,8 +71,8 @@ def choose_file(page, label, path):
 def test_a_file_is_checked_corrected_imported_and_undone_by_keyboard_alone(page, complaints, site, books, csv_file):
     acme, _ = books
     open_page(page, site, books, "/imports")
-    press(page, "Import a CSV file", role="link")
-    choose_file(page, "CSV file", csv_file("bad.csv", BAD))
+    press(page, "Import a file", role="link")
+    choose_file(page, "Files", csv_file("bad.csv", BAD))
     press(page, "Upload and check")
     expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")
     row = page.get_by_role("row").filter(has_text="there is no such day")
@@ -101,13 +101,14 @@ def test_the_check_works_without_scripts_and_fits_a_telephone(browser, site, boo
     context = browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 800})
     page = context.new_page()
     open_page(page, site, books, "/imports/new")
-    page.get_by_label("CSV file").set_input_files(csv_file("bad.csv", BAD))
+    page.get_by_label("Files").set_input_files(csv_file("bad.csv", BAD))
     page.get_by_role("button", name="Upload and check").click()
     page.get_by_label("Decimal sign").select_option("point")
     page.get_by_role("button", name="Check again", exact=True).click()
     expect(page.get_by_role("row").filter(has_text="no amount with a decimal point")).to_have_count(2)
     page.get_by_label("Decimal sign").select_option("comma")
     page.get_by_role("button", name="Check again", exact=True).click()
+    expect(page.get_by_label("Leave out the bad row", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.get_by_label("Leave out the bad row").check()
     page.get_by_role("button", name="Import 1 transaction").click()
@@ -128,7 +129,7 @@ def test_a_rule_is_planned_and_one_occurrence_skipped_and_taken_back(page, compl
     page.get_by_role("button", name=f"Skip Rent of {shown}").click()
     expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(0)
     assert PlannedOverride.objects.get().skipped
-    page.get_by_role("navigation", name="Acme").get_by_role("link", name="Planned").click()
+    page.get_by_role("navigation", name="Acme").get_by_role("link", name="Cash plan").click()
     expect(page.get_by_role("row").filter(has_text=shown)).to_have_count(0)
     page.get_by_role("link", name="Rent").first.click()
     page.get_by_role("button", name=f"As planned again: {shown}").click()

@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from ledger import accounts, booking
+from ledger.accounts import opening as accounts
 from ledger.calc.months import add_months
+from ledger.transactions import booking
 from tests import factories
+from tests.browser.fonts import too_wide
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
@@ -65,7 +67,7 @@ def open_page(page, live_server, busy, query=""):
 
 def test_the_charts_are_drawn_and_their_numbers_unfold(page, live_server, busy, complaints):
     open_page(page, live_server, busy)
-    for name in ("Cash balance", "Cash flow", "Revenue and expenses", "Committed MRR", "MRR movements"):
+    for name in ("Cash balance", "Cash flow", "Revenue and expenses", "Committed MRR"):
         assert page.get_by_role("img", name=name).bounding_box()["width"] >= 400
     table = page.get_by_role("table", name="Cash flow in EUR")
     expect(table).to_be_hidden()
@@ -98,7 +100,8 @@ def test_after_signing_in_the_page_shows_the_same_numbers_as_the_api(page, live_
     for each in told["nonCash"]:
         days[each["date"]].append(each["value"])
     read = shown(page, "Cash balance")
-    assert {str(datetime.strptime(day, "%d %b %Y").date()): cells for day, cells in read.items()} == days
+    read = {str(datetime.strptime(day, "%d %b %Y").date()): cells for day, cells in read.items()}
+    assert {day: read[day][:2] for day in days} == days  # the days after these are projected
     accounts = ask("accountBalanceByAccount", **window)
     assert {each["accountName"]: each["value"] for each in accounts.values()} == {
         name: cells[0] for name, cells in shown(page, "Accounts").items() if name != "All accounts"
@@ -126,11 +129,12 @@ def test_the_pointer_and_the_arrow_keys_tell_the_numbers(page, live_server, busy
     expect(tip).to_have_count(0)
 
 
+@pytest.mark.browser_context_args(bypass_csp=True)
 @pytest.mark.parametrize("width", [360, 768, 1280])
 def test_nothing_is_wider_than_the_window(page, live_server, busy, complaints, width):
     page.set_viewport_size({"width": width, "height": 800})
     open_page(page, live_server, busy, "?months=24")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert too_wide(page, width) == []
 
 
 # Names below a chart that touch their neighbour.
@@ -157,7 +161,7 @@ def test_texts_stand_out_from_what_is_behind_them(page, live_server, busy, schem
     page.emulate_media(color_scheme=scheme)
     open_page(page, live_server, busy)
     page.wait_for_function("() => document.fonts.status === 'loaded' && document.readyState === 'complete'")
-    for _ in range(20):  # a busy machine may not have painted the scheme yet
+    for _ in range(300):  # a busy machine may not have painted the scheme yet
         if page.evaluate(CONTRAST) == []:
             break
         page.wait_for_timeout(100)

@@ -7,8 +7,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from companies.models import Company
-from ledger import accounts, booking
+from ledger.accounts import opening
 from ledger.models import Transaction
+from ledger.transactions import booking
 from tests import factories
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -20,8 +21,8 @@ def books():
     """Acme with two accounts: bills of Nimbus, a coffee, and hundred euros that went to the savings."""
     owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
     acme, stamp = factories.company(name="Acme", owner=owner), factories.stamp()
-    bank = accounts.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Main"})
-    savings = accounts.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Savings"})
+    bank = opening.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Main"})
+    savings = opening.open_account(company=acme, stamp=stamp, values={"type": "bank", "name": "Savings"})
     factories.customer(acme, "Nimbus")
     for account, day, amount, who in (
         (bank, 1, "-119.00", "Nimbus Cloud"),

@@ -40,11 +40,15 @@ FOUND = {  # parameter -> list of the API whose first entry has it as its id, be
     "plan_item_id": "plan_items",
     "planned_id": "planned_transactions",
     "planned_transaction_id": "planned_transactions",
+    "event_id": "subscription_events",
+    "product_group_id": "product_groups",
     "product_id": "products",
+    "rule_id": "categorization_rules",
     "subscription_id": "subscriptions",
     "transaction_id": "transactions",
 }
-GIVEN = {"chart": "mrr", "consent_id": "00000000-0000-7000-8000-000000000000"}  # the latter stands in forms only
+NONE = "00000000-0000-7000-8000-000000000000"
+GIVEN = {"chart": "mrr", "consent_id": NONE, "run_id": NONE}  # the latter two stand in addresses of forms only
 RESET = """
 from django.contrib.auth.tokens import default_token_generator as tokens
 from django.utils.http import urlsafe_base64_encode as encoded
@@ -55,7 +59,7 @@ print(encoded(str(user.pk).encode()), tokens.make_token(user))
 UPLOADED = """
 from django.core.files.base import ContentFile
 from companies.models import Membership
-from ledger import uploads
+from ledger.importing import uploads
 owner = Membership.objects.of("{company}").owners().get(user__email="{email}")
 file = ContentFile(b"Date,Amount,Text\\n2026-01-05,-4.50,Coffee\\n2026-01-06,nothing,Tea\\n")
 print(uploads.keep(company_id=owner.company_id, user_id=owner.user_id, file=file))
@@ -92,6 +96,8 @@ class Site:
             window = f"startDate={date.today()}&endDate={date.today() + timedelta(days=400)}"
             rule = self.ask("planned_transactions")[0]["id"]
             return self.ask(f"planned_transactions/{rule}/occurrences?{window}")[0]["originalDate"]
+        if parameter == "customer_id":
+            return str(self.ask("subscriptions")[0]["customerId"])
         if parameter not in FOUND:
             raise LookupError(f"Say in tests/browser/walk.py which list of the API has a {parameter}.")
         return self.ask(FOUND[parameter])[0]["id"]

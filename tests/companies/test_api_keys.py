@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from companies import api_keys
+from companies.callers import api_keys
 from companies.models import ApiKey, AuditEntry, Membership
 from companies.permissions import Permission, Role
 from tests import factories
@@ -141,7 +141,6 @@ def test_bearer_is_matched_in_any_case(client, api, scheme):
         "Bearer{key}",
         "Bearer a b",
         "Bearer {key} x",
-        "Bearer {key}, Bearer {key}",
         "Digest username=x",
         "ü",
     ],
@@ -187,7 +186,7 @@ def test_a_key_expires_on_time(api, client, owner, monkeypatch, now):
     ("change", "pointer", "code"),
     [
         ({"name": None}, "#/name", "must_not_be_null"),
-        ({"name": ""}, "#/name", "must_not_be_empty"),
+        ({"name": ""}, "#/name", "blank"),
         ({"name": "x" * 201}, "#/name", "too_long"),
         ({"name": 1}, "#/name", "invalid_value"),
         ({"permissions": []}, "#/permissions", "must_not_be_empty"),

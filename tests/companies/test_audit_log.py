@@ -125,6 +125,15 @@ def test_the_database_refuses_to_alter_it(api, facts, statement):
     assert api.get("audit_log").json() == before
 
 
+def test_the_database_refuses_to_empty_it():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "ALTER TABLE companies_auditentry ENABLE TRIGGER audit_is_never_emptied"
+        )  # see tests/conftest.py
+        with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+            cursor.execute("TRUNCATE companies_company CASCADE")
+
+
 def test_the_api_has_no_way_to_alter_it(api, facts):
     row = last(api)
     assert api.delete("audit_log").status_code == api.put("audit_log", {}).status_code == 405

@@ -10,7 +10,8 @@ pytestmark = pytest.mark.django_db
 
 FIELDS = {
     "id", "datastoreId", "name", "baseCurrency", "domain", "customLogoPath", "lastOverallUpdatedTime",
-    "plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice", "dataStartDate",
+    "plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice", "autoCategorize",
+    "dataStartDate",
     "valuationCategory", "valuationLens", "systemStatus", "systemTrialUntil", "systemExpiredAt",
     "systemDeletionWarning", "systemSandboxExpireTime", "systemDeletionScheduledTime", "systemPaymentProvider",
     "systemTierOverageSince", "computedCommittedMrrEur", "computedActiveCustomerCount", "computedMetricsTime",
@@ -127,7 +128,7 @@ def test_read_only_fields_are_ignored_without_a_word(api, globex):
     ("field", "value", "code"),
     [
         ("name", None, "must_not_be_null"),
-        ("name", "", "must_not_be_empty"),
+        ("name", "", "blank"),
         ("name", 12.5, "invalid_value"),
         ("name", ["x"], "invalid_value"),
         ("name", "x" * 201, "too_long"),
@@ -225,7 +226,7 @@ def test_a_companys_currency_is_the_euro_where_none_is_named(owner):
     [
         ({}, "#/name", "required"),
         ({"name": None}, "#/name", "must_not_be_null"),
-        ({"name": ""}, "#/name", "must_not_be_empty"),
+        ({"name": ""}, "#/name", "blank"),
         ({"name": "x", "baseCurrency": "XXX"}, "#/baseCurrency", "invalid_choice"),
         ({"name": "x", "domain": "x"}, "#/domain", "invalid_value"),
         ([], "#", "invalid_value"),

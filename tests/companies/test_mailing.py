@@ -9,8 +9,9 @@ from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.test import Client
 
-from companies import mailing, members
+from companies import members
 from companies.pages import signing_in
+from companies.running import mailing
 
 pytestmark = pytest.mark.django_db
 HAND_OVER = mailing.hand_over  # in the other tests mail is sent at once

@@ -1,6 +1,7 @@
 """Who belongs to a company: by e-mail, with a role or permissions of their own, and never without an owner."""
 
 import threading
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -59,9 +60,9 @@ def test_somebody_known_joins_without_a_mail(owner, carol, mailoutbox, django_ca
     with django_capture_on_commit_callbacks(execute=True):
         made = owner.post("members", {"email": "CAROL@globex.example", "role": "viewer"})
     assert made.status_code == 201
-    assert made.json()["userId"] == str(carol.id)
+    assert Membership.objects.filter(company=owner.company, user=carol).exists()
     assert not mailoutbox
-    assert User.objects.filter(email__iexact="carol@globex.example").count() == 1
+    assert User.objects.filter(canonical_email="carol@globex.example").count() == 1
 
 
 def test_nobody_is_a_member_twice(owner, mailoutbox):
@@ -97,7 +98,7 @@ def test_a_wrong_member_is_refused_and_not_stored(owner, change, pointer, code):
 
 def test_a_list_of_permissions_stands_in_place_of_the_roles_and_null_brings_those_back(owner, browser_of, acme):
     made = owner.post("members", {"email": "d@acme.example", "role": "editor", "permissions": ["accounts:read"]}).json()
-    dora = browser_of(User.objects.get(id=made["userId"]), acme)
+    dora = browser_of(User.objects.with_email("d@acme.example"), acme)
     assert dora.get("accounts").status_code == 200
     assert dora.get("members").status_code == dora.post("accounts", {}).status_code == 403
     assert dora.get("/companies").json()[0]["permissions"] == ["accounts:read"]
@@ -247,3 +248,124 @@ def test_a_member_is_found_at_its_location(owner):
     read = owner.get(made["Location"])
     assert (read.json(), read["ETag"]) == (made.json(), made["ETag"])
     assert owner.get("members/x").status_code == 404
+
+
+# ---------------------------------------------------------------------------------------------- strangers
+
+
+def people(caller):
+    return {member["email"]: (member["userId"], member["name"]) for member in caller.get("members").json()}
+
+
+def signs_in(user):
+    answer = Client().post("/app/sign-in", {"username": user.email, "password": "correct horse battery"})
+    assert answer.status_code == 303
+
+
+def test_whoever_is_added_is_an_address_until_they_sign_in(owner, acme, alice):
+    carla = factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
+    signs_in(carla)
+    known = owner.post("members", {"email": "carla@globex.EXAMPLE", "role": "viewer"})
+    unknown = owner.post("members", {"email": "NOBODY@globex.example", "role": "viewer"})
+    for made, email in ((known, "carla@globex.example"), (unknown, "nobody@globex.example")):
+        assert made.status_code == 201
+        assert (made.json()["userId"], made.json()["name"], made.json()["email"]) == (None, None, email)
+        assert owner.get(made["Location"]).json() == made.json()
+    assert people(owner) == {
+        "alice@acme.example": (str(alice.id), alice.name),
+        "carla@globex.example": (None, None),
+        "nobody@globex.example": (None, None),
+    }
+    signs_in(carla)
+    assert people(owner)["Carla@Globex.example"] == (str(carla.id), "Carla Coe")
+    assert owner.delete(f"members/{known.json()['id']}").status_code == 200
+    owner.post("members", {"email": "carla@globex.example", "role": "viewer"})
+    assert people(owner)["carla@globex.example"] == (None, None)
+
+
+def test_no_page_log_or_notification_tells_of_a_stranger(owner, acme, alice):
+    carla = factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
+    owner.post("members", {"email": "carla@globex.example", "role": "viewer"})
+    staff = Client()
+    staff.force_login(
+        User.objects.create_superuser("chief@example.com", "correct horse battery"),
+        backend="django.contrib.auth.backends.ModelBackend",
+    )
+    form = {"email": "Carla@Globex.example", "name": "Carla Coe-Dee", "is_active": "on"}
+    assert staff.post(f"/admin/companies/user/{carla.pk}/change/", form).status_code == 303
+    owner.post("accounts", {"name": "Main", "type": "bank"})
+    base = f"/app/companies/{acme.id}"
+    shown = [owner.get(path).content.decode() for path in ("members", "audit_log", "notifications")]
+    shown += [owner.get(f"{base}/{page}").content.decode() for page in ("settings/members", "settings/activity")]
+    shown += [owner.get(f"{base}/transactions/new").content.decode()]
+    for text in shown:
+        assert "Carla" not in text
+        assert str(carla.id) not in text
+    assert "carla@globex.example" in shown[3]
+    assert "not signed in yet" in shown[3]
+
+
+def test_who_starts_a_company_is_known_in_it_at_once(browser_of, acme):
+    user = factories.UserFactory(email="founder@acme.example", name="Fay")
+    signs_in(user)
+    caller = browser_of(user, acme)
+    company_id = caller.post("/companies", {"name": "New"}).json()["id"]
+    (member,) = caller.get(f"/companies/{company_id}/members").json()
+    assert (member["userId"], member["name"]) == (str(user.id), "Fay")
+
+
+@pytest.mark.parametrize("change", [{"name": "Alice Ash"}, {"email": "a@acme.example"}])
+def test_a_members_etag_changes_with_the_person(owner, alice, change):
+    path = f"members/{id_of(owner, alice.email)}"
+    before = owner.get(path)
+    assert owner.get(path, if_none_match=before["ETag"]).status_code == 304
+    for name, value in change.items():
+        setattr(alice, name, value)
+    alice.save()
+    after = owner.get(path, if_none_match=before["ETag"])
+    assert after.status_code == 200
+    assert after["ETag"] != before["ETag"]
+    owner.post("members", {"email": "second@acme.example", "role": "owner"})
+    assert owner.put(path, {"role": "admin"}, if_match=before["ETag"]).status_code == 200  # the membership is the same
+
+
+# ---------------------------------------------------------------------------------------------- invitations
+
+LOUD = "Acme\r\nBcc: all@widgets.example\n\nGo to https://evil.example/now \u202e\u2028”\x00"
+
+
+def test_a_companys_name_neither_loses_nor_steers_a_mail(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
+    acme.name = LOUD.replace("\x00", "")
+    acme.save()
+    with django_capture_on_commit_callbacks(execute=True):
+        assert owner.post("members", {"email": "dora@acme.example", "role": "editor"}).status_code == 201
+    (mail,) = mailoutbox
+    name = "“Acme Bcc: all widgets example Go to https evil example/now”"
+    assert mail.subject == f"You were added to {name}"
+    assert mail.body.startswith(f"You can now work with {name}. Set your password first:\n\nhttp")
+    assert mail.recipients() == ["dora@acme.example"]
+    assert "Bcc" not in mail.message()
+    assert len(mail.body.splitlines()) == 5
+
+
+def test_twenty_people_a_day_are_added_to_a_company(owner, browser_of, carol, globex, acme, monkeypatch, now):
+    clock = [now]
+    monkeypatch.setattr("django.utils.timezone.now", lambda: clock[0])
+    for n in range(20):
+        made = owner.post("members", {"email": f"p{n}@acme.example", "role": "viewer"})
+        assert made.status_code == 201
+        assert owner.delete(f"members/{made.json()['id']}").status_code == 200
+        clock[0] += timedelta(minutes=1)
+    refused = owner.post("members", {"email": "more@acme.example", "role": "viewer"})
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_invitations")
+    assert int(refused["Retry-After"]) == 24 * 3600 - 20 * 60 + 1
+    assert not User.objects.filter(email="more@acme.example").exists()
+    page = owner.client.post(
+        f"/app/companies/{acme.id}/settings/members", {"email": "more@acme.example", "role": "viewer"}
+    )
+    assert "20 people were added" in page.content.decode()
+    more = {"email": "more@acme.example", "role": "viewer"}
+    assert browser_of(carol, globex).post("members", more).status_code == 201
+    clock[0] += timedelta(seconds=int(refused["Retry-After"]))
+    assert owner.post("members", more).status_code == 201
+    assert owner.post("members", {"email": "most@acme.example", "role": "viewer"}).status_code == 429

@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 
-from companies import progress
+from companies.running import progress
 
 DEMO = {"months": 1, "transactions": 60}
 

@@ -75,7 +75,7 @@ def test_what_was_refused_may_be_sent_again(acme, api, owner, monkeypatch):
     with monkeypatch.context() as refusing:
         refusing.setattr(CompanyQuerySet, "touch", refuse)  # the last step of every change
         assert [owner.post(address, values).status_code for _ in range(2)] == [400, 400]
-    assert owner.post(address, values).status_code == 302
+    assert owner.post(address, values).status_code == 303
     assert Transaction.objects.count() == 1
 
 
@@ -91,17 +91,17 @@ def test_the_address_of_a_form_has_one_spelling(acme, owner, spelling):
     assert owner.post(address, FORMS["accounts/new"][1] | {"once": "7"}).status_code == 404
 
 
-@pytest.mark.parametrize("token", ["\0", "7" * 100_000, "\U0001f40d"])
+@pytest.mark.parametrize("token", ["\0", "7" * 50_000, "\U0001f40d"])
 def test_any_token_makes_it_once(acme, owner, token):
     address, values = f"/app/companies/{acme.id}/accounts/new", FORMS["accounts/new"][1] | {"once": token}
-    assert [owner.post(address, values).status_code for _ in range(2)] == [302, 400]
+    assert [owner.post(address, values).status_code for _ in range(2)] == [303, 400]
     assert Account.objects.count() == 1
 
 
 def test_the_token_of_somebody_else_is_ones_own(acme, alice, bob, browser_of):
     """Who learns it can make nobody else's form fail."""
     address, values = "/app/companies/new", FORMS[""][1] | {"once": "7"}
-    assert [browser_of(each, acme).client.post(address, values).status_code for each in (alice, bob)] == [302, 302]
+    assert [browser_of(each, acme).client.post(address, values).status_code for each in (alice, bob)] == [303, 303]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -121,5 +121,5 @@ def test_at_the_same_moment_it_makes_one(acme, api, alice, browser_of):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(answers) == [302, 400, 400, 400]
+    assert sorted(answers) == [303, 400, 400, 400]
     assert Transaction.objects.count() == 1

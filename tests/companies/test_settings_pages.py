@@ -10,9 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from PIL import Image
 
-from companies import founding
+from companies import changing
 from companies.models import ApiKey, AuditEntry, Company, Membership
-from companies.pages import members
 from companies.permissions import Role
 from notifications.models import Notification
 from tests import factories
@@ -52,7 +51,7 @@ def test_somebody_without_a_company_is_shown_how_to_start_one_and_owns_it(client
     assert b'href="/app/companies/new"' in client.get("/app/").content
     answer = client.post("/app/companies/new", {"name": "Initrode", "baseCurrency": "CHF", "domain": ""}, follow=True)
     company = Company.objects.get(name="Initrode")
-    assert answer.redirect_chain == [(page(company), 302)]
+    assert answer.redirect_chain == [(page(company), 303)]
     assert (company.base_currency, company.domain) == ("CHF", None)
     assert Membership.objects.of(company.id).get().role == Role.OWNER
     assert AuditEntry.objects.of(company.id).filter(action="company.created", actor=str(person.pk)).count() == 1
@@ -76,7 +75,7 @@ def test_a_company_that_cannot_be_started_is_refused_at_its_field(owner, field, 
 def test_the_form_changes_what_it_shows_and_nothing_else(owner, acme):
     before = facts(acme)
     answer = owner.post(page(acme, "settings"), before | {"name": "Acme Corp", "plShowAllCategories": "on"})
-    assert (answer.status_code, answer["Location"]) == (302, page(acme, "settings"))
+    assert (answer.status_code, answer["Location"]) == (303, page(acme, "settings"))
     assert facts(acme) == before | {"name": "Acme Corp"}
     assert (acme.pl_show_all_categories, acme.pl_recognize_revenue_on_invoice) == (True, False)
     entry = AuditEntry.objects.of(acme.id).get(action="company.updated")
@@ -99,7 +98,7 @@ def test_an_admin_cannot_change_the_currency_even_by_sending_it(browser_of, acme
     admin = browser_of(factories.member(acme, "admin@acme.example", role=Role.ADMIN), acme).client
     text = admin.get(page(acme, "settings")).content.decode()
     assert '<select id="baseCurrency" name="baseCurrency" disabled' in text
-    assert admin.post(page(acme, "settings"), facts(acme, baseCurrency="USD", name="Acme Ltd")).status_code == 302
+    assert admin.post(page(acme, "settings"), facts(acme, baseCurrency="USD", name="Acme Ltd")).status_code == 303
     assert facts(acme)["baseCurrency"] == "EUR"
     assert acme.name == "Acme Ltd"
 
@@ -114,7 +113,7 @@ def test_a_viewer_reads_the_facts_and_finds_no_button(browser_of, bob, acme):
 
 def test_a_logo_is_uploaded_and_removed(owner, acme):
     upload = SimpleUploadedFile("anything.txt", png(), content_type="text/plain")
-    assert owner.post(page(acme, "settings/logo"), {"logo": upload}).status_code == 302
+    assert owner.post(page(acme, "settings/logo"), {"logo": upload}).status_code == 303
     acme.refresh_from_db()
     assert acme.custom_logo_path.startswith("logos/")
     owner.post(page(acme, "settings/logo"), {"remove": "1"})
@@ -137,7 +136,7 @@ def test_a_file_that_is_no_logo_changes_nothing_and_says_why(owner, acme, conten
 def test_a_member_is_added_changed_and_removed(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         assert (
-            owner.post(page(acme, "settings/members"), {"email": "new@x.example", "role": "editor"}).status_code == 302
+            owner.post(page(acme, "settings/members"), {"email": "new@x.example", "role": "editor"}).status_code == 303
         )
     member = Membership.objects.of(acme.id).get(user__email="new@x.example")
     assert (member.role, [mail.to for mail in mailoutbox]) == (Role.EDITOR, [["new@x.example"]])
@@ -295,28 +294,26 @@ def test_what_is_done_with_keys_marks_the_company_as_updated(owner, acme):
         session["auth_time"] = datetime.now(tz=UTC).timestamp()
         session.save()
         sent = {"name": "x", "preset": "read", "expiry": "90", "overlap": "24"}
-        assert owner.post(page(acme, where), sent).status_code in (200, 302)
+        assert owner.post(page(acme, where), sent).status_code in (200, 303)
         acme.refresh_from_db()
         assert acme.last_overall_updated_time > long_ago, path
 
 
-def test_a_change_that_lost_against_another_is_told_and_not_an_error(owner, acme, monkeypatch):
-    def lost(**_):
-        raise OperationalError from psycopg.errors.DeadlockDetected()
+def lost(*_):
+    raise OperationalError from psycopg.errors.DeadlockDetected()
 
-    monkeypatch.setattr(founding, "change_company", lost)
+
+def test_a_change_that_lost_against_another_is_told_and_not_an_error(owner, acme, monkeypatch):
+    monkeypatch.setattr(changing, "take_turn", lost)
     answer = owner.post(page(acme, "settings"), facts(acme, name="Other"))
     assert answer.status_code == 400
     assert "Another change came at the same moment. Try again." in answer.content.decode()
 
 
 @pytest.mark.parametrize("path", ["", "/remove"])
-def test_a_member_who_cannot_be_locked_in_time_is_told_too(path, owner, acme, bob, monkeypatch):
-    def lost(*_):
-        raise OperationalError from psycopg.errors.DeadlockDetected()
-
+def test_a_change_of_a_member_that_lost_is_told_too(path, owner, acme, bob, monkeypatch):
     row = Membership.objects.of(acme.id).get(user=bob)
-    monkeypatch.setattr(members, "member", lost)
+    monkeypatch.setattr(changing, "take_turn", lost)
     answer = owner.post(page(acme, f"settings/members/{row.id}{path}"), {"role": "editor"}, follow=True)
     assert "Another change came at the same moment. Try again." in answer.content.decode()
     assert Membership.objects.of(acme.id).get(user=bob).role == Role.VIEWER

@@ -1,9 +1,16 @@
 """People in the admin: staff switch users off; only superusers make staff, and nobody becomes somebody else."""
 
+import re
+from base64 import b32encode
+
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission
 from django.test import Client
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from companies.changing import SameMoment
 from companies.models import User
 from tests import factories
 
@@ -37,9 +44,35 @@ def page(user, tail="change/"):
 
 
 def test_staff_rename_people_and_switch_them_off(helper, alice):
-    assert inside(helper).post(page(alice), {"email": alice.email, "name": "Alice"}).status_code == 302
+    assert inside(helper).post(page(alice), {"email": alice.email, "name": "Alice"}).status_code == 303
     alice.refresh_from_db()
     assert (alice.name, alice.is_active) == ("Alice", False)
+
+
+def refuse(**_):
+    raise SameMoment
+
+
+@pytest.mark.parametrize(
+    ("act", "address", "form"),
+    [
+        pytest.param("companies.members.person_changed", "user/{person}", {"name": "Alicia"}, id="a person"),
+        pytest.param(
+            "companies.founding.change_company", "company/{company}", {"system_status": "free"}, id="a company"
+        ),
+    ],
+)
+def test_what_an_act_refuses_staff_is_said_and_leaves_nothing(act, address, form, chief, alice, acme, monkeypatch):
+    rows = {f"-{number}-{part}": "0" for number in range(1, 5) for part in ("TOTAL_FORMS", "INITIAL_FORMS")}
+    url = f"/admin/companies/{address.format(person=alice.pk, company=acme.pk)}/change/"
+    monkeypatch.setattr(act, refuse)
+    page = inside(chief).post(url, {"email": alice.email, "is_active": "on", **form, **rows}, follow=True)
+    assert [str(told) for told in page.context["messages"]] == [SameMoment().detail]
+    assert not LogEntry.objects.exists()
+    alice.refresh_from_db()
+    acme.refresh_from_db()
+    assert alice.name != "Alicia"
+    assert acme.system_status == "trial"
 
 
 @pytest.mark.parametrize("who", ["helper", "alice"])
@@ -49,7 +82,7 @@ def test_staff_make_neither_themselves_nor_others_more_than_they_are(who, reques
     permission = Permission.objects.exclude(codename__endswith="_user").first()
     form = {"email": user.email, "name": "x", "is_active": "on", **RISE}
     form |= {"groups": [group.pk], "user_permissions": [permission.pk]}
-    assert inside(helper).post(page(user), form).status_code == 302
+    assert inside(helper).post(page(user), form).status_code == 303
     user.refresh_from_db()
     assert user.name == "x"
     assert not user.is_superuser
@@ -81,25 +114,67 @@ def test_staff_look_at_a_superuser_and_change_nothing(helper, chief):
 
 def test_staff_add_people_who_are_no_staff(helper):
     form = {"email": "new@example.com", "password1": "staple battery 9", "password2": "staple battery 9", **RISE}
-    assert inside(helper).post("/admin/companies/user/add/", form).status_code == 302
+    assert inside(helper).post("/admin/companies/user/add/", form).status_code == 303
     made = User.objects.get(email="new@example.com")
     assert not made.is_staff
     assert not made.is_superuser
 
 
 def test_staff_change_their_own_password_where_wrong_ones_are_counted(helper):
-    for answer in (inside(helper).get("/admin/password_change/"), inside(helper).post("/admin/password_change/", {})):
-        assert (answer.status_code, answer["Location"]) == (302, "/app/password")
+    asked, sent = inside(helper).get("/admin/password_change/"), inside(helper).post("/admin/password_change/", {})
+    assert [(each.status_code, each["Location"]) for each in (asked, sent)] == [
+        (302, "/app/password"),
+        (303, "/app/password"),
+    ]
 
 
 def test_a_superuser_does_all_that(chief, alice):
     client, group = inside(chief), Group.objects.create(name="helpers")
     form = {"email": "alice@new.example", "name": "x", "is_active": "on", "groups": [group.pk], **RISE}
-    assert client.post(page(alice), form).status_code == 302
+    assert client.post(page(alice), form).status_code == 303
     alice.refresh_from_db()
     assert (alice.email, alice.is_staff, alice.is_superuser) == ("alice@new.example", True, True)
     assert alice.groups.get() == group
     form = {"password1": "staple battery 9", "password2": "staple battery 9", "usable_password": "true"}
-    assert client.post(page(alice, "password/"), form | {"set-password": ""}).status_code == 302
+    assert client.post(page(alice, "password/"), form | {"set-password": ""}).status_code == 303
     alice.refresh_from_db()
     assert alice.check_password("staple battery 9")
+
+
+# ---------------------------------------------------------------------------------------------- second factors
+
+
+DEVICE = {
+    "name": "phone", "confirmed": "on", "step": "30", "t0": "0", "digits": "6", "tolerance": "1", "drift": "0",
+    "throttling_failure_count": "0",
+}  # fmt: skip
+
+
+def test_the_seed_of_a_second_factor_is_shown_when_it_is_made_and_never_again(chief, alice):
+    client, devices = inside(chief), "/admin/otp_totp/totpdevice/"
+    key = re.search(r'name="key" value="([0-9a-f]{40})"', client.get(f"{devices}add/").content.decode())[1]
+    made = client.post(f"{devices}add/", DEVICE | {"user": str(alice.pk), "key": key})
+    assert made.status_code == 200
+    device = TOTPDevice.objects.get()
+    seed = b32encode(bytes.fromhex(key)).decode()
+    assert f"secret={seed}" in made.content.decode()
+    assert "no-store" in made["Cache-Control"]
+    change = f"{devices}{device.pk}/change/"
+    later = [client.get(f"{devices}{page}") for page in ("", f"{device.pk}/config/", f"{device.pk}/qrcode/")]
+    later += [client.get(change), client.get(f"{devices}{device.pk}/history/"), client.post(change, DEVICE)]
+    later += [client.get(change), client.get(devices, {"key__startswith": key[:2]})]
+    assert [answer.status_code for answer in later] == [200, 404, 404, 200, 200, 200, 200, 400]
+    for answer in later:
+        text = answer.content.decode()
+        assert key not in text
+        assert seed not in text
+        assert "qrcode" not in text
+
+
+def test_a_one_time_token_is_never_shown_again(chief, alice):
+    device = StaticDevice.objects.create(user=alice, name="paper")
+    device.token_set.create(token="abcdefgh")
+    client, devices = inside(chief), "/admin/otp_static/staticdevice/"
+    assert client.get(f"{devices}{device.pk}/change/").status_code == 200
+    assert "abcdefgh" not in client.get(f"{devices}{device.pk}/change/").content.decode()
+    assert client.get(devices, {"token_set__token__startswith": "a"}).status_code == 400

@@ -4,12 +4,10 @@ import contextlib
 import os
 import pwd
 import select
-import shutil
 import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,28 +39,12 @@ with psycopg.connect(host=str(embedded.path), user="postgres", dbname="app") as 
 """
 
 
-@pytest.fixture
-def data_dir() -> Iterator[Path]:
-    """A place short enough for a socket, that the server's user can reach, and that does not exist yet."""
-    parent = Path(tempfile.mkdtemp(dir="/tmp", prefix="pg-"))
-    parent.chmod(0o755)
-    yield parent / "var"
-    with contextlib.suppress(DatabaseUnavailable):
-        Embedded(data_dir=parent / "var").stop()
-    shutil.rmtree(parent)
-
-
-@pytest.fixture
-def embedded(data_dir: Path) -> Embedded:
-    return Embedded(data_dir=data_dir)
-
-
 def postmaster(embedded: Embedded) -> int:
     return int((embedded.path / "postmaster.pid").read_text().split("\n", 1)[0])
 
 
-def connect(embedded: Embedded) -> psycopg.Connection:
-    return psycopg.connect(host=str(embedded.path), user="postgres", dbname="app", autocommit=True)
+def connect(embedded: Embedded, database: str = "app") -> psycopg.Connection:
+    return psycopg.connect(host=str(embedded.path), user="postgres", dbname=database, autocommit=True)
 
 
 def written(embedded: Embedded) -> set[int]:
@@ -70,7 +52,11 @@ def written(embedded: Embedded) -> set[int]:
         return {row[0] for row in connection.execute("SELECT id FROM written")}
 
 
-def eventually(condition, *, seconds: float = 10) -> bool:
+SPINNING = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'"
+WAITING = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'CREATE DATABASE%' AND wait_event_type = 'Lock'"
+
+
+def eventually(condition, *, seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -98,7 +84,7 @@ def process(embedded: Embedded, code: str) -> Iterator[subprocess.Popen]:
 
 def leave(child: subprocess.Popen) -> None:
     child.stdin.close()
-    assert child.wait(30) == 0
+    assert child.wait(180) == 0
 
 
 def read_for(child: subprocess.Popen, *, seconds: float) -> list[str]:
@@ -131,17 +117,12 @@ class TestServer:
         }  # fmt: skip
         assert collation == ("C.UTF-8", "UTF8")
 
-    def test_starts_within_two_seconds_and_then_within_half_a_second(self, data_dir):
-        """The best of a few, since other tests may be at work on the same processors."""
-        first, later = [], []
-        for number in range(3):
-            embedded = Embedded(data_dir=data_dir / str(number))
-            for took in (first, later, later):
-                began = time.monotonic()
-                with embedded.hold():
-                    took.append(time.monotonic() - began)
-        assert min(first) < 2, first
-        assert min(later) < 0.5, later
+    def test_is_made_once_and_found_again_at_every_later_start(self, embedded):
+        made = []
+        for _ in range(2):
+            with embedded.hold():
+                made.append((embedded.path / "PG_VERSION").stat().st_ino)
+        assert made[0] == made[1]
 
     def test_answers_at_an_address_as_any_other_server(self, embedded):
         with embedded.hold():
@@ -209,7 +190,7 @@ class TestSharing:
         )
         with contextlib.ExitStack() as stack:
             children = [stack.enter_context(process(embedded, often)) for _ in range(4)]
-            assert [child.wait(60) for child in children] == [0, 0, 0, 0]
+            assert [child.wait(180) for child in children] == [0, 0, 0, 0]
         assert not embedded.running()
 
 
@@ -218,7 +199,7 @@ class TestKills:
         with process(embedded, WRITE) as child:
             acknowledged = read_for(child, seconds=1)
             os.kill(postmaster(embedded), signal.SIGKILL)
-            child.wait(30)
+            child.wait(180)
             acknowledged += rest(child)
         with embedded.hold():
             assert {int(line) for line in acknowledged if line} <= written(embedded)
@@ -243,9 +224,10 @@ class TestKills:
     def test_a_killed_server_starts_again_although_one_of_its_processes_is_busy(self, embedded):
         with process(embedded, SPIN) as child:
             orphan = int(child.stdout.readline())
-            time.sleep(0.2)
+            with connect(embedded) as other:
+                assert eventually(lambda: other.execute(SPINNING).fetchone())
             os.kill(postmaster(embedded), signal.SIGKILL)
-            time.sleep(0.2)
+            assert eventually(lambda: not embedded.running())
             assert Path(f"/proc/{orphan}").exists()
             with embedded.hold():
                 connect(embedded).close()
@@ -272,6 +254,18 @@ class TestKills:
         with embedded.hold():
             connect(embedded).close()
             assert list(embedded.data_dir.glob("postgres.new-*")) == []
+
+    def test_the_database_that_a_killed_start_had_asked_for_may_come_while_the_next_one_asks(self, embedded):
+        with embedded.hold():
+            with connect(embedded, "postgres") as connection:
+                connection.execute("DROP DATABASE app")
+                connection.execute("CREATE DATABASE half_made")
+            with connect(embedded, "postgres") as connection, process(embedded, HOLD) as child:
+                connection.execute("BEGIN; ALTER DATABASE half_made RENAME TO app")
+                with connect(embedded, "postgres") as other:
+                    assert eventually(lambda: other.execute(WAITING).fetchone(), seconds=180)
+                connection.execute("COMMIT")
+                assert child.stdout.readline() == f"{postmaster(embedded)}\n"
 
     def test_a_watched_server_is_started_again(self, embedded):
         with embedded.hold(), embedded.watch(every=0.1):

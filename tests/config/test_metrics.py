@@ -5,14 +5,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 
-from companies import counters
+from companies.running import counters
 from tests.machine import ROOT, Machine, eventually, free_port, new_machine
 
 TOKEN = "a-token-for-whoever-reads-the-figures"
@@ -31,10 +30,10 @@ class Watched:
         self.key = {"Authorization": f"Bearer {key}"}
 
     def call(self, method: str, path: str, **more: Any) -> requests.Response:
-        return requests.request(method, self.site + path, headers=self.key, timeout=60, **more)
+        return requests.request(method, self.site + path, headers=self.key, timeout=180, **more)
 
     def text(self) -> str:
-        answer = requests.get(f"{self.site}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
+        answer = requests.get(f"{self.site}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=180)
         assert answer.status_code == 200
         return answer.text
 
@@ -60,14 +59,14 @@ def watched():
             yield Watched(machine, port, process.pid)
             process.send_signal(signal.SIGINT)
             process.stdout.read()
-            assert process.wait(40) == 0
+            assert process.wait(180) == 0
     assert not list(SHARED_MEMORY.glob(f"metrics-{process.pid}-*")), "the server left its figures behind"
 
 
 @pytest.mark.server
 def test_only_who_has_the_token_reads_them(watched):
     for headers in ({}, {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": "Basic eDp5"}, watched.key):
-        answer = requests.get(f"{watched.site}/metrics", headers=headers, timeout=60)
+        answer = requests.get(f"{watched.site}/metrics", headers=headers, timeout=180)
         assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, 'Bearer realm="metrics"')
         assert "http_requests" not in answer.text
 
@@ -113,11 +112,11 @@ def test_imported_rows_are_counted_by_what_became_of_them_and_rehearsals_are_not
 @pytest.mark.server
 def test_a_mail_that_cannot_be_sent_is_counted(watched):
     with requests.Session() as session:
-        page = session.get(f"{watched.site}/app/password-reset", timeout=60)
+        page = session.get(f"{watched.site}/app/password-reset", timeout=180)
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[1]
         body = {"email": "a@example.com", "csrfmiddlewaretoken": token}
-        assert session.post(f"{watched.site}/app/password-reset", body, timeout=60).status_code == 200
-    assert eventually(lambda: watched.figure("mails_total", outcome="failed") == 1, seconds=10)
+        assert session.post(f"{watched.site}/app/password-reset", body, timeout=180).status_code == 200
+    assert eventually(lambda: watched.figure("mails_total", outcome="failed") == 1, seconds=180)
     assert watched.figure("mails_waiting") == 0
 
 
@@ -129,7 +128,9 @@ def test_counters_go_on_and_no_files_pile_up_when_workers_are_replaced(watched):
     for _ in range(3):
         old = watched.workers()
         os.kill(watched.server, signal.SIGHUP)
-        assert eventually(lambda old=old: len(watched.workers()) == 2 and not {*old} & {*watched.workers()}, seconds=30)
+        assert eventually(
+            lambda old=old: len(watched.workers()) == 2 and not {*old} & {*watched.workers()}, seconds=180
+        )
         watched.call("GET", "/companies")
         (directory,) = watched.directories()
         most = max(most, len(list(directory.iterdir())))
@@ -143,9 +144,9 @@ def test_what_a_killed_worker_was_doing_is_no_longer_in_progress(watched):
     old = watched.workers()
     for pid in old:
         os.kill(int(pid), signal.SIGKILL)
-    assert eventually(lambda: len({*watched.workers()} - {*old}) == 2, seconds=30)
-    time.sleep(0.2)
-    assert watched.figure("http_requests_in_progress") == 1
+    assert eventually(lambda: len({*watched.workers()} - {*old}) == 2, seconds=180)
+    # The new ones may count before the old ones' figures are cleared; the one that is asked is at work itself.
+    assert eventually(lambda: watched.figure("http_requests_in_progress") == 1, seconds=180)
 
 
 @pytest.mark.server
@@ -154,9 +155,9 @@ def test_who_spent_the_budget_and_a_lost_database_are_counted(watched):
         pass
     assert watched.figure("http_requests_total", route="/companies", status="429") >= 1
     os.kill(watched.machine.postmaster, signal.SIGKILL)
-    assert eventually(lambda: watched.call("GET", "/readyz").status_code == 503, seconds=10)
+    assert eventually(lambda: watched.call("GET", "/readyz").status_code == 503, seconds=180)
     assert watched.figure("database_errors_total", kind="OperationalError") >= 1
-    assert eventually(lambda: watched.call("GET", "/readyz").status_code == 200, seconds=60)
+    assert eventually(lambda: watched.call("GET", "/readyz").status_code == 200, seconds=180)
 
 
 @pytest.mark.django_db
@@ -173,6 +174,6 @@ def test_without_a_reader_the_library_is_not_even_loaded(tmp_path):
     for variables, loaded in ({}, "False\n"), ({"METRICS_TOKEN": TOKEN}, "True\n"):
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, env=environment | variables, capture_output=True, text=True,
-            timeout=60, check=False,
+            timeout=180, check=False,
         )  # fmt: skip
         assert (done.stdout, done.stderr) == (loaded, "")

@@ -65,8 +65,12 @@ WRONG = [
     {"RATE_LIMIT": "0"},
     {"RATE_LIMIT": "many"},
     {"RATE_LIMIT": "-1"},
+    {"SIGN_IN_LIMIT": "0"},
+    {"SIGN_IN_LIMIT": "many"},
     {"MAX_UPLOAD_MB": "1.5"},
     {"MAX_UPLOAD_MB": "99999"},
+    {"STORAGE_QUOTA_MB": "0"},
+    {"STORAGE_QUOTA_MB": "2 GB"},
     {"TRUSTED_PROXIES": "-1"},
     {"TRUSTED_PROXIES": "10.0.0.1"},
     {"TRUSTED_PROXIES": "99"},
@@ -84,6 +88,12 @@ WRONG = [
     {"OAUTH_SIGNING_KEYS": "/nowhere/key.pem"},
     {"ALLOWED_HOSTS": "https://api.example.com"},
     {"SESSION_COOKIE_DOMAIN": "https://example.com/"},
+    {"CORS_ORIGINS": "https://a.example/"},
+    {"CORS_ORIGINS": "https://a.example, b.example"},
+    {"CORS_ORIGINS": "*"},
+    {"CORS_ORIGINS": ","},
+    {"CORS_ORIGINS": "https://u:hunter2@a.example"},
+    {"TRIAL_ENDS_AS": "paid"},
     {"DATA_DIR": "/proc/nope"},
     {"DATA_DIR": "/proc"},  # there, but nothing can be written
     {"DATA_DIR": __file__},
@@ -166,12 +176,28 @@ def test_it_stops_the_start_with_one_line(tmp_path, variables):
         {"STORAGE_URL": "s3:///bucket"},  # of a machine that has a role
         {"SESSION_COOKIE_DOMAIN": ".example.com"},
         {"TRUSTED_PROXIES": "2"},
+        {"CORS_ORIGINS": "https://a.example, http://127.0.0.1:5173"},
+        {"TRIAL_ENDS_AS": "expired"},
         {"LOG_FORMAT": "json", "METRICS_TOKEN": "m" * 32, "WORKERS": "8", "THREADS": "4", "MAX_REQUESTS": "0"},
     ],
     ids=str,
 )
 def test_a_right_value_is_taken(read, variables):
     assert read(**variables)["INSTALLED_APPS"]
+
+
+def test_whoever_gets_the_session_gets_the_token_against_forged_forms_too(read):
+    apart = read(SESSION_COOKIE_DOMAIN="example.com")
+    assert apart["SESSION_COOKIE_DOMAIN"] == apart["CSRF_COOKIE_DOMAIN"] == "example.com"
+    assert read()["CSRF_COOKIE_DOMAIN"] is None
+
+
+def test_origins_are_kept_as_browsers_send_them(read):
+    assert read()["CORS_ORIGINS"] == []
+    assert read(CORS_ORIGINS="https://A.example, http://b.example:81")["CORS_ORIGINS"] == [
+        "https://a.example",
+        "http://b.example:81",
+    ]
 
 
 def test_secrets_are_made_once_and_kept_for_their_owner_only(read, tmp_path):

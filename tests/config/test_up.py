@@ -27,6 +27,11 @@ def machine() -> Iterator[Machine]:
         yield found
 
 
+def restarted(machine: Machine, gone: int) -> bool:
+    """Whether the database runs again, in another process."""
+    return machine.embedded.running() and machine.postmaster != gone
+
+
 def test_up_serves_until_ctrl_c_and_then_stops_its_database(machine):
     port = free_port()
     with machine.up(port) as process:
@@ -50,7 +55,7 @@ def test_ctrl_c_in_a_terminal_reaches_every_process_and_none_hangs(machine):
             for each in connections:
                 each.close()
             os.killpg(process.pid, signal.SIGINT)
-            assert process.wait(15) == 0
+            assert process.wait(25) == 0, "less than the half minute of a worker that hangs"
     assert not machine.embedded.running()
 
 
@@ -74,9 +79,10 @@ def test_a_second_up_shares_the_database_and_the_last_one_stops_it(machine):
 def test_a_killed_database_is_started_again_and_the_workers_find_it(machine):
     port = free_port()
     with machine.up(port) as process:
-        os.kill(machine.postmaster, signal.SIGKILL)
-        assert eventually(lambda: status(port, "/readyz") != 200, seconds=5)
-        assert eventually(lambda: status(port, "/readyz") == 200, seconds=60)
+        gone = machine.postmaster
+        os.kill(gone, signal.SIGKILL)
+        assert eventually(lambda: restarted(machine, gone), seconds=180)
+        assert eventually(lambda: status(port, "/readyz") == 200, seconds=180)
         assert {status(port, "/readyz") for _ in range(20)} == {200}
         stop(process)
 
@@ -86,7 +92,7 @@ def test_a_killed_up_leaves_no_one_on_its_port_and_its_database_to_the_next_comm
     with machine.up(port) as process:
         process.kill()
         process.wait()
-        assert eventually(lambda: status(port, "/healthz") == 0, seconds=15)
+        assert eventually(lambda: status(port, "/healthz") == 0, seconds=180)
     assert machine.run("migrate", "--check").returncode == 0
     assert not machine.embedded.running()
 
@@ -161,7 +167,7 @@ def test_the_first_up_makes_a_demo_company_and_says_how_to_sign_in(machine):
             request = urllib.request.Request(
                 f"http://127.0.0.1:{port}/companies", headers={"Authorization": f"Bearer {key}"}
             )
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=180) as answer:
                 assert json.load(answer)
             stop(process)
         finally:

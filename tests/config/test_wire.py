@@ -91,7 +91,7 @@ def test_a_body_that_ends_early_is_400_or_a_closed_connection(wire):
         f"Content-Type: application/json\r\nAuthorization: Bearer {wire.key}\r\n"
         "Content-Length: 50\r\nConnection: close\r\n\r\n"
     ).encode()
-    with socket.create_connection(("127.0.0.1", wire.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", wire.port), timeout=180) as connection:
         connection.sendall(raw + b'{"name":')
         connection.shutdown(socket.SHUT_WR)
         first = connection.recv(65536)
@@ -144,7 +144,7 @@ def test_a_broken_content_length_is_never_a_5xx(wire, length):
     ids=range(11),
 )
 def test_broken_requests_are_4xx_or_a_closed_connection(wire, raw):
-    status, _, body = wire.send(raw, timeout=20)
+    status, _, body = wire.send(raw, timeout=180)
     assert status in (0, 400, 401, 404, 411, 414, 431, 505), body
     assert b"Traceback" not in body
     assert wire.call("GET", "/healthz")[0] == 200
@@ -188,9 +188,51 @@ def test_who_sends_too_large_a_body_whole_still_sees_the_answer(wire):
         f"POST /companies/{wire.company}/transactions/import HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         f"Content-Type: application/json\r\nAuthorization: Bearer {wire.key}\r\nContent-Length: {size}\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", wire.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", wire.port), timeout=180) as connection:
         connection.sendall(head.encode() + b" " * size)
         assert connection.recv(65536).startswith(b"HTTP/1.1 413")
+
+
+FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data; boundary=end"
+KIB, MIB = 1024, 1024 * 1024
+ONE_FIELD = b'--end\r\nContent-Disposition: form-data; name="a"\r\n\r\n'
+ONE_FILE = b'--end\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+REFUSED = [  # address, media type, what is sent, the limit
+    ("/auth/oauth2/authorize", FORM, b"client_id=" + b"%41" * 6_000_000, 64 * KIB),
+    ("/auth/oauth2/token", FORM, b"grant_type=" + b"%41" * 6_000_000, 64 * KIB),
+    ("/app/sign-in", FORM, b"username=" + b"%41" * 6_000_000, 64 * KIB),
+    ("/app/sign-in", FORM, b"a&" * 9_000_000, 64 * KIB),
+    ("/app/password-reset", FORM, b"email=" + b"%41" * 6_000_000, 64 * KIB),
+    ("/app/sign-out", MULTIPART, ONE_FIELD + b"x" * 18_000_000, 64 * KIB),
+    ("/admin/login/", FORM, b"username=" + b"%41" * 6_000_000, 64 * KIB),
+    ("/nowhere", FORM, b"a=" + b"%41" * 6_000_000, 64 * KIB),
+    ("accounts", "application/json", b"[" * 18_000_000, MIB),
+    ("account_groups", "application/json", b"[" + b"{}," * 6_000_000, MIB),
+    ("files", MULTIPART, ONE_FILE + b"x" * 65 * MIB, 64 * MIB),
+    ("transactions/import", "application/json", b" " * 65 * MIB, 64 * MIB),
+]
+
+
+def test_a_refused_body_takes_no_more_than_twice_what_its_address_allows(wire, record_property):
+    """Of a worker's memory, its greatest size over what it had before; the whole body is really sent."""
+    worker = int(Path(f"/proc/{wire.workers[0]}/task/{wire.workers[0]}/children").read_text().split()[0])
+    key = {"Authorization": "-"}
+    for path, kind, body, most in REFUSED:
+        more = {"Content_Type": kind} | (key if path.startswith(("/a", "/n")) else {})
+        wire.call("POST", path, b"", **more)  # what the first request of a kind loads
+        Path(f"/proc/{worker}/clear_refs").write_text("5")  # its greatest size is counted anew
+        before = peak(worker)
+        status, _, answer = wire.call("POST", path, body, **more)
+        grown = peak(worker) - before
+        record_property(
+            "told", f"{path} {kind.partition(';')[0]}: {len(body):,} bytes sent, {grown // KIB:,} KiB taken"
+        )
+        assert status == 413, (path, answer[:200])
+        assert grown <= 2 * most, (path, grown)
+
+
+def peak(pid: int) -> int:
+    return int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[1]) * KIB
 
 
 @pytest.mark.parametrize("encoding", ["hex", "rot13", "idna", "utf-7", "unicode_escape", "utf-16", "nonsense", ""])

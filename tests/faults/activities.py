@@ -108,10 +108,12 @@ class Imports:
 
 MINT = """
 from datetime import UTC, datetime, timedelta
-from companies.authentication import access_of
+from companies.callers.authentication import access_of
 from companies.models import Company, Membership, Stamp
-from oauth import consents, issuing
+from oauth import consents, tokens
+from oauth.models import AuthorizationCode
 from oauth.registration import register
+from tests.oauth.conftest import s256
 now = datetime.now(tz=UTC)
 member = Membership.objects.of(Company.objects.get(id=sys.argv[1]).id).select_related("company", "user").first()
 scope = ["svc:read", "offline_access"]
@@ -121,9 +123,12 @@ for number in range(int(sys.argv[2])):
     consent = consents.give(
         application=app, access=access_of(member), user_id=member.user.id, asked=scope, auth_time=now,
         stamp=Stamp(time=now))
-    print(consent.id, consents.new_code(
-        consent=consent, asked=scope, redirect_uri="https://a.example/cb", challenge=issuing.s256("v" * 64), nonce="",
-        auth_time=now, now=now + timedelta(hours=1)))
+    code = tokens.new_code()
+    AuthorizationCode.objects.create(
+        code=tokens.digest(code), consent=consent, user=member.user, application=app, scope=" ".join(scope),
+        redirect_uri="https://a.example/cb", code_challenge=s256("v" * 64), code_challenge_method="S256",
+        auth_time=now, expires=now + timedelta(hours=1))
+    print(consent.id, code)
 """
 
 

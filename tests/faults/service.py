@@ -17,7 +17,7 @@ import psycopg
 from tests.machine import ROOT, Machine, eventually, free_port, new_machine, status
 
 WORKERS = 2
-RECOVERY = 60  # seconds within which the service answers again by itself
+RECOVERY = 180  # seconds within which the service answers again by itself
 
 
 class CutOff(Exception):
@@ -93,7 +93,7 @@ class Service:
     def stop(self) -> None:
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-            self.process.wait(40)
+            self.process.wait(120)
         self._running.close()
 
     def found_company(self) -> None:

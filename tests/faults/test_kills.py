@@ -59,7 +59,7 @@ def killed_during(service: Service, busy: Activity, victim: str) -> int:
     with ThreadPoolExecutor(LANES) as pool:
         lanes = [pool.submit(lane, number) for number in range(LANES)]
         try:
-            assert eventually(lambda: any(turns) or any(each.done() for each in lanes), seconds=30)
+            assert eventually(lambda: any(turns) or any(each.done() for each in lanes), seconds=180)
             time.sleep(random.uniform(0, LONGEST))
             service.kill(victim)
         finally:

@@ -36,14 +36,14 @@ def reload(service: Service) -> None:
     """All workers anew, at a word to the main process."""
     old = service.workers()
     service.process.send_signal(signal.SIGHUP)
-    assert eventually(lambda: renewed(service, old), seconds=60)
+    assert eventually(lambda: renewed(service, old), seconds=180)
 
 
 def roll(service: Service) -> None:
     """The workers end one after the other; each is replaced."""
     for worker in service.workers():
         os.kill(worker, signal.SIGTERM)
-        assert eventually(lambda gone=worker: gone not in service.workers(), seconds=60)
+        assert eventually(lambda gone=worker: gone not in service.workers(), seconds=180)
         service.answers_again()
 
 
@@ -68,7 +68,7 @@ def test_new_workers_lose_no_request_and_no_connection_unannounced(
             for _ in range(2):
                 before = sum(booked)
                 renew(service)
-                assert eventually(lambda seen=before: sum(booked) > seen + CALLERS, seconds=30)
+                assert eventually(lambda seen=before: sum(booked) > seen + CALLERS, seconds=180)
         finally:
             done.set()
         assert {status for lane in lanes for status in lane.result()} == {200, 201}
@@ -92,7 +92,7 @@ def import_in(pool: ThreadPoolExecutor, service: Service, account: str) -> tuple
     """An import that is on its way, and waits."""
     caller, body = service.caller(), {"transactions": [ROW | {"accountId": account}] * 100}
     answer = pool.submit(caller.ask, "POST", service.path("transactions/import"), body)
-    assert eventually(lambda: waiting(service), seconds=30)
+    assert eventually(lambda: waiting(service), seconds=180)
     return caller, answer
 
 
@@ -102,11 +102,11 @@ def test_a_request_of_an_old_worker_is_answered_while_new_ones_are_at_work(servi
         with held(service):
             _, answer = import_in(pool, service, account)
             service.process.send_signal(signal.SIGHUP)
-            assert eventually(lambda: len(set(service.workers()) - set(old)) == len(old), seconds=20)
+            assert eventually(lambda: len(set(service.workers()) - set(old)) == len(old), seconds=180)
             assert [status(service.port, "/readyz") for _ in range(10)] == [200] * 10
             assert not answer.done()
         assert answer.result().body["count"] == 100
-    assert eventually(lambda: renewed(service, old), seconds=20)
+    assert eventually(lambda: renewed(service, old), seconds=180)
     assert service.cash(account) == 100
 
 
@@ -115,13 +115,14 @@ def test_an_end_waits_for_the_requests_that_run(service: Service, account: str):
         with held(service):
             _, answer = import_in(pool, service, account)
             service.process.send_signal(signal.SIGTERM)
-            assert eventually(lambda: status(service.port, "/healthz") == 0, seconds=20)
+            # A worker that ends keeps its socket, and takes nobody in: the probe must give up before its grace is over.
+            assert eventually(lambda: status(service.port, "/healthz", seconds=1) == 0, seconds=20)
             time.sleep(0.5)
             assert not answer.done()
             assert service.process.poll() is None
         done = answer.result()
     assert (done.status, done.body["count"]) == (200, 100)
-    assert service.process.wait(60) == 0
+    assert service.process.wait(180) == 0
     assert not service.machine.embedded.running()
     service.start()
     assert service.cash(account) == 100

@@ -4,12 +4,16 @@ import html
 import re
 from datetime import date
 from decimal import Decimal
+from urllib.parse import urlencode
 
 import pytest
 
-from ledger import matching, movements, posting, transfers
 from ledger.calc.fx import RateTable
 from ledger.models import MonthResult
+from ledger.recognition import movements, posting
+from ledger.rules import assigning, pairing
+from ledger.transactions import matching, transfers
+from tests.ledger import banks
 
 
 class Books:
@@ -50,6 +54,12 @@ class Books:
         return self.api.post("transactions/link_transfer", body | more)
 
 
+def lines_of(part):
+    """The lines that a categorization has an amount on; it names all seven."""
+    assert list(part["plSplit"]) == ["revenue", "cogs", "cac", "pd", "ga", "no", "neutral"]
+    return {line: value for line, value in part["plSplit"].items() if value}
+
+
 @pytest.fixture
 def books(api):
     return Books(api)
@@ -58,6 +68,24 @@ def books(api):
 @pytest.fixture
 def bank(books):
     return books.account()
+
+
+@pytest.fixture
+def take(api):
+    """Sends a file and answers what was told of it."""
+
+    def sent(content, **fields):
+        answer = banks.send(api, content, **fields)
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    return sent
+
+
+@pytest.fixture
+def main(books):
+    """An account with the number that the files are about."""
+    return books.account(accountNumber="DE89 3704 0044 0532 0130 00")
 
 
 @pytest.fixture
@@ -71,7 +99,7 @@ def rates(monkeypatch):
 
     def known(**per_euro):
         table = RateTable([(currency, date(2026, 1, 1), Decimal(rate)) for currency, rate in per_euro.items()])
-        for module in (matching, posting, transfers):
+        for module in (matching, posting, transfers, assigning, pairing):
             monkeypatch.setattr(module, "rate_table", lambda: table)
 
     known(USD="1.25", JPY="160")
@@ -107,7 +135,9 @@ class Pages:
         return self.client.get(f"{self.base}{path}", params)
 
     def post(self, path="", **form):
-        return self.client.post(f"{self.base}{path}", form)
+        """As browsers send forms without files."""
+        sent, content_type = urlencode(form, doseq=True), "application/x-www-form-urlencoded"
+        return self.client.post(f"{self.base}{path}", sent, content_type=content_type)
 
 
 @pytest.fixture

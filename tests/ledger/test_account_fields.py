@@ -90,9 +90,21 @@ def test_a_group_has_every_field_and_is_renamed_ordered_and_archived(api, bank, 
     api.put(f"accounts/{bank['id']}/change_group", {"accountGroupId": group["id"]})
     changed = api.put(f"account_groups/{group['id']}", {"name": "Old", "archived": True, "order": -3}).json()
     assert (changed["name"], changed["archived"], changed["order"]) == ("Old", True, -3)
-    assert [g["id"] for g in api.get("account_groups").json()] == [group["id"]]
     (account,) = api.get("accounts").json()
     assert (account["accountGroupId"], account["archived"]) == (group["id"], False)
+
+
+def test_archived_groups_leave_the_list_and_are_listed_when_asked_for(api, group):
+    old = api.post("account_groups", {"name": "Old", "archived": True}).json()
+    told = {
+        wanted: {g["name"] for g in api.get("account_groups", {"archived": wanted} if wanted else {}).json()}
+        for wanted in ("", "true", "false", "all")
+    }
+    mine, theirs = {group["name"]}, {old["name"]}
+    assert told == {"": mine, "true": theirs, "false": mine, "all": mine | theirs}
+    refused = api.get("account_groups", {"archived": "maybe"})
+    assert [e["code"] for e in refused.json()["errors"]] == ["invalid_filter"]
+    assert api.get(f"account_groups/{old['id']}").json() == old
 
 
 @pytest.mark.parametrize(

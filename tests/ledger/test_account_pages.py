@@ -6,10 +6,10 @@ from html import unescape
 
 import pytest
 
-from ledger import rates as stored_rates
+from ledger.accounts import holdings
 from ledger.calc.fx import RateTable
 from ledger.models import Account
-from ledger.pages import holdings
+from ledger.money import rates as stored_rates
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def text_of(answer):
 
 def form(**changes):
     shown = {"name": "Main", "type": "bank", "accountNumber": "", "accountGroupId": "", "defaultCurrency": "EUR"}
-    return shown | {"defaultCategoryId": "", "includeInCashBalance": "on"} | changes
+    return shown | {"defaultCategoryId": "", "includeInCashBalance": ""} | changes
 
 
 # ---------------------------------------------------------------------------------------------- what they hold
@@ -134,7 +134,7 @@ def test_an_account_is_opened(owner, api, acme):
     sent = form(name="Savings", accountNumber="1", accountGroupId=group_id, defaultCurrency="CHF")
     answer = owner.post(page(acme, "/new"), sent, follow=True)
     account = Account.objects.of(acme.id).get()
-    assert answer.redirect_chain == [(page(acme, f"/{account.id}"), 302)]
+    assert answer.redirect_chain == [(page(acme, f"/{account.id}"), 303)]
     assert "Savings was opened." in text_of(answer)
     assert (account.default_currency, str(account.account_group_id)) == ("CHF", group_id)
     assert account.include_in_cash_balance
@@ -149,6 +149,7 @@ def test_an_account_is_opened(owner, api, acme):
         ("defaultCurrency", "XXX", "Not one of the thirty"),
         ("accountGroupId", "00000000-0000-7000-8000-000000000000", "no such record"),
         ("accountNumber", "\0", "Null characters"),
+        ("includeInCashBalance", "on", "Must be one of these"),
     ],
 )
 def test_what_cannot_be_is_refused_at_its_field_and_kept(owner, acme, field, value, told):
@@ -161,6 +162,26 @@ def test_what_cannot_be_is_refused_at_its_field_and_kept(owner, acme, field, val
     assert not Account.objects.of(acme.id).exists()
 
 
+@pytest.mark.parametrize(("type_", "cash"), [("bank", True), ("cash", True), ("loan", False), ("creditCard", False)])
+def test_a_new_account_counts_as_cash_as_its_type_says_until_somebody_says_otherwise(owner, acme, type_, cash):
+    for said, counts in (("", cash), ("true", True), ("false", False)):
+        owner.post(page(acme, "/new"), form(name=f"said {said or 'nothing'}", type=type_, includeInCashBalance=said))
+        assert Account.objects.of(acme.id).get(name=f"said {said or 'nothing'}").include_in_cash_balance is counts
+
+
+def test_it_goes_on_following_its_type_until_somebody_says_otherwise(owner, api, acme, bank):
+    def changed(**to):
+        shown = owner.get(page(acme, f"/{bank}/edit")).content.decode()
+        chosen = re.search(r'<select id="includeInCashBalance".*?<option value="(\w*)" selected>', shown, re.DOTALL)[1]
+        assert owner.post(page(acme, f"/{bank}/edit"), form(includeInCashBalance=chosen) | to).status_code == 303
+        return api.get(f"accounts/{bank}").json()["includeInCashBalance"]
+
+    assert changed(type="loan") is False
+    assert changed(type="bank") is True
+    assert changed(type="bank", includeInCashBalance="false") is False
+    assert changed(type="cash") is False
+
+
 def test_another_companys_group_is_an_unknown_one(owner, acme, globex_api):
     foreign = globex_api.post("account_groups", {"name": "Theirs"}).json()["id"]
     assert owner.post(page(acme, "/new"), form(accountGroupId=foreign)).status_code == 400
@@ -168,12 +189,36 @@ def test_another_companys_group_is_an_unknown_one(owner, acme, globex_api):
 
 def test_an_account_is_changed_and_what_the_form_does_not_show_stays(owner, api, acme, bank):
     api.put(f"accounts/{bank}", {"importSettings": {"csv": {"a": 1}}, "order": 3})
-    sent = form(name="Renamed", type="other")
-    del sent["includeInCashBalance"]
-    assert owner.post(page(acme, f"/{bank}/edit"), sent).status_code == 302
+    sent = form(name="Renamed", type="other", includeInCashBalance="false")
+    assert owner.post(page(acme, f"/{bank}/edit"), sent).status_code == 303
     told = api.get(f"accounts/{bank}").json()
     assert (told["name"], told["type"], told["includeInCashBalance"]) == ("Renamed", "other", False)
     assert (told["order"], told["importSettings"]) == (3, {"csv": {"a": 1}})
+
+
+def test_an_archived_group_is_neither_shown_nor_offered(owner, api, acme, bank):
+    group = api.post("account_groups", {"name": "Past glories"}).json()["id"]
+    api.put(f"accounts/{bank}/change_group", {"accountGroupId": group})
+    assert "Past glories" in text_of(owner.get(page(acme)))
+    api.put(f"account_groups/{group}", {"archived": True})
+    listed = text_of(owner.get(page(acme)))
+    assert "Main" in listed
+    for path in ("", f"/{bank}", f"/{bank}/edit", "/new"):
+        assert "Past glories" not in text_of(owner.get(page(acme, path)))
+
+
+def test_an_account_in_an_archived_group_stays_there_unless_another_is_chosen(owner, api, acme, bank):
+    group = api.post("account_groups", {"name": "Past glories"}).json()["id"]
+    other = api.post("account_groups", {"name": "Banks"}).json()["id"]
+    api.put(f"accounts/{bank}/change_group", {"accountGroupId": group})
+    api.put(f"account_groups/{group}", {"archived": True})
+    assert owner.post(page(acme, f"/{bank}/edit"), form(name="Renamed")).status_code == 303
+    told = api.get(f"accounts/{bank}").json()
+    assert (told["name"], told["accountGroupId"]) == ("Renamed", group)
+    owner.post(page(acme, f"/{bank}/edit"), form(accountGroupId=other))
+    assert api.get(f"accounts/{bank}").json()["accountGroupId"] == other
+    owner.post(page(acme, f"/{bank}/edit"), form())
+    assert api.get(f"accounts/{bank}").json()["accountGroupId"] is None
 
 
 def test_the_initial_balance_is_set_and_shown(owner, viewer, acme, bank):
@@ -226,5 +271,5 @@ def test_another_companys_account_is_not_there(owner, acme, globex_api):
 
 def test_whoever_may_only_read_sees_no_forms(viewer, acme, bank):
     html = viewer.get(page(acme, f"/{bank}")).content.decode()
-    assert html.count("<form") == 1  # to sign out
+    assert html.count('<form method="post"') == 1  # to sign out
     assert viewer.post(page(acme, f"/{bank}/archive")).status_code == 403

@@ -31,7 +31,7 @@ def test_a_new_account_takes_its_defaults_from_company_and_type(api):
         ({"type": "bank"}, "#/name", "required"),
         ({"type": "vault", "name": "x"}, "#/type", "invalid_choice"),
         ({"type": "bank", "name": 1}, "#/name", "invalid_value"),
-        ({"type": "bank", "name": ""}, "#/name", "must_not_be_empty"),
+        ({"type": "bank", "name": ""}, "#/name", "blank"),
         ({"type": "bank", "name": "x\0y"}, "#/name", "invalid_characters"),
         ({"type": "bank", "name": "x", "order": "1"}, "#/order", "invalid_value"),
         ({"type": "bank", "name": "x", "order": 8388608}, "#/order", "out_of_range"),

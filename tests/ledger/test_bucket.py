@@ -14,9 +14,9 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from moto.server import ThreadedMotoServer
 
-from companies import bucket
+from companies.stores import bucket
 from config import environment
-from ledger import uploads
+from ledger.importing import uploads
 from ledger.models import File
 from tests.ledger.test_files import PDF, send
 from tests.machine import free_port
@@ -91,13 +91,12 @@ def test_a_file_to_import_waits_there_for_a_day(acme, alice, documents, now):
     owned = {"company_id": acme.id, "user_id": alice.id}
     upload_id = uploads.keep(**owned, file=ContentFile(b"Date;Amount\n"))
     assert uploads.content(**owned, upload_id=upload_id) == b"Date;Amount\n"
-    uploads.check(**owned, upload_id=upload_id)
+    assert uploads.is_kept(**owned, upload_id=upload_id)
     assert uploads.prune(now=now) == 0
     assert uploads.prune(now=now + timedelta(days=2)) == 1
     with pytest.raises(uploads.UploadGone):
         uploads.content(**owned, upload_id=upload_id)
-    with pytest.raises(uploads.UploadGone):
-        uploads.check(**owned, upload_id=upload_id)
+    assert not uploads.is_kept(**owned, upload_id=upload_id)
     assert documents() == []
 
 

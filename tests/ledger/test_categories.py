@@ -2,8 +2,8 @@
 
 import pytest
 
-from ledger import posting
 from ledger.models import Account, Category, Counterparty, MonthResult
+from ledger.recognition import posting
 from tests.ledger.conftest import codes
 
 pytestmark = pytest.mark.django_db
@@ -61,7 +61,7 @@ def test_a_category_is_added_read_changed_and_deleted(api):
     ("body", "pointer", "code"),
     [
         ({"plTypes": ["ga"]}, "#/name", "required"),
-        ({"name": "", "plTypes": ["ga"]}, "#/name", "must_not_be_empty"),
+        ({"name": "", "plTypes": ["ga"]}, "#/name", "blank"),
         ({"name": "x"}, "#/plTypes", "required"),
         ({"name": "x", "plTypes": []}, "#/plTypes", "must_not_be_empty"),
         ({"name": "x", "plTypes": ["profit"]}, "#/plTypes/0", "invalid_choice"),

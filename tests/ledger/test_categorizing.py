@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from ledger.models import Categorization, Posting
-from tests.ledger.conftest import codes, results
+from ledger.models import Categorization, PlType, Posting
+from tests.ledger.conftest import codes, lines_of, results
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
@@ -35,10 +35,10 @@ def test_a_split_is_answered_as_sent_and_closes_the_transaction(api, books, bank
         key: {
             "counterparty": {"type": "vendor", "id": vendor["id"]},
             "categoryId": hosting,
-            "usingDateRule": {"type": "transactionDate"},
+            "usingDateRule": {"type": "transactionDate", "startDate": None, "endDate": None, "invoiceDate": None},
             "computedStartDate": "2026-03-15",
             "computedEndDate": "2026-03-15",
-            "plSplit": {"cogs": -100},
+            "plSplit": {"revenue": 0, "cogs": -100, "cac": 0, "pd": 0, "ga": 0, "no": 0, "neutral": 0},
             "passThroughTax": -19,
             "transferCounterPosition": None,
             "internalTransitLink": None,
@@ -63,7 +63,7 @@ def test_keys_that_are_no_ids_are_replaced_and_the_order_is_kept(books, bank):
     parts = answer.json()["categorizations"]
     assert [part["categoryId"] for part in parts.values()] == [support, hosting]
     assert all(len(key) == 36 for key in parts)
-    assert [part["plSplit"] for part in parts.values()] == [{"cogs": -10}, {"cogs": -5.5}]
+    assert [lines_of(part) for part in parts.values()] == [{"cogs": -10}, {"cogs": -5.5}]
 
 
 def test_the_map_is_replaced_as_a_whole(api, books, bank, acme):
@@ -99,7 +99,7 @@ def test_every_date_rule_has_its_computed_dates(books, bank, rule, start, end):
         made["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}, "usingDateRule": rule}
     )
     (part,) = answer.json()["categorizations"].values()
-    assert part["usingDateRule"] == rule
+    assert part["usingDateRule"] == {"startDate": None, "endDate": None, "invoiceDate": None} | rule
     assert (part["computedStartDate"], part["computedEndDate"]) == (start, end)
 
 
@@ -209,10 +209,9 @@ def test_unknown_fields_of_a_part_are_named(books, bank):
 
 def test_pending_ones_and_initial_balances_post_nothing(api, books, bank, acme):
     pending = books.book(bank, "-10.00", pending=True)
-    initial = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "-10.00"}).json()
-    for row in (pending, initial["transaction"]):
-        answer = books.split(row["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
-        assert answer.status_code == 200, answer.content
+    api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "-10.00"})
+    answer = books.split(pending["id"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}})
+    assert answer.status_code == 200, answer.content
     assert results(acme) == {}
     api.put(f"transactions/{pending['id']}", {"pending": False})
     assert results(acme) == {("2026-03", "cogs"): -10}
@@ -292,3 +291,31 @@ def test_decimals_are_exact(books, bank, acme):
         answer = books.split(made["id"], *({"categoryId": hosting, "plSplit": {"cogs": each}} for each in amounts))
         assert answer.status_code == 200, answer.content
         assert results(acme) == {("2026-03", "cogs"): Decimal("-0.3")}
+
+
+def test_a_split_is_sent_back_as_it_was_read_whatever_lines_its_category_has(api, books, bank):
+    own = api.post("categories", {"name": "Own", "plTypes": ["cogs", "ga"]}).json()["id"]
+    hosting = books.category("hosting")
+    made = books.book(bank, "-30.00")
+    part = {"categoryId": own, "plSplit": {"ga": -5, "cogs": 0, "no": None, "revenue": 0}}
+    answer = books.split(made["id"], part, {"categoryId": hosting, "passThroughTax": -1, "plSplit": {"cogs": 0}})
+    first, second = answer.json()["categorizations"].values()
+    assert (lines_of(first), lines_of(second), second["passThroughTax"]) == ({"ga": -5}, {}, -1)
+    assert set(Categorization.objects.values_list("cogs", flat=True)) == {None}
+    again = api.put(f"transactions/{made['id']}/categorizations", answer.json())
+    assert again.status_code == 200, again.content
+    assert again.json()["categorizations"] == answer.json()["categorizations"]
+
+
+def test_a_part_of_nothing_keeps_a_line_of_its_category(api, books, bank):
+    made = books.book(bank, "0.00")
+    hosting = books.category("hosting")
+    answer = books.split(made["id"], {"categoryId": hosting, "plSplit": dict.fromkeys(PlType.values, 0)})
+    assert answer.status_code == 200, answer.content
+    assert list(Categorization.objects.values_list("cogs", "revenue")) == [(0, None)]
+    assert api.put(f"transactions/{made['id']}/categorizations", answer.json()).status_code == 200
+    for split in ({"revenue": 0}, {}):
+        refused = books.split(made["id"], {"categoryId": hosting, "plSplit": split})
+        assert codes(refused) == {"#/categorizations/0/plSplit": "must_not_be_empty"}
+    refused = books.split(made["id"], {"categoryId": "x", "plSplit": {"revenue": 0}})
+    assert codes(refused) == {"#/categorizations/0/categoryId": "unknown_id"}

@@ -6,9 +6,12 @@ from django.test.utils import CaptureQueriesContext
 
 from companies.models import AuditEntry
 from ledger.models import Categorization, Transaction
-from tests.ledger.conftest import codes, results
+from tests.ledger.conftest import codes, lines_of, results
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+CONFIRM = ("confirmation_required", {"#/selection/confirm": "confirmation_required"})
 
 
 def by_ids(*ids):
@@ -22,7 +25,7 @@ def test_many_get_one_category_for_their_whole_amounts(api, books, bank, acme):
     answer = api.post("transactions/categorize", body | {"usingDateRule": {"type": "previousMonth"}})
     assert answer.json() == {"success": True, "affected": 2}
     assert results(acme) == {("2026-02", "cogs"): -30}
-    assert [part["plSplit"] for part in books.parts(one["id"])] == [{"cogs": -10}]
+    assert [lines_of(part) for part in books.parts(one["id"])] == [{"cogs": -10}]
     assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [three["id"]]
     assert AuditEntry.objects.of(acme.id).filter(action="transactions.categorized").count() == 1
 
@@ -42,9 +45,24 @@ def test_a_selection_may_be_all_when_that_is_confirmed(api, books, bank):
         books.book(bank)
     body = {"categoryId": books.category("hosting")}
     refused = api.post("transactions/categorize", body | {"selection": {"mode": "all"}})
-    assert codes(refused) == {"#/selection/confirm": "required"}
+    assert (refused.json()["code"], codes(refused)) == CONFIRM
     assert not Categorization.objects.exists()
     done = api.post("transactions/categorize", body | {"selection": {"mode": "all", "confirm": True}})
+    assert done.json()["affected"] == 2
+
+
+@pytest.mark.parametrize("act", ["categorize", "uncategorize"])
+@pytest.mark.parametrize("filters", [{}, {"q": ""}])
+def test_a_filter_that_filters_nothing_is_all_and_needs_the_same_confirmation(api, books, bank, act, filters):
+    for _ in range(2):
+        books.split(books.book(bank)["id"], {"categoryId": books.category("support"), "plSplit": {"cogs": -1}})
+    selection = {"mode": "filter", "filter": filters}
+    body = {"selection": selection} | ({"categoryId": books.category("hosting")} if act == "categorize" else {})
+    for sent in (selection, selection | {"confirm": False}, selection | {"excludedIds": []}):
+        refused = api.post(f"transactions/{act}", body | {"selection": sent})
+        assert (refused.status_code, refused.json()["code"], codes(refused)) == (400, *CONFIRM)
+    assert Categorization.objects.filter(cogs=-1).count() == 2
+    done = api.post(f"transactions/{act}", body | {"selection": selection | {"confirm": True}})
     assert done.json()["affected"] == 2
 
 

@@ -5,9 +5,9 @@ import threading
 import pytest
 from django.db import connection
 
-from ledger import importing
+from companies import changing
 from ledger.models import Categorization
-from ledger.posting import differences
+from ledger.recognition.posting import differences
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,8 +24,8 @@ def meanwhile(monkeypatch):
             other.join()
             turn(*args)
 
-        turn = importing.one_writer
-        monkeypatch.setattr(importing, "one_writer", wait)
+        turn = changing.take_turn
+        monkeypatch.setattr(changing, "take_turn", wait)
 
     return do
 

@@ -3,13 +3,16 @@
 import io
 import json
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from PIL import Image
 
 from ledger.models import File, FileTransaction
+from tests.conftest import Api
 from tests.ledger.conftest import codes
 
 pytestmark = pytest.mark.django_db
@@ -160,6 +163,70 @@ def test_a_body_above_the_limit_is_refused_unread(api, settings):
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
 
 
+def test_a_document_past_the_companys_room_is_refused_until_another_is_deleted(api, globex_api, settings, tmp_path):
+    settings.STORAGE_QUOTA_MB = 1
+    large = PDF[:-6] + b" " * 600_000 + b"%%EOF\n"
+    first = send(api, large).json()
+    refused = send(api, large)
+    assert (refused.status_code, refused.json()["code"]) == (413, "quota_exceeded")
+    assert "1 MB" in refused.json()["detail"]
+    assert File.objects.count() == len(list((tmp_path / "files").rglob("*.*"))) == 1
+    assert send(globex_api, large).status_code == 201, "each company has its own room"
+    assert send(api, PDF).status_code == 201
+    assert api.delete(f"files/{first['id']}").status_code == 200
+    assert send(api, large).status_code == 201
+
+
+def test_what_is_no_form_is_said_to_be_none(api):
+    answer = api.client.post(api.path("files"), b"--x", content_type="multipart/form-data", headers=api.headers)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_form")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uploads_at_the_same_moment_do_not_share_the_last_room(api, settings, tmp_path):
+    settings.STORAGE_QUOTA_MB = 1
+    large = PDF[:-6] + b" " * 300_000 + b"%%EOF\n"
+
+    def one(_):
+        try:
+            return send(Api(api.company, key=api.key), large).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        statuses = sorted(pool.map(one, range(6)))
+    assert statuses == [201, 201, 201, 413, 413, 413]
+    assert len(list((tmp_path / "files").rglob("*.pdf"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "handed_out"),
+    [
+        (PDF, "Invoice.hta", "Invoice.pdf"),
+        (CSV, "statement.bat", "statement.csv"),
+        (picture("PNG"), "scan.html", "scan.png"),
+        (picture("JPEG"), "photo.JPEG", "photo.JPEG"),
+        (picture("JPEG"), "photo.exe", "photo.jpg"),
+        (PDF, "Invoice.PDF", "Invoice.PDF"),
+        (PDF, "Invoice.pdf.exe", "Invoice.pdf.pdf"),
+        (PDF, "Invoice.hta. .", "Invoice.hta.pdf"),
+        (PDF, "noname", "noname.pdf"),
+        (PDF, "Rechnung Nr. 5", "Rechnung Nr. 5.pdf"),
+        (PDF, "statement.2026", "statement.2026.pdf"),
+        (PDF, ".htaccess", ".htaccess.pdf"),
+        (XML, "x.settingcontent-ms", "x.settingcontent-ms.xml"),
+    ],
+)
+def test_a_document_is_handed_out_with_the_extension_of_what_it_is(api, content, name, handed_out):
+    made = send(api, content, name).json()
+    assert made["filename"] == name, "what its sender called it"
+    extension = handed_out.rpartition(".")[2].lower()
+    assert made["fileExtension"] == extension
+    assert made["storagePath"].endswith(f".{extension.replace('jpeg', 'jpg')}")
+    answer = api.get(f"files/{made['id']}/content")
+    assert answer["Content-Disposition"] == f'attachment; filename="{handed_out}"'
+
+
 def test_only_forms_are_taken(api):
     assert api.post("files", {"file": "x"}).status_code == 415
     empty = api.client.post(api.path("files"), {"other": "x"}, headers=api.headers)
@@ -279,3 +346,15 @@ def test_permissions_and_companies_are_kept_apart(api, acme, make_api, globex_ap
         assert globex_api.get(path).status_code == 404
     assert globex_api.delete(f"files/{made['id']}").status_code == 404
     assert File.objects.count() == 1
+
+
+def test_where_revenue_counts_by_invoice_an_invoice_moves_revenue_and_no_cost(api, books, bank):
+    api.put("", {"plRecognizeRevenueOnInvoice": True})
+    sale = books.book(bank, date="2026-03-15", amountValue="100.00")["id"]
+    cost = books.book(bank, date="2026-03-15", amountValue="-100.00")["id"]
+    books.split(sale, {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": 100}})
+    books.split(cost, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
+    document = send(api, PDF, transactionIds=[sale, cost]).json()
+    api.put(f"files/{document['id']}", {"parseData": {"date": "2026-02-27", "type": "invoice"}})
+    assert books.parts(sale)[0]["computedStartDate"] == "2026-02-27"
+    assert books.parts(cost)[0]["computedStartDate"] == "2026-03-15"

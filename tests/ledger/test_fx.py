@@ -39,8 +39,16 @@ def test_a_day_has_the_last_rate_published_on_or_before_it_and_before_the_first_
     assert rates.rate("USD", day) == Decimal(rate)
 
 
+def test_a_rate_tells_on_which_day_it_was_published(rates):
+    asked = [FRIDAY - timedelta(days=9), FRIDAY, MONDAY - timedelta(days=1), MONDAY, MONDAY + timedelta(days=1)]
+    assert [rates.rate_date("USD", day) for day in asked] == [FRIDAY, FRIDAY, FRIDAY, MONDAY, MONDAY]
+    assert [rates.rate_date("EUR", day) for day in asked] == asked
+    with pytest.raises(MissingRate):
+        rates.rate_date("GBP", FRIDAY)
+
+
 def test_a_currency_without_any_rate_is_an_error_and_never_one(rates):
-    with pytest.raises(MissingRate) as caught:
+    with pytest.raises(MissingRate, match="no exchange rate for GBP") as caught:
         rates.rate("GBP", FRIDAY)
     assert caught.value.currency == "GBP"
     for source, target in [("GBP", "EUR"), ("EUR", "GBP"), ("USD", "GBP")]:
@@ -50,13 +58,6 @@ def test_a_currency_without_any_rate_is_an_error_and_never_one(rates):
 
 def test_a_euro_is_a_euro(rates):
     assert rates.rate("EUR", FRIDAY) == 1
-    assert not rates.is_stale("EUR", FRIDAY)
-
-
-def test_a_rate_is_stale_when_it_is_more_than_seven_days_old(rates):
-    assert not rates.is_stale("USD", MONDAY + timedelta(days=7))
-    assert rates.is_stale("USD", MONDAY + timedelta(days=8))
-    assert not rates.is_stale("USD", date(1999, 1, 1))
 
 
 def test_an_amount_in_its_own_currency_is_left_alone_even_without_a_rate(rates):
@@ -95,7 +96,7 @@ def test_a_later_row_for_the_same_day_replaces_the_earlier():
 
 @pytest.mark.parametrize("rate", ["0", "-1"])
 def test_a_rate_must_be_positive(rate):
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(ValueError, match=f"USD on 2024-01-05 is {rate}; it must be positive"):
         RateTable([("USD", FRIDAY, Decimal(rate))])
 
 

@@ -62,7 +62,7 @@ def test_saving_an_account_keeps_the_category_that_one_may_not_see(visitor, api,
     shown = client.get(page(acme, f"accounts/{bank}/edit")).content.decode()
     assert 'name="defaultCategoryId"' not in shown
     form = {"name": "Renamed", "type": "bank", "accountNumber": "", "accountGroupId": "", "defaultCurrency": "EUR"}
-    assert client.post(page(acme, f"accounts/{bank}/edit"), form).status_code == 302
+    assert client.post(page(acme, f"accounts/{bank}/edit"), form).status_code == 303
     stored = Account.objects.of(acme.id).get(id=bank)
     assert (stored.name, str(stored.default_category_id)) == ("Renamed", hosting)
     assert "Usual category not shown to your role" in text_of(client.get(page(acme, f"accounts/{bank}")))

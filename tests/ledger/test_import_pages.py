@@ -13,10 +13,10 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
+from companies import changing
 from companies.models import AuditEntry, Company
-from ledger import uploads
+from ledger.importing import uploads
 from ledger.models import Account, ImportBatch, Transaction
-from ledger.pages import changes
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,7 @@ def upload(client, company, account, text, *, name="bank.csv", **more):
 def checked(client, company, account, text, **more):
     """The address of the check page of an uploaded file, and the page."""
     answer = upload(client, company, account, text, **more)
-    assert answer.status_code == 302, answer.content.decode()
+    assert answer.status_code == 303, answer.content.decode()
     address = answer["Location"]
     return address, client.get(address)
 
@@ -200,6 +200,16 @@ def test_a_file_past_the_limit_is_refused_and_not_kept(editor, acme, bank, setti
     assert not default_storage.exists(uploads.FOLDER)
 
 
+def test_files_that_wait_for_their_import_take_room_too(editor, acme, bank, settings):
+    settings.STORAGE_QUOTA_MB = 1
+    content = b"Date,Amount\n" + b"2026-01-01,1\n" * 50_000
+    assert upload(editor, acme, bank, content).status_code == 303
+    answer = upload(editor, acme, bank, content)
+    assert answer.status_code == 413
+    assert "may take 1 MB" in text_of(answer)
+    assert len(default_storage.listdir(uploads.FOLDER)[1]) == 1
+
+
 def test_no_half_of_a_file_stays_where_the_disk_fills_up(acme, alice):
     class TooMuch(ContentFile):
         def chunks(self, chunk_size=None):
@@ -239,7 +249,7 @@ def test_what_was_checked_is_stored_and_told(editor, acme, bank):
     before = datetime.now(tz=UTC) - timedelta(hours=1)
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=before)
     answer = confirm(editor, address)
-    assert answer.redirect_chain == [(page(acme), 302)]
+    assert answer.redirect_chain == [(page(acme), 303)]
     assert "2 transactions imported into Main." in text_of(answer)
     assert stored(acme) == [
         ("2026-01-30", "Bank", "Fee", "-4.0000"),
@@ -321,14 +331,14 @@ def test_a_file_is_imported_once_however_often_it_is_confirmed(editor, acme, ban
 def test_two_clicks_at_once_import_a_file_once(editor, acme, bank, monkeypatch):
     address, answer = checked(editor, acme, bank, GOOD)
     sent = choices(answer) | {"keep_duplicates": "on"}
-    waits = changes.one_writer
+    waits = changing.take_turn
 
     def meanwhile(company):  # the other click is done while this one waits for its turn
-        monkeypatch.setattr(changes, "one_writer", waits)
+        monkeypatch.setattr(changing, "take_turn", waits)
         assert "2 transactions imported" in text_of(editor.post(urlsplit(address).path, sent, follow=True))
         waits(company)
 
-    monkeypatch.setattr(changes, "one_writer", meanwhile)
+    monkeypatch.setattr(changing, "take_turn", meanwhile)
     told = text_of(editor.post(urlsplit(address).path, sent, follow=True))
     assert "If you imported it already" in told
     assert "transactions imported" not in told
@@ -362,10 +372,10 @@ def test_the_history_says_when_who_and_how_many(editor, viewer, api, acme, bank)
     confirm(editor, checked(editor, acme, bank, GOOD)[0])
     api.post("transactions/import", {"transactions": [{"accountId": bank, "date": "2026-01-01", "amountValue": "1"}]})
     theirs, ours = text_of(viewer.get(page(acme))), text_of(editor.get(page(acme)))
-    assert "CSV file Some Person 2 0 0" in ours
-    assert "import key “test” 1 0 0" in ours
-    assert "CSV file somebody else 2 0 0" in theirs
-    assert "import an API key 1 0 0" in theirs
+    assert "bank.csv CSV file Main Some Person 2 0 0" in ours
+    assert "import Main key “test” 1 0 0" in ours
+    assert "CSV file Main somebody else 2 0 0" in theirs
+    assert "import Main an API key 1 0 0" in theirs
     assert "Undo" not in theirs
 
 
@@ -419,10 +429,10 @@ def test_the_history_is_paged_and_asks_as_much_for_many_as_for_one(editor, acme,
 
     add(1)
     editor.get(page(acme))
-    with django_assert_num_queries(6):  # session, user, membership, imports, keys, unread
+    with django_assert_num_queries(7):  # session, user, membership, imports, keys, unread, inbox
         editor.get(page(acme))
     add(59)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         answer = editor.get(page(acme))
     following = re.search(r'href="(\?cursor=[^"]+)"', answer.content.decode())[1]
     assert editor.get(page(acme) + unescape(following)).content.count(b">CSV file<") == 10

@@ -170,10 +170,21 @@ def test_another_media_type_is_415_and_a_body_past_the_limit_413(api, settings):
     assert api.post("transactions/import", {"transactions": []}).status_code == 413
 
 
+def test_an_empty_currency_is_none(api, bank):
+    """To leave it out means the account's; to send an empty one is a mistake, here as in POST transactions."""
+    for answer, place in (
+        (send(api, coffee(bank, amountCurrency="")), "#/transactions/0/amountCurrency"),
+        (api.post("transactions", coffee(bank, amountCurrency="")), "#/amountCurrency"),
+    ):
+        assert answer.status_code == 400
+        assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [(place, "invalid_choice")]
+    assert send(api, coffee(bank, amountCurrency=None)).json()["count"] == 1
+
+
 def test_unknown_fields_are_ignored_and_named(api, bank):
     answer = send(api, coffee(bank, colour="red"), shape="round")
     assert answer.json()["count"] == 1
-    assert answer["Ignored-Fields"] == "shape, transactions[].colour"
+    assert answer["Ignored-Fields"] == "shape, transactions/0/colour"
 
 
 def test_up_to_a_thousand_errors_are_told(api, bank):

@@ -6,7 +6,9 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rest_framework.exceptions import ValidationError
 
+from companies.api.fields import MonthField
 from ledger.calc.months import (
     add_months,
     days_in_month,
@@ -15,7 +17,6 @@ from ledger.calc.months import (
     last_of_month,
     months_between,
     months_from,
-    parse_month,
 )
 
 DAYS = st.dates(min_value=date(1900, 1, 1), max_value=date(2200, 12, 31))
@@ -53,10 +54,10 @@ def test_a_list_of_months_that_ends_before_it_starts_is_empty():
 
 
 def test_a_month_reads_as_it_is_written():
-    assert format_month(parse_month("2024-06")) == "2024-06"
+    assert format_month(MonthField().run_validation("2024-06")) == "2024-06"
 
 
 @pytest.mark.parametrize("text", ["2024-6", "2024-13", "2024-06-01", "202406", "2024/06", "", "20240-6", "2024-W1"])
 def test_anything_but_year_and_month_is_no_month(text):
-    with pytest.raises(ValueError):  # noqa: PT011 - the type is the rule
-        parse_month(text)
+    with pytest.raises(ValidationError):
+        MonthField().run_validation(text)

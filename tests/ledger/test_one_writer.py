@@ -6,7 +6,7 @@ import threading
 import pytest
 from django.db import connection
 
-from ledger import movements, posting
+from ledger.recognition import movements, posting
 
 ROUNDS, WRITERS = 8, 4
 

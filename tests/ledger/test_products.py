@@ -113,7 +113,7 @@ def test_groups_hold_products(api, product):
     [
         ({}, "#/name", "required"),
         ({"name": 5}, "#/name", "invalid_value"),
-        ({"name": ""}, "#/name", "must_not_be_empty"),
+        ({"name": ""}, "#/name", "blank"),
         ({"name": "x\0"}, "#/name", "invalid_characters"),
         ({"name": "x", "order": 8388608}, "#/order", "out_of_range"),
         ({"name": "x", "order": "1"}, "#/order", "invalid_value"),

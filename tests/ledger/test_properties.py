@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledger import movements, posting
 from ledger.calc.money import CURRENCIES, minor_units
 from ledger.models import Categorization, DayMovement, Posting, Transaction
+from ledger.recognition import movements, posting
 
 pytestmark = pytest.mark.django_db
 modest = settings(

@@ -12,12 +12,13 @@ from currency_converter import CurrencyConverter
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection, transaction
 
-from ledger import rates, revaluing
 from ledger.calc.fx import MissingRate, RateTable, convert
 from ledger.calc.money import CURRENCIES
 from ledger.models import MonthResult, Rate, RateLoad
-from ledger.posting import differences
-from ledger.rates import UnreadableRates, load_packaged_rates, load_rates, rate_table, read_rates
+from ledger.money import rates
+from ledger.money.rates import UnreadableRates, load_packaged_rates, load_rates, rate_table, read_rates
+from ledger.recognition import revaluing
+from ledger.recognition.posting import differences
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

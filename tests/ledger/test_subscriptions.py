@@ -222,3 +222,73 @@ def test_reading_and_writing_need_their_permissions(make_api, acme, customer):
     assert reader.post("subscriptions", {"customerId": str(customer.id)}).status_code == 403
     assert reader.post("subscription_events/import", {"events": []}).status_code == 403
     assert make_api(acme, "subscriptions:write").get("subscription_events").status_code == 403
+
+
+# ---------------------------------------------------------------------------------------------- who subscribes
+
+
+def test_a_customer_whose_subscriptions_live_stays_one(api, acme):
+    customer = factories.customer(acme)
+    path = f"counterparties/{customer.id}"
+    subscription = api.post("subscriptions", {"customerId": str(customer.id)}).json()["id"]
+    worth = {"subscriptionId": subscription, "amountCurrency": "EUR"}
+
+    def refused():
+        answer = api.put(path, {"type": "vendor", "name": "Renamed"})
+        return (answer.status_code, answer.json().get("code")) == (409, "counterparty_in_use")
+
+    assert refused()  # nothing was said of it yet
+    api.post("subscription_events", worth | {"effectiveDate": "2026-01-01", "amountValue": "10"})
+    assert refused()
+    assert api.put(path, {"type": "customer", "name": "Renamed"}).status_code == 200
+    api.post("subscription_events", worth | {"effectiveDate": "2026-02-01", "amountValue": "0"})
+    again = api.post("subscription_events", worth | {"effectiveDate": "2999-01-01", "amountValue": "10"}).json()["id"]
+    assert refused()  # it is to begin again
+    api.delete(f"subscription_events/{again}")
+    assert api.put(path, {"type": "vendor"}).json()["type"] == "vendor"
+
+
+def test_a_subscription_gets_another_product_and_external_id(api, subscription, send):
+    send("10.00")
+    path = f"subscriptions/{subscription['id']}"
+    product = api.post("products", {"name": "Team"}).json()["id"]
+    changed = api.put(path, {"productId": product, "externalId": "sub_2"})
+    assert changed.status_code == 200, changed.content
+    read = api.get(path)
+    assert read.json() == changed.json()
+    assert (read.json()["productId"], read.json()["externalId"], read.json()["status"]) == (product, "sub_2", "active")
+    again = api.put(path, read.json(), if_match=read["ETag"])
+    assert (again.json(), again["ETag"]) == (read.json(), read["ETag"])
+    assert api.put(path, {"externalId": "sub_3"}, if_match='W/"other"').status_code == 412
+    entry = AuditEntry.objects.get(action="subscription.updated")
+    assert (entry.before["external_id"], entry.after["external_id"]) == ("sub_1", "sub_2")
+    assert api.put(path, {"productId": NOWHERE}).json()["errors"][0]["code"] == "unknown_id"
+    api.post("subscriptions", {"customerId": subscription["customerId"], "externalId": "taken"})
+    assert api.put(path, {"externalId": "taken"}).json()["code"] == "external_id_taken"
+
+
+def test_another_customer_takes_a_subscription_over_with_its_past(api, acme, subscription, send):
+    asked = {"mrrType": "mrr", "startMonth": f"{TODAY:%Y-%m}"}
+    path = f"subscriptions/{subscription['id']}"
+    other = factories.customer(acme, "Hooli")
+    send("10.00")
+    own = api.post("subscriptions", {"customerId": str(other.id)}).json()["id"]
+    send("5.00", subscriptionId=own)
+    assert api.post("data/monthlyData", asked).json()[0]["newCount"] == 2
+    assert api.put(path, {"customerId": str(other.id)}).json()["customerId"] == str(other.id)
+    row = api.post("data/monthlyData", asked).json()[0]
+    assert (row["new"], row["newCount"]) == (15, 1)
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Vend"}).json()["id"]
+    assert api.put(path, {"customerId": vendor}).json()["errors"][0]["code"] == "not_a_customer"
+
+
+def test_a_subscription_made_by_mistake_is_deleted_once_nothing_of_it_counts(api, subscription, send):
+    path = f"subscriptions/{subscription['id']}"
+    event = send("10.00").json()["id"]
+    refused = api.delete(path)
+    assert (refused.status_code, refused.json()["code"]) == (409, "subscription_in_use")
+    api.delete(f"subscription_events/{event}")
+    assert api.delete(path).json() == {"success": True}
+    assert api.get(path).status_code == 404
+    assert not SubscriptionEvent.objects.exists()
+    assert AuditEntry.objects.filter(action="subscription.deleted").count() == 1

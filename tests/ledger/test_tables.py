@@ -8,9 +8,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.calc.columns import Columns, from_kept, guessed, names_of, to_keep
-from ledger.calc.readings import DateOrder, DecimalSign
-from ledger.calc.tables import MOST_COLUMNS, Line, NotATable, decoded, lines_of, separator_of
+from ledger.calc.tables import (
+    LONGEST_ROW,
+    MOST_COLUMNS,
+    SAMPLE_CHARACTERS,
+    Line,
+    NotATable,
+    encodings,
+    evenness,
+    lines_of,
+    opened,
+    separator_of,
+    usual_width,
+)
+from ledger.importing.calc.columns import (
+    Columns,
+    by_data,
+    by_words,
+    cells_of,
+    cents_in,
+    free_columns,
+    from_kept,
+    guessed,
+    is_date,
+    letters,
+    mostly,
+    names_of,
+    to_keep,
+    written,
+)
+from ledger.importing.calc.written import DateOrder, DecimalSign
 
 TEXT = "Datum;Empfänger;Betrag\n31.01.2026;Müller & Söhne;-1.234,50\n"
 GERMAN = """Kontonummer;DE00 1234
@@ -22,17 +49,46 @@ Buchungstag;Wertstellung;Auftraggeber/Empfänger;Verwendungszweck;Betrag (EUR);W
 """
 
 
-def read(text):
-    return lines_of(text, most=1000)
+def read(text, most=1000):
+    return lines_of(io.StringIO(text, newline=""), most=most)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
 def test_a_file_is_read_in_every_encoding_that_spreadsheets_write(encoding):
-    assert decoded(TEXT.encode(encoding)) == TEXT
+    assert opened(TEXT.encode(encoding)).read() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("content", "first"),
+    [
+        (b"a\0b\0", "utf-16-le"),
+        (b"\0a\0b", "utf-16-be"),
+        (b"a\0\0\0", "utf-8-sig"),
+        (b"\0a\0\0", "utf-8-sig"),
+        (b"a\0bc", "utf-8-sig"),
+        (b"\0abc", "utf-8-sig"),
+        (b"a\0" * 200 + b"\0b", "utf-16-le"),
+        (b"\0a" * 200 + b"b\0", "utf-16-be"),
+        (b"\0", "utf-8-sig"),
+    ],
+)
+def test_zeros_at_one_side_of_most_of_the_first_characters_tell_the_encoding(content, first):
+    assert encodings(content)[0] == first
+
+
+def test_a_text_keeps_its_ends_of_lines():
+    assert opened(b"a\r\nb\rc\n").read() == "a\r\nb\rc\n"
+
+
+def test_a_line_is_its_number_and_its_cells():
+    line = Line(1, ["a", "b"])
+    assert line == Line(1, ["a", "b"])
+    assert line not in (Line(2, ["a", "b"]), Line(1, ["a", "c"]), (1, ["a", "b"]))
+    assert {line, Line(1, ["a", "b"]), Line(2, ["a", "b"])} == {line, Line(2, ["a", "b"])}
 
 
 def test_bytes_that_are_no_text_are_none():
-    assert decoded(b"\x81\x8d\xff\x00") is None
+    assert opened(b"\x81\x8d\xff\x00") is None
 
 
 @pytest.mark.parametrize(("separator", "quoted"), [(",", '"-1,50"'), (";", "-1,50"), ("\t", "-1,50"), ("|", "-1.50")])
@@ -40,6 +96,49 @@ def test_the_separator_is_found(separator, quoted):
     text = "".join(separator.join(row) + "\n" for row in (["Date", "Text", "Amount"], ["2026-01-31", "a b", quoted]))
     assert separator_of(text) == separator
     assert [len(line.cells) for line in read(text)] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("sample", "fits"),
+    [
+        ("", 0),
+        ("a\nb\n", 0),
+        ("a,b,c\nd,e,f\n", 2),
+        ("a,b\nc\n", 0.5),
+        ('a, "b,c"\n', 1),  # a blank before a quotation mark does not make it a letter
+        ("a,b\rc,d\r", 1),
+    ],
+)
+def test_a_separator_fits_by_the_share_of_lines_of_one_width_times_their_cuts(sample, fits):
+    assert evenness(sample, ",") == fits
+
+
+@pytest.mark.parametrize(
+    ("widths", "usual"), [([], 0), ([1, 1], 0), ([1, 1, 2], 2), ([2, 2, 3], 2), ([3, 3, 2], 3), ([2, 3], 3)]
+)
+def test_the_usual_width_is_that_of_most_lines_and_of_two_the_greater(widths, usual):
+    assert usual_width(widths) == usual
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("one column\n", ","),
+        ("a\n" + "x;" * (SAMPLE_CHARACTERS // 2 - 1), ";"),  # as long as what is looked at: nothing is cut off
+        ("a\n" + "x;" * (SAMPLE_CHARACTERS // 2), ","),
+        ("a;\n" + "x" * SAMPLE_CHARACTERS, ";"),
+        ("a\n" + "b;c\n" * 3 + "x" * SAMPLE_CHARACTERS, ";"),
+        ("a;b,c\n" + "," + "x" * SAMPLE_CHARACTERS, ";"),
+        ("x;" * SAMPLE_CHARACTERS, ";"),
+    ],
+    ids=range(7),
+)
+def test_a_line_that_is_cut_off_does_not_count_unless_there_is_no_other(text, separator):
+    assert separator_of(text) == separator
+
+
+def test_a_table_looks_as_far_for_its_separator_as_the_separator_is_looked_for():
+    assert {len(line.cells) for line in read("a\n" + "x;" * (SAMPLE_CHARACTERS // 2))} == {1}
 
 
 def test_one_ragged_line_does_not_hide_the_separator():
@@ -56,6 +155,10 @@ def test_empty_lines_and_lines_of_empty_cells_are_left_out_and_the_others_keep_t
     assert read(text) == [Line(1, ["a", "b"]), Line(4, ["1", "2"])]
 
 
+def test_a_quoted_cell_may_stand_behind_a_blank():
+    assert read('a, "b,c"\n') == [Line(1, ["a", "b,c"])]
+
+
 def test_a_cell_over_several_lines_counts_them():
     assert [line.number for line in read('a,b\n"1\n2\n3",x\n4,5\n')] == [1, 2, 5]
 
@@ -66,7 +169,7 @@ def test_a_quotation_mark_that_is_never_closed_is_told_with_its_line():
 
 
 def test_reading_ends_where_nobody_would_look_any_more():
-    assert len(lines_of("a,b\n" * 50, most=10)) == 10
+    assert len(read("a,b\n" * 50, most=10)) == 10
 
 
 CELL = st.text("ab ,;\t\"'|é€1.\u2028", max_size=6).map(str.strip)
@@ -77,12 +180,12 @@ def test_what_a_spreadsheet_writes_is_read_back(rows, separator):
     out = io.StringIO()
     csv.writer(out, delimiter=separator, quoting=csv.QUOTE_ALL).writerows(rows)
     text = f"sep={separator}\r\n{out.getvalue()}"
-    assert [line.cells for line in lines_of(text, most=100)] == [row for row in rows if any(row)]
+    assert [line.cells for line in read(text)] == [row for row in rows if any(row)]
 
 
 @given(st.binary(max_size=300))
 def test_whatever_is_uploaded_is_read_or_refused(content):
-    text = decoded(content)
+    text = opened(content)
     if text is None:
         return
     try:
@@ -94,9 +197,25 @@ def test_whatever_is_uploaded_is_read_or_refused(content):
     assert len(names_of(lines, columns.headings)) <= max((len(line.cells) for line in lines), default=0)
 
 
+def test_a_text_without_ends_of_lines_is_no_table():
+    with pytest.raises(NotATable, match="Line 2 is longer"):
+        read("a,b\n" + "x," * LONGEST_ROW)
+    with pytest.raises(NotATable, match="Line 2 is longer"):
+        read("a,b\n" + '"\n",' * LONGEST_ROW)
+
+
+def test_every_row_may_have_all_but_one_of_the_characters_of_the_longest():
+    row = ",".join(["x" * 9999] * 104)
+    fits = row + "y" * (LONGEST_ROW - 2 - len(row)) + "\n"
+    assert len(fits) == LONGEST_ROW - 1
+    assert [len(line.cells) for line in read(fits * 2)] == [104, 104]
+    with pytest.raises(NotATable, match="Line 2 is longer"):
+        read(f"{fits}y{fits}")
+
+
 def test_a_hundred_thousand_rows_are_all_there():
     text = "Date,Text,Amount\n" + "".join(f"2026-01-31,row {n},-{n}.50\n" for n in range(100_000))
-    lines = lines_of(text, most=200_000)
+    lines = read(text, most=200_000)
     assert (len(lines), lines[-1]) == (100_001, Line(100_001, ["2026-01-31", "row 99999", "-99999.50"]))
 
 
@@ -123,6 +242,70 @@ def test_without_headings_the_data_tells():
     assert names_of(read("a,b\n"), 0) == ["Column A", "Column B"]
 
 
+def test_a_line_above_a_table_without_headings_is_no_row_to_guess_from_and_no_heading():
+    lines = read("Konto\n2026-01-31,text,-100.00\n2026-02-28,text,-100.00\n")
+    columns = guessed(lines)
+    assert (columns.headings, columns.places) == (0, {"date": 0, "amount": 2})
+
+
+@pytest.mark.parametrize(
+    ("headings", "places"),
+    [
+        (["Notes", "Date"], [("notes", 0), ("date", 1)]),
+        (["Debit", "Credit", "Amount", "Date"], [("amount", 2), ("date", 3)]),
+        (["Sum in EUR"], [("amount", 0)]),
+        (["Customer id"], []),  # "id" alone names a column, within other words it says too little
+    ],
+)
+def test_headings_name_columns_from_left_to_right(headings, places):
+    assert list(by_words(headings).items()) == places
+
+
+BOOKED = [Line(1, ["2026-01-31", "Rent", "1042", "-1.50", "3"]), Line(2, ["2026-02-28", "Rent", "1043", "2,50", "4"])]
+
+
+@pytest.mark.parametrize(
+    ("named", "places"),
+    [
+        ({}, {"date": 0, "amount": 3}),
+        ({"description": 1}, {"description": 1, "date": 0, "amount": 3}),
+        ({"date": 0, "amount": 2}, {"date": 0, "amount": 2}),
+        ({"date": 0, "debit": 2}, {"date": 0, "debit": 2}),
+        ({"date": 0, "credit": 2}, {"date": 0, "credit": 2}),
+        ({"external_id": 3}, {"external_id": 3, "date": 0, "amount": 2}),
+    ],
+    ids=str,
+)
+def test_the_data_tells_what_headings_do_not(named, places):
+    assert by_data(named, BOOKED) == places
+    assert by_data(named, []) == named
+
+
+@pytest.mark.parametrize("name", ["amount", "debit", "credit"])
+def test_every_column_of_amounts_tells_the_decimal_sign(name):
+    assert written(Columns(places={name: 0}), [Line(1, ["1,50"])]).decimal_sign is DecimalSign.COMMA
+
+
+def test_short_lines_and_empty_cells_say_nothing_of_a_column():
+    lines = [Line(1, ["a", "b"]), Line(2, ["c"]), Line(3, ["d", ""])]
+    assert (cells_of(lines, 1), cells_of(lines, 2), cells_of(lines, None)) == (["b"], [], [])
+    assert (free_columns({"date": 0}, lines), free_columns({}, [])) == ([1], [])
+
+
+def test_four_of_five_cells_are_enough():
+    assert mostly(is_date, ["2026-01-31", "31.01.2026", "01/31/2026", "Jan 31, 2026", "Total"])
+    assert not mostly(is_date, ["2026-01-31", "31.01.2026", "01/31/2026", "Total"])
+    assert not mostly(is_date, [])
+
+
+def test_cents_stand_behind_a_point_or_a_comma():
+    assert cents_in(["1,50", "1.50", "150", "1.5", "1 50"]) == 2
+
+
+def test_columns_without_headings_are_named_as_in_a_spreadsheet():
+    assert [letters(place) for place in (51, 52, 701, 702)] == ["AZ", "BA", "ZZ", "AAA"]
+
+
 def test_headings_in_a_language_nobody_knows_leave_it_to_the_data():
     columns = guessed(read("Päivä,Selite,Määrä\n2026-01-31,Vuokra,-100.00\n"))
     assert columns.places == {"date": 0, "amount": 2}
@@ -134,6 +317,43 @@ def test_what_was_kept_is_found_again_by_the_headings_wherever_they_stand():
     moved = from_kept(kept, read("Sum,Day\n5,31.01.2026\n"))
     assert moved == Columns(1, {"date": 1, "amount": 0}, DateOrder.DAY_FIRST, flip_sign=True)
     assert from_kept(kept, read("Other,Words\n5,31.01.2026\n")) is None
+
+
+def test_what_was_kept_of_a_table_without_headings_is_found_by_its_place():
+    lines = read("2026-01-31;Rent;-1,50\n2026-02-28;Rent;-1,50\n")
+    columns = Columns(0, {"date": 0, "amount": 2}, decimal_sign=DecimalSign.COMMA)
+    kept = to_keep(columns, names_of(lines, 0))
+    assert kept["columns"] == {"date": 0, "amount": 2}
+    assert from_kept(kept, lines) == columns
+    assert from_kept(kept, read("2026-01-31;-1,50\n")) is None
+
+
+KEPT = {"headings": 0, "columns": {"date": 0, "amount": 1}, "dateOrder": "iso", "decimalSign": "point"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"headings": True},
+        {"headings": -1},
+        {"headings": "0"},
+        {"columns": []},
+        {"columns": {}},
+        {"columns": {"unknown": 0}},
+        {"columns": {"date": True}},
+        {"columns": {"date": -1}},
+        {"columns": {"date": 2}},
+        {"columns": {"date": 0.0}},
+        {"columns": {"date": "Date"}},
+        {"dateOrder": "backwards"},
+        {"decimalSign": "dot"},
+    ],
+    ids=str,
+)
+def test_what_nobody_could_have_kept_is_passed_over(wrong):
+    lines = [Line(1, ["2026-01-31", "1"])]
+    assert from_kept(KEPT, lines) == Columns(0, {"date": 0, "amount": 1})
+    assert from_kept(KEPT | wrong, lines) is None
 
 
 JSON = st.recursive(
@@ -163,6 +383,6 @@ def test_the_days_of_a_guess_are_dates():
 
 def test_a_table_has_so_many_columns_and_no_more():
     fits = ",".join(["x"] * MOST_COLUMNS)
-    assert len(lines_of(fits, most=10)[0].cells) == MOST_COLUMNS
+    assert len(read(fits)[0].cells) == MOST_COLUMNS
     with pytest.raises(NotATable, match="Line 2 has 251 columns"):
-        lines_of(f"a,b\n{fits},x\n", most=10)
+        read(f"a,b\n{fits},x\n")

@@ -12,7 +12,7 @@ from companies.models import AuditEntry, Stamp
 from companies.pages.downloads import harmless
 from ledger.models import Transaction
 from tests import factories
-from tests.ledger.conftest import error_at, text_of
+from tests.ledger.conftest import error_at, lines_of, text_of
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -200,7 +200,7 @@ def rows_of(answer):
 
 
 def test_the_file_has_every_page_of_what_the_filter_finds(pages, books, bank, three, monkeypatch):
-    from ledger.pages import transactions as page
+    from ledger.transactions.pages import all as page
 
     monkeypatch.setattr(page, "ROWS_AT_ONCE", 2)
     books.split(three["hosting"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
@@ -238,12 +238,12 @@ def test_ticked_ones_are_categorized_with_line_counterparty_and_period(pages, bo
         ruleStart="2026-03-01",
         ruleEnd="2026-05-31",
     )
-    assert (answer.status_code, answer["Location"]) == (302, f"{pages.base}?open=true")
+    assert (answer.status_code, answer["Location"]) == (303, f"{pages.base}?open=true")
     after = pages.get(open="true")
     assert "2 transactions categorized." in text_of(after)
     assert listed(after, three) == ["payment"]
     (part,) = books.parts(three["hosting"])
-    assert part["plSplit"] == {"cogs": -119}
+    assert lines_of(part) == {"cogs": -119}
     assert part["counterparty"] == {"type": "customer", "id": str(nimbus.id)}
     assert (part["computedStartDate"], part["computedEndDate"]) == ("2026-03-01", "2026-05-31")
 
@@ -327,7 +327,7 @@ def test_a_transaction_is_booked_by_hand(pages, bank, acme):
         description="Paper",
         notes="for the printer",
     )
-    assert answer.status_code == 302
+    assert answer.status_code == 303
     row = Transaction.objects.of(acme.id).get()
     assert (str(row.account_id), str(row.amount_value), row.amount_currency) == (bank, "-12.5000", "EUR")
     assert (row.from_to, row.notes, row.source, row.external_id) == ("Paper & Ink", "for the printer", "manual", None)

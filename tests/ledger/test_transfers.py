@@ -6,8 +6,9 @@ import pytest
 from django.db import connection
 
 from companies.models import AuditEntry
-from ledger import transfers
 from ledger.models import Categorization, DayMovement, MonthResult, Posting, Transaction
+from ledger.transactions import transfers
+from tests.ledger.conftest import lines_of
 
 pytestmark = pytest.mark.usefixtures("exact")
 NOBODY = "00000000-0000-7000-8000-000000000000"
@@ -45,7 +46,7 @@ def test_linked_legs_stay_in_balances_and_leave_every_flow(books, pair, bank, sa
     assert source_part["transferCounterPosition"] == {"transactionId": target, "categorizationId": target_key}
     assert target_part["transferCounterPosition"] == {"transactionId": source, "categorizationId": source_key}
     assert source_part["internalTransitLink"] is None
-    assert (source_part["plSplit"], target_part["plSplit"]) == ({"neutral": -100}, {"neutral": 100})
+    assert (lines_of(source_part), lines_of(target_part)) == ({"neutral": -100}, {"neutral": 100})
     assert source_part["categoryId"] == target_part["categoryId"] == books.category("transfer")
     assert not Posting.objects.exists()
     assert {each["id"] for each in api.get("transactions", {"transfer": "true"}).json()} == {source, target}
@@ -84,7 +85,7 @@ def test_a_named_part_of_the_source_is_the_leg(books, bank, savings, acme):
     key = next(iter(answer.json()["categorizations"]))
     assert books.link(source, target, key).status_code == 200
     part = books.read(source)["categorizations"][key]
-    assert part["plSplit"] == {"neutral": -100}
+    assert lines_of(part) == {"neutral": -100}
     assert part["transferCounterPosition"]["transactionId"] == target
     assert flows(acme) == (0, 19)
     assert {row.pl_type: row.base_amount for row in MonthResult.objects.of(acme.id) if row.count} == {"cogs": -19}
@@ -247,7 +248,7 @@ def test_a_leg_stays_as_it_is_in_a_new_split(books, api, bank, savings):
     assert kept.json()["categorizations"][key] == whole[key] | {"sourceNote": "to savings"}
     body = {"selection": {"mode": "ids", "ids": [source, target]}, "categoryId": hosting}
     assert api.post("transactions/categorize", body).json()["affected"] == 1
-    assert books.read(source)["categorizations"][key]["plSplit"] == {"neutral": -100}
+    assert lines_of(books.read(source)["categorizations"][key]) == {"neutral": -100}
 
 
 @pytest.mark.django_db
@@ -270,7 +271,7 @@ def test_uncategorizing_one_leg_reopens_the_other(books, api, pair, acme):
 @pytest.mark.django_db
 @pytest.mark.parametrize("rows_at_once", [20_000, 1])
 def test_uncategorizing_both_legs_skips_both(books, api, pair, monkeypatch, rows_at_once):
-    monkeypatch.setattr("ledger.categorizing.ROWS_AT_ONCE", rows_at_once)
+    monkeypatch.setattr("ledger.purposes.categorizing.ROWS_AT_ONCE", rows_at_once)
     books.link(*pair)
     answer = api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": list(pair)}})
     assert answer.json() == {"success": True, "affected": 2, "countersCreated": 0, "countersSkipped": 2}
@@ -283,7 +284,7 @@ def test_reopening_leaves_the_partners_other_parts(books, api, bank, savings, ac
     books.split(target, {"categoryId": books.category("interest"), "plSplit": {"no": 30}})
     books.link(source, target)
     api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [source]}})
-    assert [part["plSplit"] for part in books.parts(target)] == [{"no": 30}]
+    assert [lines_of(part) for part in books.parts(target)] == [{"no": 30}]
     assert MonthResult.objects.of(acme.id).get(pl_type="no").base_amount == 30
 
 

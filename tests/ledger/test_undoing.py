@@ -33,7 +33,7 @@ def test_imports_are_listed_latest_first_and_read(api, bank):
     assert [each["id"] for each in rows] == [two["importId"], one["importId"]]
     assert set(rows[0]) == {
         *("id", "companyId", "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId", "source"),
-        *("count", "skippedBeforeDataStart", "duplicates", "undoneTime"),
+        *("count", "skippedBeforeDataStart", "duplicates", "undoneTime", "filename", "format", "accountIds"),
     }
     assert (rows[0]["count"], rows[0]["undoneTime"]) == (2, None)
     read = api.get(f"imports/{two['importId']}")

@@ -1,7 +1,9 @@
 """An app, a browser that signs in and decides, and the whole flow in one word."""
 
+import hashlib
 import re
 import secrets
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -10,7 +12,6 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from oauth.issuing import s256
 from oauth.models import Application, ConsentGrant
 from oauth.registration import register
 
@@ -18,6 +19,11 @@ REDIRECT = "https://app.example/callback"
 SCOPE = "svc:read svc:write openid profile email offline_access"
 AUTHORIZE, TOKEN, USERINFO, REVOKE = (f"/auth/oauth2/{name}" for name in ("authorize", "token", "userinfo", "revoke"))
 PASSWORD = "correct horse battery"
+
+
+def s256(verifier: str) -> str:
+    """The challenge of a verifier (RFC 7636)."""
+    return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 @dataclass
@@ -142,7 +148,7 @@ def flow(application: Application) -> Flow:
 @pytest.fixture
 def signed_in(flow: Flow, alice: Any) -> Flow:
     """Alice, who owns Acme, has signed in."""
-    assert flow.sign_in(alice).status_code == 302
+    assert flow.sign_in(alice).status_code == 303
     return flow
 
 

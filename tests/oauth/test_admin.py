@@ -2,10 +2,12 @@
 
 import io
 import re
+from html import unescape
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.admin.sites import site
+from django.contrib.messages import get_messages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
@@ -13,11 +15,12 @@ from django.urls import path, reverse
 from django_otp.plugins.otp_static.models import StaticDevice
 from PIL import Image
 
+from companies.founding import IllegalMove
 from companies.models import AuditEntry, Company, User
 from config.admin import site as make_site
-from oauth import clients
-from oauth.models import Application
-from tests.oauth.conftest import csrf
+from oauth.models import Application, ClientHost
+from oauth.registration import secret_digest
+from tests.oauth.conftest import csrf, returned
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/oauth/application/add/"
@@ -60,12 +63,19 @@ def test_a_public_app_is_registered_and_logged(staff):
     assert LogEntry.objects.get().object_id == str(application.pk)
 
 
+def test_a_new_app_is_offered_no_other_secret_than_its_first(staff):
+    assert "new_secret" not in staff.get(ADD).content.decode()
+    staff.post(ADD, form())
+    stored = f"/admin/oauth/application/{Application.objects.get().pk}/change/"
+    assert "new_secret" in staff.get(stored).content.decode()
+
+
 def test_a_confidential_apps_secret_is_shown_once(staff):
     answer = staff.post(ADD, form(client_type="confidential"))
     assert "no-store" in answer["Cache-Control"]
     secret = re.search(r'id="client-secret">([\w-]+)<', answer.content.decode())[1]
     application = Application.objects.get()
-    assert application.client_secret == clients.secret_digest(secret)
+    assert application.client_secret == secret_digest(secret)
     page = staff.get(f"/admin/oauth/application/{application.pk}/change/").content.decode()
     assert secret not in page
     assert application.client_secret not in page
@@ -75,8 +85,7 @@ def test_a_confidential_apps_secret_is_shown_once(staff):
     )
     fresh = re.search(r'id="client-secret">([\w-]+)<', renewed.content.decode())[1]
     assert fresh != secret
-    assert not clients.proven(Application.objects.get(), secret)
-    assert clients.proven(Application.objects.get(), fresh)
+    assert Application.objects.get().client_secret == secret_digest(fresh)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +143,7 @@ def test_switching_an_app_off_is_one_checkbox_and_ends_its_tokens(staff, signed_
     url = f"/admin/oauth/application/{signed_in.application.pk}/change/"
     changed = form(name="Forecaster", redirect_uris="https://app.example/callback") | inlines()
     del changed["enabled"]
-    assert staff.post(url, changed).status_code == 302
+    assert staff.post(url, changed).status_code == 303
     assert signed_in.call(granted["access_token"]).status_code == 401
     assert "Enabled" in LogEntry.objects.get().change_message or "enabled" in LogEntry.objects.get().change_message
 
@@ -163,7 +172,9 @@ def test_a_status_moves_only_along_its_ways(to, moves, staff, acme):
     url = f"/admin/companies/company/{acme.pk}/change/"
     rows = inlines("-1") | inlines("-2") | inlines("-3") | inlines("-4")  # they have no name that leads back
     answer = staff.post(url, {"system_status": to, "system_trial_until_0": "", "system_trial_until_1": ""} | rows)
-    assert answer.status_code == (302 if moves else 200), answer.content[:3000]
+    assert answer.status_code == 303, answer.content[:3000]
+    told = [str(message) for message in get_messages(answer.wsgi_request)]
+    assert (IllegalMove().detail in told) is not moves, told
     assert Company.objects.get(pk=acme.pk).system_status == (to if moves else "trial")
     logged = AuditEntry.objects.of(acme.id).filter(action="company.updated", after__system_status=to)
     assert logged.exists() is moves
@@ -236,5 +247,55 @@ def test_staff_sign_in_with_a_device_of_their_own(settings, staff, client):
     form["otp_device"] = StaticDevice.objects.get().persistent_id
     assert client.post("/admin/login/", form | {"otp_token": "wrong"}).status_code == 200
     StaticDevice.objects.update(throttling_failure_count=0)
-    assert client.post("/admin/login/", form | {"otp_token": out.getvalue().strip()}).status_code == 302
+    assert client.post("/admin/login/", form | {"otp_token": out.getvalue().strip()}).status_code == 303
     assert client.get("/admin/").status_code == 200
+
+
+def test_a_new_app_shows_the_client_id_that_is_stored_and_no_other(staff):
+    assert "client_id" not in re.sub(r"<style.*?</style>", "", staff.get(ADD).content.decode().lower())
+    page = staff.post(ADD, form(), follow=True).content.decode()
+    application = Application.objects.get()
+    assert page.count(application.client_id) >= 2
+    assert set(re.findall(r"client_id=([\w-]+)", page)) == {application.client_id}
+
+
+def test_the_authorize_link_of_an_app_is_ready_to_use(staff, flow, alice, acme):
+    page = staff.get(f"/admin/oauth/application/{flow.application.pk}/change/").content.decode()
+    link = unescape(re.search(r'href="(http://127[^"]*authorize[^"]*)"', page)[1]).removeprefix("http://127.0.0.1:8000")
+    verifier = re.search(r"code_verifier <code>([\w-]+)<", page)[1]
+    flow.sign_in(alice)
+    shown = flow.browser.get(link)
+    assert shown.status_code == 200
+    answer = flow.browser.post(link, {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(shown)})
+    assert flow.redeem(returned(answer)["code"], code_verifier=verifier).status_code == 200
+
+
+def test_the_consent_page_can_be_looked_at_and_sends_nothing(staff, flow, client):
+    url = f"/admin/oauth/application/{flow.application.pk}/preview/"
+    text = staff.get(url).content.decode()
+    assert "Forecaster" in text
+    assert "stay connected" in text
+    assert 'type="submit"' not in text.split("data-consent")[0].partition("<form")[2].partition("</form>")[0]
+    assert client.get(url).status_code == 302
+    assert staff.get("/admin/oauth/application/999/preview/").status_code == 404
+
+
+def test_the_list_of_apps_says_how_many_let_them_in_and_when_they_were_used(staff, signed_in, granted):
+    def row():
+        text = staff.get("/admin/oauth/application/").content.decode()
+        cells = r'class="field-(?:consent_count|last_used)[^>]*>(.*?)</td>'
+        return [re.sub(r"<[^>]+>", "", each) for each in re.findall(cells, text)]
+
+    assert row() == ["1", "-"]
+    signed_in.call(granted["access_token"])
+    assert row()[1] != "-"
+    page = staff.get(f"/admin/oauth/application/{signed_in.application.pk}/change/").content.decode()
+    assert "refuses the tokens of 1 standing consent " in page
+
+
+def test_staff_allow_a_host_and_nothing_but_a_host(staff):
+    add = "/admin/oauth/clienthost/add/"
+    for wrong in ("", "https://apps.example", "apps example", "localhost", "127.0.0.1", "*"):
+        assert staff.post(add, {"host": wrong}).status_code == 200
+    assert staff.post(add, {"host": ".apps.example"}).status_code == 303
+    assert ClientHost.objects.get().host == ".apps.example"

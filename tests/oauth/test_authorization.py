@@ -7,12 +7,11 @@ import pytest
 from companies.models import AuditEntry, Membership
 from companies.permissions import Role
 from oauth import redirects
-from oauth.issuing import s256
 from oauth.models import AuthorizationCode, ConsentGrant
 from oauth.registration import register
 from oauth.tokens import digest
 from tests import factories
-from tests.oauth.conftest import AUTHORIZE, ISSUER, REDIRECT, SCOPE, Flow, consent, csrf, later, returned
+from tests.oauth.conftest import AUTHORIZE, ISSUER, REDIRECT, SCOPE, Flow, consent, csrf, later, returned, s256
 
 pytestmark = pytest.mark.django_db
 BASE = "http://127.0.0.1:8000"
@@ -227,6 +226,13 @@ def test_a16_the_sign_in_page_allows_the_app_too_where_it_leads_to_its_request(f
     assert "form-action 'self';" in f"{plain['Content-Security-Policy']};"
 
 
+@pytest.mark.parametrize("twice", [{"decision": ["deny", "allow"]}, {"company": ["first", "second"]}])
+def test_a17_a_decision_that_says_two_things_is_none(twice, signed_in, acme):
+    answer = signed_in.decide(acme, body=twice)
+    assert (answer.status_code, AuthorizationCode.objects.count()) == (400, 0)
+    assert "A parameter is repeated." in answer.content.decode()
+
+
 def test_a17_a_decision_without_our_token_is_refused(signed_in, acme):
     answer = signed_in.browser.post(signed_in.url(), {"company": str(acme.id), "decision": "allow"})
     assert answer.status_code == 403
@@ -394,6 +400,19 @@ def test_o5_silent_needs_all_that_the_consent_rests_on(ended, signed_in, acme, a
         Membership.objects.filter(user=alice).update(permissions=["audit:read"])
     scope = "svc:read svc:write" if ended == "narrower" else "svc:read"
     assert returned(signed_in.ask(prompt="none", scope=scope))["error"] == "consent_required"
+
+
+def test_o5_silent_knows_no_consent_of_another_person(signed_in, acme, bob):
+    signed_in.tokens(acme)
+    other = Flow(application=signed_in.application)
+    other.sign_in(bob)
+    assert returned(other.ask(prompt="none"))["error"] == "consent_required"
+
+
+def test_o5_silent_knows_no_consent_to_another_app(signed_in, acme):
+    signed_in.tokens(acme)
+    made = register(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    assert returned(Flow(made.application, browser=signed_in.browser).ask(prompt="none"))["error"] == "consent_required"
 
 
 def test_o5_silent_is_refused_where_the_address_proves_no_app(alice, acme):

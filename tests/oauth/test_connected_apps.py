@@ -95,6 +95,23 @@ def test_a_consent_whose_code_was_never_fetched_is_not_listed(browser_of, signed
     assert browser_of(alice, acme).get("connected_apps").json() == []
 
 
+def test_an_app_that_was_approved_twice_is_one_connection_and_ends_as_one(browser_of, signed_in, acme, alice):
+    first, second = signed_in.tokens(acme, scope="svc:read"), signed_in.tokens(acme, scope="openid")
+    signed_in.call(first["access_token"])
+    browser = browser_of(alice, acme)
+    (one,) = browser.get("connected_apps").json()
+    assert (one["id"], one["scopes"]) == (str(consent().id), ["svc:read", "openid"])
+    assert one["lastUsedTime"] is not None
+    assert (
+        browser.client.get(f"/app/companies/{acme.id}/settings/api-keys").content.decode().count("Disconnect Fore") == 2
+    )
+    assert browser.delete(f"connected_apps/{one['id']}").status_code == 200
+    assert [signed_in.call(each["access_token"]).status_code for each in (first, second)] == [401, 401]
+    assert browser.get("connected_apps").json() == []
+    told = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
+    assert len(told) == 1
+
+
 def test_a_connection_of_somebody_who_left_is_not_listed(browser_of, bobs, alice, acme, bob):
     assert len(browser_of(alice, acme).get("connected_apps").json()) == 1
     bob.memberships.all().delete()

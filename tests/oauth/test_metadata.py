@@ -2,6 +2,7 @@
 
 import pytest
 
+pytestmark = pytest.mark.django_db  # whether staff allow a host for documents of apps
 BASE = "http://127.0.0.1:8000"
 SERVER = [
     "/auth/.well-known/openid-configuration",

@@ -28,12 +28,12 @@ def test_a_connected_app_is_shown_with_its_scopes_and_last_use(signed_in, grante
 
 
 def test_disconnecting_ends_it_at_once(signed_in, granted, acme):
-    assert disconnect(signed_in, acme, consent()).status_code == 302
+    assert disconnect(signed_in, acme, consent()).status_code == 303
     assert signed_in.call(granted["access_token"]).status_code == 401
     assert "Forecaster" not in settings_of(signed_in, acme).content.decode()
 
 
-@pytest.mark.parametrize(("role", "status", "sees"), [(Role.ADMIN, 302, True), (Role.EDITOR, 403, False)])
+@pytest.mark.parametrize(("role", "status", "sees"), [(Role.ADMIN, 303, True), (Role.EDITOR, 403, False)])
 def test_owners_and_admins_see_and_disconnect_everyones(role, status, sees, signed_in, granted, acme):
     other = Flow(application=signed_in.application)
     other.sign_in(factories.member(acme, "other@acme.example", role=role))

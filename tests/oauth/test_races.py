@@ -6,7 +6,7 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from oauth.models import ConsentGrant, RefreshToken
+from oauth.models import AccessToken, ConsentGrant, RefreshToken
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOGETHER = 12
@@ -41,7 +41,7 @@ def one_winner(answers):
 def test_t7_twelve_redemptions_of_one_code_have_one_winner(_round, signed_in, acme):
     code = signed_in.code(acme)
     winner = one_winner(at_once(lambda: signed_in.redeem(code)))
-    assert RefreshToken.objects.count() == 1
+    assert (AccessToken.objects.count(), RefreshToken.objects.count()) == (1, 1)
     assert signed_in.call(winner["access_token"]).status_code == 200
 
 

@@ -6,13 +6,14 @@ import json
 from urllib.parse import urlencode
 
 import pytest
-from joserfc import jwt
+from joserfc import jwt  # not what the service signs with
+from joserfc.jwk import KeySet
 
 from companies.models import AuditEntry, Membership
-from oauth import keys, scopes
+from oauth import scopes
 from oauth.models import AccessToken, AuthorizationCode, ConsentGrant, IDToken, RefreshToken
 from oauth.registration import register
-from tests.oauth.conftest import ISSUER, REDIRECT, REVOKE, TOKEN, Flow, consent, later
+from tests.oauth.conftest import ISSUER, REDIRECT, REVOKE, TOKEN, USERINFO, Flow, consent, later
 
 pytestmark = pytest.mark.django_db
 BASE = "http://127.0.0.1:8000"
@@ -24,6 +25,10 @@ def refused(answer, error, status=400):
     assert answer["Content-Type"] == "application/json"  # T4
     assert answer["Cache-Control"] == "no-store"
     return True
+
+
+def published(flow) -> KeySet:
+    return KeySet.import_key_set(flow.app.get("/auth/oauth2/jwks").json())
 
 
 def other_app() -> Flow:
@@ -142,7 +147,11 @@ def test_t10_the_address_may_be_left_out_where_there_is_only_one(signed_in, acme
 
 def test_t10_a_resource_below_the_base_is_taken(signed_in, acme):
     code = signed_in.code(acme, resource=f"{BASE}/companies")
-    assert signed_in.redeem(code, resource=BASE).status_code == 200
+    answer = signed_in.redeem(code, resource=BASE)
+    assert answer.status_code == 200
+    for path in ("/companies", USERINFO):
+        assert signed_in.call(answer.json()["access_token"], path).status_code == 200
+    assert signed_in.refresh(answer.json()["refresh_token"], resource=f"{BASE}/mcp").status_code == 200
 
 
 def test_t11_another_apps_code_is_refused_and_stays_good(signed_in, acme):
@@ -261,10 +270,10 @@ def test_t14_a_refresh_token_and_an_id_token_come_only_where_asked_for(scope, re
 def test_t15_the_access_token_is_what_rfc_9068_says(granted, acme, alice, signed_in, client):
     token = granted["access_token"]
     header = json.loads(base64.urlsafe_b64decode(token.split(".")[0] + "=="))
-    published = client.get("/auth/oauth2/jwks").json()["keys"]
+    kids = [key["kid"] for key in client.get("/auth/oauth2/jwks").json()["keys"]]
     assert (header["typ"], header["alg"]) == ("at+jwt", "RS256")
-    assert header["kid"] in [key["kid"] for key in published]
-    claims = jwt.decode(token, keys.key_set(), algorithms=["RS256"]).claims
+    assert header["kid"] in kids
+    claims = jwt.decode(token, published(signed_in), algorithms=["RS256"]).claims
     assert claims["iss"] == ISSUER
     assert claims["aud"] == BASE
     assert claims["sub"] == str(alice.id)
@@ -276,14 +285,14 @@ def test_t15_the_access_token_is_what_rfc_9068_says(granted, acme, alice, signed
     assert set(claims) == {
         "iss", "aud", "sub", "client_id", "scope", "jti", "iat", "exp", "company_id", "grant_id",
     }  # fmt: skip
-    again = jwt.decode(signed_in.tokens(acme)["access_token"], keys.key_set(), algorithms=["RS256"]).claims
+    again = jwt.decode(signed_in.tokens(acme)["access_token"], published(signed_in), algorithms=["RS256"]).claims
     assert again["jti"] != claims["jti"]
 
 
 @pytest.mark.parametrize("nonce", [None, "n-0S6_WzA2Mj"])
 def test_o1_o3_the_id_token_names_the_user_the_app_and_the_sign_in(nonce, signed_in, acme, alice):
     tokens = signed_in.tokens(acme, nonce=nonce)
-    token = jwt.decode(tokens["id_token"], keys.key_set(), algorithms=["RS256"])
+    token = jwt.decode(tokens["id_token"], published(signed_in), algorithms=["RS256"])
     claims = token.claims
     half = hashlib.sha256(tokens["access_token"].encode()).digest()[:16]
     assert token.header["typ"] == "JWT"
@@ -406,14 +415,20 @@ def test_t23_nothing_secret_is_stored_in_clear(confidential, alice, acme):
     tokens = confidential.redeem(code).json()
     stored = [
         str(value)
-        for model in (AuthorizationCode, RefreshToken, ConsentGrant, type(confidential.application), AuditEntry)
+        for model in (
+            AuthorizationCode,
+            AccessToken,
+            RefreshToken,
+            IDToken,
+            ConsentGrant,
+            type(confidential.application),
+            AuditEntry,
+        )
         for row in model.objects.all().values_list()
         for value in row
     ]
     for secret in (code, tokens["refresh_token"], tokens["access_token"], tokens["id_token"], confidential.secret):
         assert not [value for value in stored if secret in value]
-    assert not AccessToken.objects.exists()
-    assert not IDToken.objects.exists()
 
 
 def test_t23_nothing_secret_is_logged(signed_in, acme, caplog):
@@ -437,7 +452,7 @@ def test_the_budget_of_the_token_endpoint_ends_in_429(flow, settings, monkeypatc
     assert last["Content-Type"] == "application/json"
 
 
-@pytest.mark.parametrize(("act", "most"), [("redeem", 3), ("refresh", 3)])
+@pytest.mark.parametrize(("act", "most"), [("redeem", 15), ("refresh", 12)])
 def test_issuing_takes_few_statements(act, most, signed_in, acme, django_assert_max_num_queries):
     code = signed_in.code(acme)
     token = signed_in.redeem(code).json()["refresh_token"] if act == "refresh" else ""

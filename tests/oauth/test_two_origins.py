@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.conftest import oauth_at
 from tests.oauth.conftest import PASSWORD, csrf, returned
 
 pytestmark = pytest.mark.django_db
@@ -14,6 +15,7 @@ APP, API = "http://app.example.com", "http://api.example.com"
 @pytest.fixture(autouse=True)
 def two_origins(settings):
     settings.BASE_URL, settings.AUTH_URL, settings.APP_URL = API, f"{API}/auth", f"{APP}/app"
+    settings.OAUTH2_PROVIDER = settings.OAUTH2_PROVIDER | oauth_at(API)
     settings.ALLOWED_HOSTS = ["app.example.com", "api.example.com"]
     settings.SESSION_COOKIE_DOMAIN = "example.com"
     settings.CSRF_TRUSTED_ORIGINS = [APP, API]

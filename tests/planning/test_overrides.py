@@ -8,9 +8,10 @@ from django.db import IntegrityError, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from companies.changing import changing
 from companies.models import AuditEntry
-from ledger.booking import remove
 from ledger.models import Categorization
+from ledger.transactions.booking import remove
 from planning.models import PlannedOverride, PlannedTransaction
 
 pytestmark = pytest.mark.django_db
@@ -128,9 +129,23 @@ def test_an_occurrence_says_what_it_is(api, rent, account, category, make_transa
     assert dates(api, rent, "2026-01-01", "2026-01-31") == []
 
 
-def test_a_patch_takes_the_place_of_the_one_before(api, rent):
+def test_a_patch_changes_what_it_names_and_leaves_the_rest(api, rent):
     override(api, rent, "2026-01-31", amountValue="-1.00", name="One")
-    assert override(api, rent, "2026-01-31", name="Two").json()["overrides"] == {"2026-01-31": {"name": "Two"}}
+    both = {"2026-01-31": {"amountValue": "-1.00", "name": "Two"}}
+    changed = override(api, rent, "2026-01-31", name="Two").json()
+    assert changed["overrides"] == both
+    assert override(api, rent, "2026-01-31").json() == changed
+    assert override(api, rent, "2026-01-31", name=None).json()["overrides"] == {"2026-01-31": {"amountValue": "-1.00"}}
+    entry = AuditEntry.objects.filter(action="plannedTransaction.overridden").latest("time")
+    assert entry.before == {"2026-01-31": {"amount_value": "-1.0000", "name": "Two"}}
+    assert entry.after == {"2026-01-31": {"amount_value": "-1.0000"}}
+
+
+def test_what_settled_an_occurrence_stays_when_something_else_is_changed(api, rent, account, make_transaction):
+    paid = str(make_transaction(account).id)
+    override(api, rent, "2026-01-31", transactionId=paid)
+    answer = override(api, rent, "2026-01-31", date="2026-02-02")
+    assert answer.json()["overrides"] == {"2026-01-31": {"date": "2026-02-02", "transactionId": paid}}
 
 
 def test_null_values_remove_keys_and_an_empty_patch_the_override(api, rent):
@@ -170,7 +185,7 @@ def test_what_is_no_date_is_an_unknown_address(api, rent, day):
         ({"accountId": UNKNOWN}, "#/accountId", "unknown_id"),
         ({"categoryId": "x"}, "#/categoryId", "unknown_id"),
         ({"transactionId": UNKNOWN}, "#/transactionId", "unknown_id"),
-        ({"name": ""}, "#/name", "must_not_be_empty"),
+        ({"name": ""}, "#/name", "blank"),
     ],
 )
 def test_a_wrong_patch_is_refused_and_not_stored(api, rent, patch, pointer, code):
@@ -230,7 +245,8 @@ def test_a_deleted_transaction_settles_nothing_and_leaves_the_rest(api, acme, st
     paid, bare = make_transaction(account), make_transaction(account)
     override(api, rent, "2026-01-31", transactionId=str(paid.id), name="Paid")
     override(api, rent, "2026-02-28", transactionId=str(bare.id))
-    remove(company=acme, stamp=stamp, ids=[paid.id, bare.id])
+    with changing(acme, stamp=stamp) as change:
+        remove(change, [paid.id, bare.id])
     assert PlannedTransaction.objects.get().last_updated_time == stamp.time
     assert PlannedOverride.objects.count() == 1
     assert api.get(path(rent)).json()["overrides"] == {"2026-01-31": {"name": "Paid"}}
@@ -269,7 +285,7 @@ def test_what_is_settled_counts_by_the_invoice_of_the_plan(api, rent, account, a
     assert counts_on() == "2025-12-15"
     api.put(path(rent), {"invoiceDate": "2025-11-15"})
     assert counts_on() == "2025-11-15"
-    override(api, rent, "2026-01-31", name="Not settled")
+    override(api, rent, "2026-01-31", name="Not settled", transactionId=None)
     assert counts_on() == "2026-01-31"
     override(api, rent, "2026-01-31", transactionId=str(paid.id))
     assert counts_on() == "2025-11-15"

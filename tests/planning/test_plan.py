@@ -35,6 +35,10 @@ def test_a_step_is_added_at_each_posting_starting_from_it():
     assert amounts(item, window_start=JANUARY, window_end=date(2025, 1, 1)) == ["-50", "-100", "-150"]
 
 
+def test_a_fixed_amount_does_not_change_whatever_stands_beside_it():
+    assert PlanAmount("fixed", Decimal(100), Decimal("0.1")).of_posting(2) == 100
+
+
 def test_a_relative_change_compounds_from_posting_to_posting():
     item = PlanItem(JANUARY, PlanAmount("relative", Decimal(1000), Decimal("0.1")), frequency=2)
     assert amounts(item, window_start=JANUARY, window_end=date(2024, 5, 1)) == ["1000", "1100.0", "1210.00"]
@@ -82,7 +86,7 @@ def test_a_window_holds_its_part_of_all_postings(amount_type, frequency, duratio
 
 @pytest.mark.parametrize("wrong", [{"frequency": -1}, {"duration": 0}])
 def test_an_item_that_cannot_be_is_refused(wrong):
-    with pytest.raises(ValueError, match="plan item"):
+    with pytest.raises(ValueError, match=r"^A plan item steps"):
         PlanItem(JANUARY, HUNDRED, **wrong)
 
 

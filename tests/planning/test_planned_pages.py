@@ -6,10 +6,10 @@ from html import unescape
 
 import pytest
 
+from analytics import cash_plan
 from ledger.calc.fx import RateTable
 from ledger.calc.months import add_months, first_of_month
 from planning.models import PlannedOverride, PlannedTransaction
-from planning.pages import plans
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -87,21 +87,35 @@ def test_months_add_up_to_what_the_forecast_says(viewer, api, acme, account, ren
     assert f"{NEXT:%b %Y} €0.00 €{out['value']:,.2f}" in text_of(viewer.get(page(acme)))
 
 
-def test_what_is_due_today_is_listed_and_no_part_of_the_forecast_nor_of_the_months(viewer, api, acme, account):
-    body = {"accountId": account, "name": "Due", "startDate": str(TODAY), "amountValue": "-70"}
-    api.post("planned_transactions", body)
-    told = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(NEXT), "interval": "month"}).json()
-    assert {each["value"] for each in told["plannedOutflow"]} == {0}
+def test_each_month_is_the_forecasts_to_the_cent_with_what_is_due_overdue_and_booked_ahead(viewer, api, acme, account):
+    for name, away, amount in [("Due", 0, "-70.00"), ("Late", -30, "-8.05"), ("Lapsed", -61, "-900.00")]:
+        body = {
+            "accountId": account,
+            "name": name,
+            "startDate": str(TODAY + timedelta(days=away)),
+            "amountValue": amount,
+        }
+        api.post("planned_transactions", body)
+    dollars = {"amountValue": "-33.33", "amountCurrency": "USD", "recurrence": {"frequency": "week"}}
+    api.post("planned_transactions", {"accountId": account, "name": "Weekly", "startDate": str(NEXT)} | dollars)
+    ahead = {"accountId": account, "date": str(TODAY + timedelta(days=1)), "amountValue": "12.34"}
+    assert api.post("transactions", ahead).status_code == 201
+    end = add_months(NEXT, 3) - timedelta(days=1)
+    told = api.post("data/forecastCashFlowTimeSeries", {"endDate": str(end), "interval": "month"}).json()
     seen = text_of(viewer.get(page(acme)))
     assert f"{day(TODAY)} Due Main −€70.00" in seen
-    assert "Out" in seen
-    assert "€70.00 −€70.00" not in seen
+    assert f"{day(TODAY - timedelta(days=30))} Late overdue Main −€8.05" in seen
+    assert "Lapsed" not in seen
+    pairs = zip(told["plannedInflow"][-4:], told["plannedOutflow"][-4:], strict=True)
+    for inflow, outflow in pairs:
+        month = f"{datetime.fromisoformat(inflow['date']):%b %Y}"
+        assert re.search(rf"{month} (after today )?€{inflow['value']:,.2f} €{outflow['value']:,.2f} ", seen)
 
 
 def test_without_a_rate_nothing_is_added_up_and_the_page_says_so(viewer, api, acme, account, monkeypatch):
     body = {"accountId": account, "name": "USD", "startDate": str(NEXT), "amountValue": "-10", "amountCurrency": "USD"}
     api.post("planned_transactions", body)
-    monkeypatch.setattr(plans, "rate_table", lambda: RateTable([]))
+    monkeypatch.setattr(cash_plan, "rate_table", lambda: RateTable([]))
     assert "There is no exchange rate for USD" in text_of(viewer.get(page(acme)))
 
 
@@ -127,7 +141,7 @@ def test_names_of_accounts_are_for_those_who_may_see_accounts(browser_of, acme, 
         answer = client.get(page(acme, path))
         assert answer.status_code == 200
         assert "Main" not in re.sub(r'aria-label="Main"', "", answer.content.decode())
-    assert client.post(page(acme, f"/{rent}/edit"), form(name="Rent 2")).status_code == 302
+    assert client.post(page(acme, f"/{rent}/edit"), form(name="Rent 2")).status_code == 303
     assert PlannedTransaction.objects.of(acme.id).get().account_id is not None
 
 
@@ -146,7 +160,7 @@ def test_many_rules_are_asked_for_like_one(viewer, acme, rent, stamp, path, djan
         PlannedOverride.objects.bulk_create(
             PlannedOverride(company=acme, planned=row, original_date=NEXT, amount_value=2) for row in rows
         )
-        with django_assert_max_num_queries(15) as seen:
+        with django_assert_max_num_queries(25) as seen:
             viewer.get(page(acme, path))
         counted.append(len(seen.captured_queries))
     assert counted[0] == counted[1]
@@ -217,7 +231,7 @@ def test_a_rule_is_changed_and_what_the_form_does_not_show_stays(owner, api, acm
     shown = owner.get(page(acme, f"/{rent}/edit")).content.decode()
     assert 'value="2400.00"' in shown
     sent = form(accountId=account, amountCurrency="EUR", amountValue="2500.00")
-    assert owner.post(page(acme, f"/{rent}/edit"), sent).status_code == 302
+    assert owner.post(page(acme, f"/{rent}/edit"), sent).status_code == 303
     told = api.get(f"planned_transactions/{rent}").json()
     assert (told["amountValue"], told["externalId"], told["passThroughTaxAmount"]) == ("-2500.00", "x-1", "-100.00")
     assert told["overrides"] == {str(NEXT): {"amountValue": "-1.00"}}
@@ -264,7 +278,7 @@ def test_one_occurrence_gets_another_day_and_amount(owner, api, acme, rent):
     api.put(f"planned_transactions/{rent}/overrides/{NEXT}", {"name": "Other", "amountValue": "-7.00"})
     assert 'value="7.00"' in owner.get(address).content.decode()
     sent = {"date": str(moved), "direction": "out", "amountValue": "2300"}
-    assert owner.post(address, sent).status_code == 302
+    assert owner.post(address, sent).status_code == 303
     assert overrides(api, rent) == {str(NEXT): {"name": "Other", "date": str(moved), "amountValue": "-2300.00"}}
 
 

@@ -120,7 +120,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"counterparty": {"type": "vendor", "id": UNKNOWN}}, "#/counterparty/id", "unknown_id"),
     ({"counterparty": {"type": "alien", "id": UNKNOWN}}, "#/counterparty/type", "invalid_choice"),
     ({"counterparty": "Landlord"}, "#/counterparty", "invalid_value"),
-    ({"name": ""}, "#/name", "must_not_be_empty"),
+    ({"name": ""}, "#/name", "blank"),
     ({"name": None}, "#/name", "must_not_be_null"),
     ({"name": 12}, "#/name", "invalid_value"),
     ({"name": "x" * 301}, "#/name", "too_long"),

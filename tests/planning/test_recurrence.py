@@ -86,6 +86,13 @@ def test_the_end_date_is_included():
     assert occurrences(Rule(date(2024, 1, 10), end_date=date(2024, 1, 9)), **FOREVER) == []
 
 
+@pytest.mark.parametrize("frequency", ["day", "week", "month", "year"])
+def test_a_rule_that_ends_on_the_windows_first_day_still_occurs_on_it(frequency):
+    end = {"day": date(2024, 2, 29), "week": date(2024, 3, 7), "month": date(2024, 2, 29), "year": date(2025, 2, 28)}
+    rule = Rule(date(2024, 2, 29), frequency, end_date=end[frequency])
+    assert occurrences(rule, window_start=end[frequency], window_end=date(2030, 12, 31)) == [end[frequency]]
+
+
 def test_an_end_before_the_last_day_of_the_first_month_leaves_nothing():
     assert (
         occurrences(Rule(date(2024, 1, 10), "month", last_day_of_month=True, end_date=date(2024, 1, 30)), **FOREVER)
@@ -158,7 +165,9 @@ def test_a_window_far_from_the_start_or_at_the_end_of_time_is_reached(start, fre
     ids=str,
 )
 def test_a_rule_that_cannot_be_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"day|1"):
+    with pytest.raises(
+        ValueError, match=r" day, week|^An interval and a count start at 1\.$|^Only months and years have a last"
+    ):
         Rule(date(2024, 1, 1), **wrong)
 
 
@@ -174,6 +183,24 @@ def test_an_occurrence_moved_into_the_window_is_there_and_one_moved_out_is_not()
     assert expand(MONTHLY, overrides, **FEBRUARY) == [
         Occurrence(date(2024, 1, 31), date(2024, 2, 2), overrides[date(2024, 1, 31)])
     ]
+
+
+@pytest.mark.parametrize("edge", FEBRUARY.values(), ids=str)
+def test_both_ends_of_the_window_hold_what_was_moved_to_them(edge):
+    rule = Rule(date(2024, 1, 15), "month", 2)
+    [moved] = expand(rule, {date(2024, 1, 15): {"date": edge}}, **FEBRUARY)
+    assert (moved.original_date, moved.date) == (date(2024, 1, 15), edge)
+
+
+def test_occurrences_stand_by_the_day_they_fall_on_and_then_by_the_day_the_rule_names():
+    rule = Rule(date(2024, 2, 1), "week", count=3)
+    overrides = {
+        date(2024, 2, 15): {"date": date(2024, 2, 20)},
+        date(2024, 2, 8): {"date": date(2024, 2, 20)},
+        date(2024, 2, 1): {"date": date(2024, 2, 29)},
+    }
+    found = [(each.date.day, each.original_date.day) for each in expand(rule, overrides, **FEBRUARY)]
+    assert found == [(20, 8), (20, 15), (29, 1)]
 
 
 def test_an_override_for_a_day_the_rule_does_not_name_does_nothing():

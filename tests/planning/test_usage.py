@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from ledger.categories import CategoryInUse, delete
 from ledger.models import Category
+from ledger.purposes.categories import CategoryInUse, delete
 from planning.models import PlanItem
 from planning.usage import PlTypeNotAllowed, uses_of_category
 
@@ -44,12 +44,12 @@ def test_planned_transactions_are_counted_once_by_rule_or_by_override(acme, glob
 def test_a_category_in_a_plan_cannot_be_deleted(acme, stamp, category, used):
     for row in (category, used):
         with pytest.raises(CategoryInUse):
-            delete(company=acme, category=row, stamp=stamp)
+            delete(company=acme, category_id=row.id, stamp=stamp)
 
 
 def test_another_category_takes_its_place_everywhere(acme, stamp, category, make_category, used):
     new = make_category(acme, name="New", pl_types=["ga", "cogs"])
-    delete(company=acme, category=category, stamp=stamp, replace_with=new.id)
+    delete(company=acme, category_id=category.id, stamp=stamp, replace_with=new.id)
     assert uses(acme) == {new.id: 2, used.id: 1}
     assert PlanItem.objects.get().category_id == new.id
     assert PlanItem.objects.get().last_updated_time == stamp.time
@@ -58,7 +58,7 @@ def test_another_category_takes_its_place_everywhere(acme, stamp, category, make
 def test_one_that_lacks_the_line_of_a_plan_item_does_not(acme, stamp, category, make_category, used):
     new = make_category(acme, name="New", pl_types=["cogs"])
     with pytest.raises(PlTypeNotAllowed), transaction.atomic():
-        delete(company=acme, category=category, stamp=stamp, replace_with=new.id)
+        delete(company=acme, category_id=category.id, stamp=stamp, replace_with=new.id)
     assert uses(acme) == {category.id: 2, used.id: 1}
 
 

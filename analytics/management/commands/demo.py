@@ -3,12 +3,14 @@
 import json
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
 from analytics.demonstration.company import Demonstration, furnish
-from companies import progress
+from companies.names import name_in
+from companies.running import progress
 
 
 class Command(BaseCommand):
@@ -25,9 +27,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not 1 <= options["months"] <= 240 or not 0 <= options["transactions"] <= 2_000_000:
             raise CommandError("--months must be 1 to 240, --transactions 0 to 2,000,000.")
+        try:
+            name = name_in(options["name"], longest=200)
+        except ValidationError as error:
+            raise CommandError(f"--name: {error.message}") from None
         with progress.bar(self.stderr, quiet=options["json"]) as tell:
             made = furnish(
-                name=options["name"],
+                name=name,
                 months=options["months"],
                 transactions=options["transactions"],
                 seed=options["seed"],

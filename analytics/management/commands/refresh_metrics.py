@@ -1,20 +1,23 @@
-"""Brings recurring revenue and the metrics of every company up to date, and warns where cash will not last."""
+"""Ends trials whose time is over, brings recurring revenue and the metrics of every company up to date, and warns where
+cash will not last."""
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
 from analytics import low_cash, metrics, recurring
-from companies import progress
+from companies.founding import end_trial
 from companies.models import Company, Stamp
+from companies.running import progress
 from ledger.calc.fx import MissingRate
-from ledger.rates import rate_table
+from ledger.money.rates import rate_table
 
 
 class Command(BaseCommand):
-    help = "Recompute every company's stored metrics and recurring revenue; warn where cash will run out. Run it daily."
+    help = "End trials, recompute every company's metrics and recurring revenue, warn of low cash. Run daily."
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--company", metavar="ID", help="this one only")
@@ -28,6 +31,7 @@ class Command(BaseCommand):
         failed: list[str] = []
         with progress.bar(self.stderr) as tell:
             for company in progress.counted(companies, total=companies.count(), tell=tell, doing="Company"):
+                end_trial(company=company, stamp=stamp, becomes=settings.TRIAL_ENDS_AS)
                 try:
                     refresh(company, stamp)
                 except MissingRate as missing:

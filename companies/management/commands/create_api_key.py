@@ -7,8 +7,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from companies import api_keys
+from companies.callers import api_keys
 from companies.models import Company, Stamp
+from companies.names import name_in
 from companies.permissions import Permission, Permissions, Role
 
 
@@ -28,10 +29,14 @@ class Command(BaseCommand):
             company = Company.objects.get(id=options["company"])
         except (Company.DoesNotExist, ValidationError):
             raise CommandError("There is no company with this id.") from None
+        try:
+            name = name_in(options["name"], longest=200)
+        except ValidationError as error:
+            raise CommandError(f"--name: {error.message}") from None
         minted = api_keys.mint(
             company=company,
             stamp=Stamp(time=timezone.now()),
-            name=options["name"],
+            name=name,
             permissions=wanted(options["permissions"]),
             creator=None,
         )

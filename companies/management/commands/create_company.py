@@ -8,8 +8,10 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 
+from companies import emails
 from companies.founding import found_company
-from companies.models import Currency, Stamp, User
+from companies.models import Currency, Stamp, SystemStatus, User
+from companies.names import name_in
 
 
 class Command(BaseCommand):
@@ -23,17 +25,24 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        if not options["name"].strip() or len(options["name"]) > 200:
-            raise CommandError("--name must have 1 to 200 characters.")
+        try:
+            name = name_in(options["name"], longest=200)
+        except ValidationError as error:
+            raise CommandError(f"--name: {error.message}") from None
         owner = self.owner(options["owner"], options["password"])
         company, _ = found_company(
-            name=options["name"], base_currency=options["currency"], owner=owner, stamp=Stamp(time=timezone.now())
+            name=name,
+            base_currency=options["currency"],
+            owner=owner,
+            stamp=Stamp(time=timezone.now()),
+            status=SystemStatus.FREE,
         )
         self.stdout.write(str(company.id))
 
     def owner(self, email: str, password: str | None) -> User:
         try:
             validate_email(email)
+            emails.validate(email)
         except ValidationError:
             raise CommandError("--owner must be an e-mail address.") from None
         user = User.objects.with_email(email)

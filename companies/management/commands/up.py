@@ -15,7 +15,7 @@ from companies.models import Company
 from config.database import Embedded
 from config.preparing import alone, prepare
 from config.serving import CannotListen, bind, serve
-from config.startup import database, look_at_replica
+from config.startup import close_data, database, look_at_replica
 
 
 class Command(BaseCommand):
@@ -38,6 +38,7 @@ class Command(BaseCommand):
             raise CommandError("--workers must be 1 or more.")
         try:
             with bind(host=host, port=port) as listener, database(), _watched():
+                close_data()
                 made = prepared(demo=demo)
                 look_at_replica()
                 address = settings.BASE_URL

@@ -5,10 +5,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from companies import progress
-from companies.models import Company
+from companies.changing import changing
+from companies.models import Company, Stamp
+from companies.running import progress
 
 
 class Command(BaseCommand):
@@ -26,8 +28,7 @@ class Command(BaseCommand):
         doing = "Checking company" if options["check"] else "Rebuilding company"
         with progress.bar(self.stderr) as tell:
             for company in progress.counted(companies, total=companies.count(), tell=tell, doing=doing):
-                with transaction.atomic():
-                    wrong += self.check_one(company) if options["check"] else self.rebuild_one(company)
+                wrong += self.check_one(company) if options["check"] else self.rebuild_one(company)
         for difference in wrong:
             self.stderr.write(difference)
         if wrong:
@@ -35,11 +36,13 @@ class Command(BaseCommand):
         self.stdout.write("Derived tables are exact." if options["check"] else "Derived tables are rebuilt.")
 
     def check_one(self, company: Company) -> list[str]:
-        return [f"{company.id} {each}" for _, differences in derived() for each in differences(company.id)]
+        with transaction.atomic():
+            return [f"{company.id} {each}" for _, differences in derived() for each in differences(company.id)]
 
     def rebuild_one(self, company: Company) -> list[str]:
-        for rebuild, _ in derived():
-            rebuild(company.id)
+        with changing(company, stamp=Stamp(time=timezone.now())):  # what others post meanwhile would be lost, or twice
+            for rebuild, _ in derived():
+                rebuild(company.id)
         return []
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from companies import progress
-from ledger import rates, revaluing
+from companies.running import progress
+from ledger.money import rates
+from ledger.recognition import revaluing
 
 
 class Command(BaseCommand):

@@ -1,0 +1,59 @@
+"""The page of an account: its balance by day, as far as it is expected, its latest rows, and what is known of it."""
+
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.views.decorators.gzip import gzip_page
+
+from analytics.overview import notices
+from analytics.overview.line import balance_line
+from analytics.overview.shape import Section
+from analytics.period import Period, period_of
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger.accounts.pages import account_page, found
+from ledger.calc.fx import MissingRate
+from ledger.models import Account, Transaction
+from ledger.transactions.pages.listing import list_lines
+from ledger.transactions.pages.words import names_for
+
+LATEST = 10  # transactions
+
+
+@gzip_page
+@company_page(reads=Permission.ACCOUNTS_READ)
+def page(visit: Visit, account_id: UUID) -> HttpResponse:
+    account, period = found(visit, account_id), period_of(visit.request.GET, today=visit.today)
+    more: dict[str, Any] = {"period": period}
+    if visit.may(Permission.BALANCES_READ):
+        more["notices"] = notices.mismatch_notices(visit.company, [account], opens=False)
+        try:
+            more["sections"] = [section(visit, account, period)]
+        except MissingRate as missing:
+            lists = visit.may(Permission.TRANSACTIONS_READ)
+            more["notices"].append(notices.rate_notice(visit.company, missing, lists=lists))
+    if visit.may(Permission.TRANSACTIONS_READ):
+        days = {"startDate": period.first.isoformat(), "endDate": period.last.isoformat()}
+        rows = Transaction.objects.of(visit.company.id).filter(account=account)
+        latest = rows.filter(date__range=(period.first, period.last)).order_by("-date", "-id")[:LATEST]
+        more["lines"] = list_lines(visit, list(latest), names_for(visit))
+        more["rows_query"] = urlencode({"accountId": str(account.id), **days, "total": "true"})
+    return account_page(visit, account, **more)
+
+
+def section(visit: Visit, account: Account, period: Period) -> Section:
+    """As ``data/forecastBalanceTimeSeries`` answers it for the account. Raises MissingRate."""
+    listed = ""
+    if visit.may(Permission.TRANSACTIONS_READ):
+        listed = f"{reverse('transactions', args=[visit.company.id])}?accountId={account.id}"
+
+    def link(first: date, last: date) -> str:
+        return listed and f"{listed}&startDate={first}&endDate={last}"
+
+    return balance_line(
+        company=visit.company, period=period, accounts={account.id}, title="Balance", of=account.name, link=link
+    )

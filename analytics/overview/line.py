@@ -1,0 +1,75 @@
+"""One line of a balance: what it was, and what is expected of it."""
+
+from collections.abc import Callable, Collection
+from datetime import date
+from decimal import Decimal
+from uuid import UUID
+
+from analytics.balance_forecast import balance_forecast
+from analytics.calc import charts
+from analytics.calc.charts import HEIGHT
+from analytics.overview import cash
+from analytics.overview.shape import Key, Section, day_picture, smallest
+from analytics.overview.tables import Column, Table, day_rows
+from analytics.period import Period
+from companies.models import Company
+from ledger.money.rates import rate_table
+
+KEYS = (Key("cash", "Balance", line=True), Key("projected", "Projected balance", line=True))
+
+
+def balance_line(
+    *,
+    company: Company,
+    period: Period,
+    accounts: Collection[UUID] | None,
+    title: str,
+    of: str,
+    link: Callable[[date, date], str],
+) -> Section:
+    """As ``data/forecastBalanceTimeSeries`` answers it for some accounts, or for those that count as cash. ``link``
+    leads to what is behind the days from one to another. Raises MissingRate."""
+    base = company.base_currency
+    ahead = balance_forecast(
+        company=company,
+        start=period.start,
+        end=period.last,
+        cutover=period.today,
+        today=period.today,
+        interval=period.interval,
+        rates=rate_table(),
+        accounts=accounts,
+    )
+    values: dict[date, tuple[Decimal | None, Decimal | None]] = {day: (value, None) for day, value in ahead.actual}
+    for day, value in ahead.projected:
+        values[day] = (values.get(day, (None, None))[0], value)
+    days = [*values]
+    known, projected = (list(column) for column in zip(*values.values(), strict=True))
+    here = cash.last_known(known)
+    drawn = charts.lines([known, cash.begun(projected, known, here)], smallest=smallest(base))
+    rows = day_rows if period.interval == "day" else cash.bucket_rows
+    return Section(
+        id="balance",
+        title=title,
+        lead=f"In {base}, at the end of each {period.interval}. {cash.lowest_told(ahead, period, base)}",
+        described=f"{of} from {period.start:%-d %B %Y} to {period.last:%-d %B %Y}.",
+        keys=KEYS if ahead.projected else KEYS[:1],
+        picture=day_picture(
+            drawn,
+            series=[key.series for key in KEYS],
+            days=days,
+            currency=base,
+            height=HEIGHT,
+            marks=cash.lowest_marks(ahead, days, drawn, base),
+            cutover=round(here * 100 / max(len(days) - 1, 1), 3) if ahead.projected else None,
+        ),
+        nothing="There was nothing in these days, and nothing is expected.",
+        table=Table(
+            first="Day" if period.interval == "day" else "Month",
+            columns=[Column(key.label) for key in KEYS],
+            rows=rows(days, values.values(), [link(*each) for each in cash.buckets(period, days)]),
+            currency=base,
+            newest_first=True,
+        ),
+        file=False,
+    )

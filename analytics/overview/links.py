@@ -1,0 +1,48 @@
+"""Addresses of the rows behind a figure. Ids, days and words of ours: nothing is to be quoted."""
+
+from collections.abc import Iterable
+from datetime import date
+from uuid import UUID
+
+from django.urls import reverse
+
+from analytics.overview.facts import Facts
+from ledger.calc.months import format_month
+
+
+class Links:
+    """To the transactions where the viewer may see them, else nowhere; and to what lies ahead."""
+
+    def __init__(self, facts: Facts):
+        self.facts = facts
+        self.list = f"{reverse('transactions', args=[facts.company.id])}?" if facts.lists else ""
+        self.coming = f"{reverse('ahead', args=[facts.company.id])}?"
+
+    def days(self, first: date, last: date) -> str:
+        """What a balance of these days is made of: what was booked on them, or is booked and expected."""
+        if first > self.facts.until:
+            return f"{self.coming}startDate={first}&endDate={last}"
+        return self.list and f"{self.list}startDate={first}&endDate={min(last, self.facts.until)}&pending=false"
+
+    def flow(self, direction: str, first: date, last: date) -> str:
+        """What came in, or went out."""
+        if first > self.facts.until or not self.list:
+            return ""
+        return f"{self.list}startDate={first}&endDate={min(last, self.facts.until)}&flow={direction}&total=true"
+
+    def ahead(self, first: date, last: date) -> str:
+        """What is booked and expected after today, on all accounts."""
+        if last <= self.facts.today:
+            return ""
+        return f"{self.coming}startDate={max(first, self.facts.today)}&endDate={last}&accounts=all"
+
+    def results(self, month: date, *, line: str, categories: Iterable[UUID] = ()) -> str:
+        """What counts in a month on a line of the profit and loss, in some categories or in all."""
+        return self.list and f"{self.list}{results_query(month, month, line=line, categories=categories)}"
+
+
+def results_query(first: date, last: date, *, line: str, categories: Iterable[UUID] = ()) -> str:
+    """What counts in the months from the first to the last."""
+    chosen = "".join(f"&categoryId={each}" for each in categories)
+    months = f"recognizedFrom={format_month(first)}&recognizedTo={format_month(last)}"
+    return f"{months}&plType={line}{chosen}&total=true"

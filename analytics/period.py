@@ -1,0 +1,142 @@
+"""The days that a report tells of and what they are compared with, as its address says; kept in every link of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from urllib.parse import urlencode
+
+from analytics.calc.series import Interval
+from analytics.results import Comparison
+from analytics.windows import MOST_YEARS, year_up_to
+from ledger.calc.months import add_months, first_of_month, last_of_month, months_from
+
+SPANS = (6, 12, 24)  # months to look back
+USUAL_SPAN = 12
+MONTHS_AHEAD = 6  # of a span
+MOST_BY_DAY = 750  # days; a longer line has a point a month
+EARLIEST = date(1900, 1, 1)
+COMPARISONS: dict[Comparison, str] = {"previousPeriod": "Period before", "previousYear": "Year before"}
+ONE_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The days from ``first`` to ``last``, which may lie ahead; ``start`` is the first whose balance is shown.
+
+    ``months`` is the span that was chosen, None where days were. ``mended`` says of what was asked for and cannot be
+    what is shown instead.
+    """
+
+    start: date
+    first: date
+    last: date
+    today: date
+    months: int | None
+    comparison: Comparison | None = None
+    mended: tuple[str, ...] = ()
+
+    @property
+    def until(self) -> date:
+        """The last day of which something is known."""
+        return min(self.last, self.today)
+
+    @property
+    def interval(self) -> Interval:
+        """How far the points of a line are apart."""
+        return "day" if (self.last - self.start).days <= MOST_BY_DAY else "month"
+
+    @property
+    def calendar(self) -> list[date]:
+        """The first days of the months up to ``until``."""
+        return months_from(self.first, self.until)
+
+    @property
+    def compared(self) -> tuple[date, date] | None:
+        """The days that those up to ``until`` are compared with."""
+        if self.comparison is None:
+            return None
+        if self.comparison == "previousYear" or self.months:
+            back = -12 if self.comparison == "previousYear" else -(self.months or 0)
+            return add_months(self.first, back), add_months(self.until, back)
+        return self.first - (self.until - self.first) - ONE_DAY, self.first - ONE_DAY
+
+    @property
+    def choice(self) -> dict[str, str]:
+        """What an address says of it."""
+        found = (
+            {"months": str(self.months)}
+            if self.months
+            else {"startDate": self.first.isoformat(), "endDate": self.last.isoformat()}
+        )
+        return found | ({"comparison": self.comparison} if self.comparison else {})
+
+    @property
+    def query(self) -> str:
+        return urlencode(self.choice)
+
+    @property
+    def spans(self) -> list[tuple[int, str]]:
+        """(months, query) of the spans that are offered."""
+        kept = {"comparison": self.comparison} if self.comparison else {}
+        return [(months, urlencode({"months": str(months)} | kept)) for months in SPANS]
+
+    @property
+    def comparisons(self) -> list[tuple[str, str]]:
+        """(value, label) of what it can be compared with."""
+        return [("", "Nothing"), *COMPARISONS.items()]
+
+
+def of_span(months: int, *, today: date, comparison: Comparison | None = None, mended: tuple[str, ...] = ()) -> Period:
+    """So many months up to the one under way, and some ahead."""
+    month = first_of_month(today)
+    return Period(
+        start=add_months(today, -months),
+        first=add_months(month, 1 - months),
+        last=last_of_month(add_months(month, MONTHS_AHEAD)),
+        today=today,
+        months=months,
+        comparison=comparison,
+        mended=mended,
+    )
+
+
+def period_of(given: Mapping[str, str], *, today: date) -> Period:
+    """What an address asks for. What cannot be is the usual span, or no comparison, with a sentence."""
+    mended = []
+    asked = given.get("comparison", "")
+    comparison = next((each for each in COMPARISONS if each == asked), None)
+    if asked and comparison is None:
+        mended.append("There is no such comparison, so there is none.")
+    if given.get("startDate") or given.get("endDate"):
+        try:
+            start, end = days_of(given, today=today)
+            return Period(start, start, end, today, None, comparison, tuple(mended))
+        except ValueError as wrong:
+            mended.append(f"{wrong} The last {USUAL_SPAN} months are shown.")
+    months = given.get("months", str(USUAL_SPAN))
+    if months not in map(str, SPANS):
+        mended.append(f"There is no such span. The last {USUAL_SPAN} months are shown.")
+        months = str(USUAL_SPAN)
+    return of_span(int(months), today=today, comparison=comparison, mended=tuple(mended))
+
+
+def days_of(given: Mapping[str, str], *, today: date) -> tuple[date, date]:
+    """The days of the form; one that is left out is today, or the year up to the other. ValueError with a sentence."""
+    end = day_of(given.get("endDate", ""), otherwise=today)
+    start = day_of(given.get("startDate", ""), otherwise=year_up_to(min(end, today)))
+    if end < start:
+        raise ValueError("A period ends after it starts.")
+    if not EARLIEST <= start <= today:
+        raise ValueError(f"A period starts between {EARLIEST.year} and today.")
+    if end > add_months(start, 12 * MOST_YEARS):
+        raise ValueError(f"A period has {MOST_YEARS} years at most.")
+    return start, end
+
+
+def day_of(text: str, *, otherwise: date) -> date:
+    if not text:
+        return otherwise
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"“{text[:20]}” is no day.") from None

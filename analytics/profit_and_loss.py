@@ -1,0 +1,92 @@
+"""The page of the profit and loss statement."""
+
+from datetime import date
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.views.decorators.gzip import gzip_page
+
+from analytics import results
+from analytics.calc import periods
+from analytics.open_transactions import open_transactions
+from analytics.overview import notices
+from analytics.overview.notices import Notice
+from analytics.period import Period, period_of
+from analytics.statement import Statement, statement
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger.calc.fx import MissingRate
+from ledger.money.rates import rate_table
+
+INTERVALS: dict[periods.Period, str] = {"month": "Months", "quarter": "Quarters", "year": "Years"}
+MOST_COLUMNS = 36
+
+
+@gzip_page
+@company_page(reads=Permission.FINANCIALS_READ)
+def page(visit: Visit) -> HttpResponse:
+    """By months, quarters or years, up to the last day that is known; what the plan says counts to the same day."""
+    period = period_of(visit.request.GET, today=visit.today)
+    interval, mended = interval_of(visit.request.GET.get("interval", ""), period)
+    shown, told = None, []
+    try:
+        told = missing(visit, period)
+        shown = told_statement(visit, period, interval)
+    except MissingRate as error:
+        told.append(notices.rate_notice(visit.company, error, lists=visit.may(Permission.TRANSACTIONS_READ)))
+    return visit.show(
+        "analytics/profit_and_loss.html",
+        tab="profit-and-loss",
+        period=period,
+        mended=mended,
+        interval=interval,
+        intervals=INTERVALS.items(),
+        more=f"&{urlencode({'interval': interval})}",
+        statement=shown,
+        notices=told,
+    )
+
+
+def interval_of(text: str, period: Period) -> tuple[periods.Period, str]:
+    """(interval, what was wrong with the one that was asked for): the finest that leaves few enough columns."""
+    months = len(period.calendar)
+    fine = [each for each in INTERVALS if months <= MOST_COLUMNS * periods.LENGTHS[each]]
+    asked = next((each for each in INTERVALS if each == (text or "month")), None)
+    if asked is None:
+        return fine[0], "There is no such interval."
+    if asked in fine:
+        return asked, ""
+    return fine[0], f"So many {INTERVALS[asked].lower()} have no room beside each other." if text else ""
+
+
+def told_statement(visit: Visit, period: Period, interval: periods.Period) -> Statement:
+    """As ``data/profitAndLoss`` answers it with ``toDate``. Raises MissingRate."""
+    company = visit.company
+    found = results.profit_and_loss(
+        company=company,
+        months=period.calendar,
+        today=visit.today,
+        every_category=company.pl_show_all_categories,
+        rates=rate_table(),
+        interval=interval,
+        comparison=period.comparison,
+        to_date=True,
+    )
+    firsts: list[date] = sorted({periods.period_of(month, interval) for month in period.calendar})
+    return statement(
+        found,
+        periods=firsts,
+        interval=interval,
+        currency=company.base_currency,
+        listed=reverse("transactions", args=[company.id]) if visit.may(Permission.TRANSACTIONS_READ) else "",
+        compares=period.comparison is not None,
+    )
+
+
+def missing(visit: Visit, period: Period) -> list[Notice]:
+    """What the statement does not know of. Raises MissingRate."""
+    first = period.calendar[0]
+    found = open_transactions(company=visit.company, start=first, end=period.until, rates=rate_table())
+    lists = visit.may(Permission.TRANSACTIONS_READ)
+    return notices.open_notice(visit.company, found, first=first, last=period.until, lists=lists)

@@ -1,0 +1,128 @@
+"""What the pages of recurring revenue are drawn from: the answers of the data queries, each asked once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from uuid import UUID
+
+from analytics import monthly_rows, recurring
+from analytics.calc.movements import History
+from analytics.calc.mrr import MonthlyRow, annual
+from analytics.cohorts import Cohort, cohorts
+from analytics.retention import Summary, bridge, summary
+from analytics.revenue.asking import Asked
+from analytics.windows import year_up_to
+from companies.models import Company
+from ledger.calc.fx import RateTable
+from ledger.money.rates import rate_table
+
+MOST_COHORTS = 24  # months across a page
+
+
+@dataclass
+class Revenue:
+    """Of one company and what was asked for. Every fact raises MissingRate where a currency has none."""
+
+    company: Company
+    asked: Asked
+    today: date
+
+    @property
+    def currency(self) -> str:
+        return self.company.base_currency
+
+    @property
+    def calendar(self) -> list[date]:
+        return self.asked.calendar
+
+    @property
+    def products(self) -> list[UUID]:
+        return [UUID(self.asked.product)] if self.asked.product else []
+
+    @cached_property
+    def rates(self) -> RateTable:
+        return rate_table()
+
+    @cached_property
+    def everyone(self) -> Sequence[dict[str, History]]:
+        return list(recurring.histories(self.company.id, recurring.Chosen()))
+
+    @cached_property
+    def recurring(self) -> list[MonthlyRow]:
+        """A row a month."""
+        return recurring.monthly_data(
+            company=self.company,
+            mrr_type=self.asked.measure,
+            first=self.asked.first,
+            last=self.asked.last,
+            product_ids=self.products,
+        )
+
+    @cached_property
+    def bridge(self) -> MonthlyRow:
+        """The same months as one, in which each customer counts once."""
+        basis, yearly = monthly_rows.TYPES[self.asked.measure]
+        customers = self.everyone
+        if self.products:
+            customers = list(recurring.histories(self.company.id, recurring.Chosen(products=self.products)))
+        row = bridge(
+            company=self.company,
+            first=self.asked.first,
+            last=self.asked.last,
+            rates=self.rates,
+            basis=basis,
+            customers=customers,
+        )
+        return annual(row) if yearly else row
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Of all products, at the end of the last month."""
+        return self.summary_at(self.asked.last)
+
+    @cached_property
+    def compared(self) -> Summary | None:
+        """The same at the end of the month that it is compared with."""
+        return self.summary_at(self.asked.compared) if self.asked.compared else None
+
+    def summary_at(self, last: date) -> Summary:
+        return summary(
+            company=self.company, first=year_up_to(last), last=last, rates=self.rates, customers=self.everyone
+        )
+
+    @cached_property
+    def cohorts(self) -> list[Cohort]:
+        """Of all products, in the last of the months."""
+        return cohorts(
+            company=self.company,
+            months=self.calendar[-MOST_COHORTS:],
+            measure="customers" if self.asked.cohorts == "customers" else "revenue",
+            rates=self.rates,
+            customers=self.everyone,
+        )
+
+
+@dataclass
+class OneCustomer:
+    """The same of one customer, for the charts."""
+
+    company: Company
+    customer_id: UUID
+    asked: Asked
+    today: date
+
+    @property
+    def currency(self) -> str:
+        return self.company.base_currency
+
+    @property
+    def calendar(self) -> list[date]:
+        return self.asked.calendar
+
+    @cached_property
+    def recurring(self) -> list[MonthlyRow]:
+        """A row a month, as if there were only this customer."""
+        return recurring.of_one_customer(
+            company=self.company, customer_id=self.customer_id, first=self.asked.first, last=self.asked.last
+        )

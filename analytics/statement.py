@@ -1,0 +1,146 @@
+"""The profit and loss statement as a table: lines and their categories by periods, each amount beside its plan and what
+it is compared with, each leading to the transactions that it adds up."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from uuid import UUID
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from analytics import results
+from analytics.calc.periods import Period
+from analytics.overview.amounts import percent, whole
+from analytics.overview.links import results_query
+from analytics.overview.tables import linked
+from ledger.models import EXPENSES, PlType
+from ledger.transactions.pages.words import LINES
+
+ZERO = Decimal(0)
+Named = tuple[UUID, str]  # a category
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """Of a row in a period. ``compared`` is None without a comparison, ``percentage`` where it is not to be told."""
+
+    actual: Decimal = ZERO
+    planned: Decimal = ZERO
+    compared: Decimal | None = None
+    percentage: Decimal | None = None
+    link: str = ""
+
+    def __add__(self, other: "Amounts") -> "Amounts":
+        both = [each.compared for each in (self, other) if each.compared is not None]
+        compared = sum(both, start=ZERO) if both else None
+        return Amounts(self.actual + other.actual, self.planned + other.planned, compared)
+
+    def __neg__(self) -> "Amounts":
+        return Amounts(-self.actual, -self.planned, None if self.compared is None else -self.compared)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``kind`` is line, category or sum; a cell for each period, and what they come to together."""
+
+    name: str
+    kind: str
+    cells: Sequence[Amounts]
+
+    @property
+    def total(self) -> Amounts:
+        return sum(self.cells, start=Amounts())
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``periods`` are their first days."""
+
+    periods: Sequence[date]
+    interval: Period
+    rows: Sequence[Row]
+    currency: str
+
+    @property
+    def head(self) -> list[str]:
+        return [heading(each, self.interval) for each in self.periods]
+
+    @property
+    def body(self) -> SafeString:
+        """The rows as HTML: a template's loop over as many cells would take most of the page's time."""
+        return SafeString("".join(map(self._row, self.rows)))
+
+    def _row(self, row: Row) -> str:
+        cells = "".join(map(self._cell, row.cells))
+        total = self._cell(row.total)
+        return f'<tr class="of-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}{total}</tr>'
+
+    def _cell(self, amounts: Amounts) -> str:
+        lines = [linked(whole(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
+        if amounts.planned:
+            share = f" · {percent(amounts.percentage / 100)}" if amounts.percentage is not None else ""
+            lines.append(f'<span class="meta">plan {whole(amounts.planned, self.currency)}{share}</span>')
+        if amounts.compared is not None:
+            change = whole(amounts.actual - amounts.compared, self.currency, plus=True)
+            lines.append(f'<span class="meta">before {whole(amounts.compared, self.currency)} ({change})</span>')
+        return f"<td>{''.join(lines)}</td>"
+
+
+def heading(period: date, interval: Period) -> str:
+    """Jan 2026, Q1 2026, 2026"""
+    if interval == "year":
+        return f"{period:%Y}"
+    return f"Q{(period.month + 2) // 3} {period:%Y}" if interval == "quarter" else f"{period:%b %Y}"
+
+
+SUMS = {  # behind which line, what is left there
+    PlType.COGS: "Gross profit",
+    PlType.GA: "Operating result",
+    PlType.NO: "Result",
+}
+
+
+def statement(
+    found: Iterable[results.Result],
+    *,
+    periods: Sequence[date],
+    interval: Period,
+    currency: str,
+    listed: str,
+    compares: bool,
+) -> Statement:
+    """``listed`` is the address of the list of transactions, "" where the viewer may not see it."""
+    by_line: defaultdict[str, defaultdict[Named, dict[date, Amounts]]] = defaultdict(lambda: defaultdict(dict))
+    for each in found:
+        query = results_query(each.first, each.last, line=each.pl_type, categories=[each.category_id])
+        by_line[each.pl_type][each.category_id, each.category_name][each.month] = Amounts(
+            each.actual, each.planned, each.compared, each.percentage, f"{listed}?{query}" if listed else ""
+        )
+    nothing = Amounts(compared=ZERO if compares else None)
+    rows: list[Row] = []
+    left = [nothing] * len(periods)
+    for line in PlType:
+        categories = [
+            Row(name, "category", [cells.get(period, nothing) for period in periods])
+            for (_, name), cells in by_line[line].items()
+        ]
+        sums = [sum((row.cells[place] for row in categories), start=nothing) for place in range(len(periods))]
+        if categories:
+            rows += [Row(LINES[line], "line", list(map(shared, sums))), *categories]
+        if line != PlType.NEUTRAL:
+            changes = [-each for each in sums] if line in EXPENSES else sums
+            left = [before + change for before, change in zip(left, changes, strict=True)]
+        if line in SUMS:
+            rows.append(Row(SUMS[line], "sum", list(map(shared, left))))
+    return Statement(periods, interval, rows, currency)
+
+
+def shared(amounts: Amounts) -> Amounts:
+    """The same with its share of the plan, where both have one sign."""
+    if not amounts.planned or amounts.actual * amounts.planned < 0:
+        return amounts
+    share = results.percentage(amounts.actual, amounts.planned)
+    return Amounts(amounts.actual, amounts.planned, amounts.compared, share)

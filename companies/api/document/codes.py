@@ -1,0 +1,88 @@
+"""Every error code there is, to look up: refusals speak for themselves, codes of fields have their table here."""
+
+from collections.abc import Iterator
+
+from companies import errors
+from companies.api.errors import CLOSED, FULL, PLAIN, RACE, STATUS
+
+FIELD_CODES = {
+    "blank": "A name is empty, or nothing but spaces.",
+    "contradicts_end_type": "The end of a recurrence is of another type.",
+    "cutover_in_future": "The cutover is today at the latest.",
+    "end_before_start": "A window or a recurrence ends before it starts.",
+    "expires_in_past": "The expiry is not in the future.",
+    "invalid_characters": "A character that cannot be stored, such as NUL; in names all control characters.",
+    "invalid_choice": "Not one of the values that the field takes.",
+    "invalid_cursor": "Not a cursor of this list.",
+    "invalid_date": "There is no such day.",
+    "invalid_decimal": "Not an amount such as -1234.56.",
+    "invalid_email": "An e-mail address whose local part is not ASCII, or whose domain cannot be spelled in ASCII.",
+    "invalid_filter": "A filter's value is malformed.",
+    "invalid_month": "Not a month, YYYY-MM.",
+    "invalid_value": "Not of the JSON type or format that the field takes; nothing is coerced.",
+    "last_day_needs_months": "Only a recurrence by months or years has a last day of the month.",
+    "must_not_be_empty": "A text or list that must not be empty is.",
+    "must_not_be_null": "The field takes no null.",
+    "negative_amount": "A recurring amount is not negative.",
+    "not_a_customer": "Only counterparties of type customer subscribe.",
+    "not_an_occurrence": "The planned transaction does not occur on this date.",
+    "out_of_range": "Below the least or above the most that the field takes.",
+    "period_not_in_order": "A period ends before it starts.",
+    "pl_type_not_allowed": "The category does not post to this line.",
+    "repeated_id": "A list names an id twice.",
+    "required": "The field must be sent.",
+    "tax_exceeds_amount": "The tax has another sign than the amount, or is larger.",
+    "too_deep": "Nested deeper than is kept.",
+    "too_long": "A text or list is longer than the field takes.",
+    "too_many": "More parts than one transaction has.",
+    "too_many_decimals": "More decimals than the currency has.",
+    "too_many_ids": "More ids than one call takes.",
+    "too_many_items": "More items than one call takes.",
+    "too_short": "A text or list is shorter than the field takes.",
+    "unknown_id": "Unknown, malformed, or another company's; one and the same answer.",
+    "unknown_parameter": "The operation has no such query parameter.",
+    "window_too_long": "The window is longer than the query takes.",
+    "wrong_sign": "The amount has not the sign that it must have.",
+    "wrong_type": "The counterparty is of another type.",
+}
+EDGE_CODES = {
+    **{code: (status, text) for status, code, text in (*PLAIN.values(), RACE, FULL, CLOSED)},
+    "validation_failed": (400, "Fields are wrong; `errors` says which and why."),
+    "invalid_form": (400, "The body is not a form with files as its headers say."),
+    "invalid_json": (400, "The body is not JSON in UTF-8."),
+    "csrf_failed": (403, "A call by session cookie came without the token of the CSRF cookie."),
+    "not_authenticated": (401, "No credential was sent."),
+    "invalid_credentials": (401, "The credential is unknown, wrong, expired or revoked."),
+    "method_not_allowed": (405, "The address has no such method; `Allow` names those it has."),
+    "not_acceptable": (406, "Only JSON can be had."),
+    "length_required": (411, "The body's length must be announced."),
+    "precondition_failed": (412, "`If-Match` names another version."),
+    "unsupported_media_type": (415, "The operation does not take this media type."),
+    "rate_limited": (429, "The budget of requests is spent; see `Retry-After`."),
+    "internal_error": (500, "Something went wrong on our side; the request id helps us find it."),
+}
+
+
+def refusals(kind: type[errors.Refusal] = errors.Refusal) -> Iterator[type[errors.Refusal]]:
+    """Every kind of refusal that is loaded and that an answer can carry."""
+    for each in kind.__subclasses__():
+        if issubclass(each, tuple(STATUS)) and "code" in vars(each) and each not in STATUS:
+            yield each
+        yield from refusals(each)
+
+
+def status_of(kind: type[errors.Refusal]) -> int:
+    return next(status for ground, status in STATUS.items() if issubclass(kind, ground))
+
+
+def told(kind: type[errors.Refusal] | str) -> tuple[int, str, str]:
+    """(status, code, what it means) of one kind, or of a code."""
+    if isinstance(kind, str):
+        return documented()[kind][0], kind, documented()[kind][1]
+    return status_of(kind), kind.code, (kind.__doc__ or "").strip().splitlines()[0]
+
+
+def documented() -> dict[str, tuple[int, str]]:
+    """Code at the top of an answer → (status, what it means)."""
+    known = {code: (status, text) for status, code, text in map(told, refusals())}
+    return dict(sorted((known | EDGE_CODES).items()))

@@ -1,0 +1,35 @@
+"""The OpenAPI document and the interactive reference, served from this host under the strict policy."""
+
+from functools import lru_cache
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from drf_spectacular.generators import SchemaGenerator
+
+from companies.api.document import codes
+from companies.api.methods import read_only
+
+
+@lru_cache(maxsize=1)
+def document() -> bytes:
+    """The OpenAPI 3.1 document as JSON; made once a process."""
+    return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True))
+
+
+@read_only
+def openapi(request: HttpRequest) -> HttpResponse:
+    response = HttpResponse(document(), content_type="application/json")
+    response["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+@read_only
+def docs(request: HttpRequest) -> HttpResponse:
+    return render(request, "docs.html")
+
+
+@read_only
+def error_codes(request: HttpRequest) -> HttpResponse:
+    """What each error code means; the ``type`` of a problem leads here."""
+    return render(request, "error_codes.html", {"refusals": codes.documented(), "fields": codes.FIELD_CODES})

@@ -1,0 +1,1 @@
+"""Who calls: credentials, sessions, and what they open."""

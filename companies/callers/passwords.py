@@ -1,0 +1,117 @@
+"""How often a place may try passwords, and how many a worker checks at once.
+
+A check takes a hundred milliseconds and a hundred mebibytes, on purpose. So that a burst of sign-ins leaves threads,
+memory and processors to other requests, few are checked at a time; who waits in vain is told to come again.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from ipaddress import IPv6Address, ip_address
+from threading import BoundedSemaphore, Semaphore
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.hashers import Argon2PasswordHasher
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from companies.api import throttling
+
+WINDOW = 5 * 60  # seconds in which a place has SIGN_IN_LIMIT tries
+PATIENCE = 0.5  # seconds that a check waits for its turn
+CHECKS = BoundedSemaphore(settings.PASSWORD_CHECKS)
+# Who waits holds a thread too: only where one is left to other requests then.
+WAITING = Semaphore(max(settings.THREADS - settings.PASSWORD_CHECKS - 1, 0))
+
+
+class TurnedAway(Exception):
+    """No password is looked at now: ``status`` says why, ``wait`` the seconds after which to try again."""
+
+    def __init__(self, *, status: int, wait: int):
+        self.status, self.wait = status, wait
+        super().__init__(status)
+
+
+class Gate(BaseBackend):
+    """The first of the backends: it knows nobody, and counts every try, whichever page it came from."""
+
+    def authenticate(
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **_: Any
+    ) -> None:
+        """Raises TurnedAway."""
+        if request is None:
+            return
+        budget = throttling.spend(
+            f"sign-in:{place(request)}",
+            now=datetime.now(tz=UTC).timestamp(),
+            limit=settings.SIGN_IN_LIMIT,
+            seconds=WINDOW,
+        )
+        if budget.exceeded:
+            raise TurnedAway(status=429, wait=budget.resets_in)
+
+
+def place(request: HttpRequest) -> str:
+    """The caller's address; of the newer kind its first half, for whoever has one has all that begin with it."""
+    text = str(request.META.get("REMOTE_ADDR", ""))
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return text
+    if not isinstance(address, IPv6Address):
+        return text
+    return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
+
+
+class Argon2(Argon2PasswordHasher):
+    """The framework's, a few at a time."""
+
+    def encode(self, password: str, salt: str) -> str:
+        with a_turn():
+            return str(super().encode(password, salt))
+
+    def verify(self, password: str, encoded: str) -> bool:
+        with a_turn():
+            return bool(super().verify(password, encoded))
+
+
+@contextmanager
+def a_turn() -> Iterator[None]:
+    """Raises TurnedAway where none of those before is done in time, or no thread can be spared for waiting."""
+    if not (CHECKS.acquire(blocking=False) or waited()):
+        raise TurnedAway(status=503, wait=1)
+    try:
+        yield
+    finally:
+        CHECKS.release()
+
+
+def waited() -> bool:
+    """Whether the turn came."""
+    if not WAITING.acquire(blocking=False):
+        return False
+    try:
+        return CHECKS.acquire(timeout=PATIENCE)
+    finally:
+        WAITING.release()
+
+
+def turned_away(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The page for those who come too often or too many at once."""
+
+    def middleware(request: Any) -> Any:
+        return get_response(request)
+
+    middleware.process_exception = page  # type: ignore[attr-defined]
+    return middleware
+
+
+def page(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    if not isinstance(exception, TurnedAway):
+        return None
+    response = render(request, "companies/turned_away.html", {"status": exception.status}, status=exception.status)
+    response["Retry-After"] = str(exception.wait)
+    response["Cache-Control"] = "no-store"
+    return response

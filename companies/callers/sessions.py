@@ -1,0 +1,65 @@
+"""How long a browser stays signed in, and when its user last proved who they are."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, login, logout
+from django.http import HttpRequest
+from rest_framework.request import Request
+
+from companies import emails
+from companies.models import User
+
+SEEN_EVERY = 600  # seconds; a session's record is not written more often for being used
+
+
+def sign_in(request: HttpRequest, user: User, *, now: datetime) -> None:
+    """Signs the user in, under a new session id."""
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    request.session.cycle_key()  # the framework keeps the id where the same user signs in again
+    request.session["auth_time"] = request.session["seen_time"] = now.timestamp()
+
+
+def typed_address(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
+    """The address that somebody tries to sign in with, in its one form, so that another spelling is no way around a
+    lock. What is no address is nobody's: it counts as it was typed."""
+    typed = str((credentials or {}).get("username") or request.POST.get("username", "")).strip()
+    try:
+        return emails.canonical(typed)
+    except emails.InvalidEmail:
+        return typed[: emails.LONGEST]
+
+
+def auth_time(request: HttpRequest) -> datetime:
+    """When the user last gave the password."""
+    return datetime.fromtimestamp(request.session["auth_time"], tz=UTC)
+
+
+def signed_in_recently(request: HttpRequest | Request, *, now: datetime) -> bool:
+    """Whether a sensitive act needs no password now."""
+    return now.timestamp() - request.session["auth_time"] <= settings.RECENT_SIGN_IN
+
+
+def bounded(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Ends sessions that lay unused or are too old, and notes that a live one was seen."""
+
+    def middleware(request: Any) -> Any:
+        if settings.SESSION_COOKIE_NAME in request.COOKIES and BACKEND_SESSION_KEY in request.session:
+            check(request, now=datetime.now(tz=UTC).timestamp())
+        return get_response(request)
+
+    return middleware
+
+
+def check(request: Any, *, now: float) -> None:
+    session = request.session
+    if "auth_time" not in session:  # signed in by another door, such as the admin's: that was the user's last sign-in
+        last = request.user.last_login if request.user.is_authenticated else None
+        session["auth_time"] = last.timestamp() if last else 0.0
+        session["seen_time"] = now
+    if now - session["auth_time"] > settings.SESSION_COOKIE_AGE or now - session["seen_time"] > settings.SESSION_IDLE:
+        logout(request)
+    elif now - session["seen_time"] > SEEN_EVERY:
+        session["seen_time"] = now

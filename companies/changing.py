@@ -1,0 +1,188 @@
+"""One way to change something. A door (endpoint, page, admin, command) reads, calls an act, answers; the act runs here.
+
+    with changing(company, stamp=stamp) as change:
+        account = change.locked(Account, account_id)
+        change.update(account, "account.updated", **values)
+
+It is the change's transaction and its turn: changes of one company come one after the other, so that none needs to sort
+its locks. What goes wrong in it is one of our refusals at every door, also where the database has the last word.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from uuid import UUID
+
+import psycopg
+from django.apps import apps
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import QuerySet
+
+from companies.errors import Conflict, Missing, Refusal, of_code
+from companies.models import AuditEntry, Company, CompanyOwned, Stamp, id_from, snapshot
+from companies.versions import unless_stale
+
+M = TypeVar("M", bound=CompanyOwned)
+WHEN = {"last_updated_time", "last_updated_user_id", "last_overall_updated_time"}  # an entry of the log says it itself
+LOST_RACES = ("40001", "40P01")  # serialization_failure, deadlock_detected: PostgreSQL, appendix A
+
+
+class SameMoment(Conflict):
+    """Another change came at the same moment. Try again."""
+
+    code = "concurrent_change"
+
+
+class Contradiction(Conflict):
+    """The change contradicts other data of the company."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an act changes: whose, by whom, and the words for doing it."""
+
+    company: Company
+    stamp: Stamp
+
+    def locked(self, rows: type[M] | QuerySet[M], row_id: UUID | str, *, versioned: bool = True) -> M:
+        """The company's row of this id, nobody else's until the end. Raises Missing, and Stale where it is not what the
+        caller has seen."""
+        row = self.locked_or_none(rows, row_id)
+        if row is None:
+            raise Missing
+        if versioned:
+            unless_stale(row, self.stamp.expected)
+        return row
+
+    def locked_or_none(self, rows: type[M] | QuerySet[M], row_id: UUID | str) -> M | None:
+        wanted = row_id if isinstance(row_id, UUID) else id_from(row_id)
+        found = (rows if isinstance(rows, QuerySet) else rows._base_manager.all()).select_for_update(of=("self",))
+        row = found.filter(company_id=self.company.id, id=wanted).first() if wanted else None
+        if row is not None:
+            row.company = self.company
+        return row
+
+    def locked_company(self) -> Company:
+        """The company's own row. Raises Stale."""
+        company = Company.objects.select_for_update().get(id=self.company.id)
+        unless_stale(company, self.stamp.expected)
+        return company
+
+    def create(self, row: M, action: str) -> M:
+        """Stores a new row and logs it."""
+        self.store(row)
+        self.record(row, action, after=snapshot(row))
+        return row
+
+    def store(self, row: M) -> M:
+        """Stores a new row whose entry in the log says more than its columns."""
+        row.stamp_new(self.stamp)  # type: ignore[attr-defined] # what is created one by one is Audited
+        row.save(force_insert=True)
+        return row
+
+    def update(self, row: Any, action: str, **values: Any) -> bool:
+        """Stores the values that differ and logs them; True where one did."""
+        before = snapshot(row)
+        changed = bool(row.change(self.stamp, **values))
+        if changed:
+            self.record(row, action, before=before, after=snapshot(row))
+        return changed
+
+    def delete(self, row: CompanyOwned, action: str, *, before: dict[str, Any] | None = None) -> None:
+        """Deletes the row and logs it. Raises what its model names in ``in_use`` where others refer to it."""
+        before = snapshot(row) if before is None else before
+        try:
+            row.delete()
+        except IntegrityError:
+            raise type(row).in_use from None
+        self.record(row, action, before=before)
+
+    def record(
+        self, row: Any, action: str, *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None
+    ) -> None:
+        """Logs what became of one row; ``action`` begins with its type, as in ``account.updated``.
+
+        Of one that was and is, only what differs is kept.
+        """
+        if before is not None and after is not None:
+            names = [name for name in {**before, **after} if before.get(name) != after.get(name) and name not in WHEN]
+            before, after = ({name: state.get(name) for name in names} for state in (before, after))
+        self.record_many(action, action.partition(".")[0], entity_id=row.id, before=before, after=after)
+
+    def record_many(
+        self,
+        action: str,
+        entity_type: str,
+        *,
+        entity_id: UUID | None = None,
+        before: dict[str, Any] | None = None,
+        after: dict[str, Any] | None = None,
+    ) -> None:
+        """Logs an act on many rows at once, with its counts."""
+        AuditEntry.objects.record(
+            self.stamp,
+            company_id=self.company.id,
+            action=action,
+            entity_type=entity_type,
+            entity_id=entity_id,
+            before=before,
+            after=after,
+        )
+
+
+@contextmanager
+def changing(company: Company, *, stamp: Stamp) -> Iterator[Change]:
+    """One change of a company's data, all of it or nothing.
+
+    What its author claims besides, as that a form comes for the first time, is asked in it. An act may stand in
+    another's change: it is part of that one then. What the company's results follow from is read anew into ``company``.
+    Raises SameMoment, and what the database refused by its name.
+    """
+    try:
+        with transaction.atomic():
+            take_turn(company)
+            while stamp.claims:
+                stamp.claims.pop()()
+            yield Change(company=company, stamp=stamp)
+            if company.id in stamp.changed:
+                Company.objects.touch(company.id, stamp.time)  # last, so that its lock is held for the shortest time
+    except (DatabaseError, psycopg.DatabaseError) as error:
+        raise refusal_of(error) or error from error
+
+
+def take_turn(company: Company) -> None:
+    """Waits until no other change of the company is under way; held to the end of the transaction."""
+    with connection.cursor() as cursor:  # two statements, for the second one must see what the first waited for
+        cursor.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended(%(turn)s, 0)); "
+            "SELECT base_currency, pl_recognize_revenue_on_invoice FROM companies_company WHERE id = %(company)s "
+            "FOR KEY SHARE",
+            {"turn": f"ledger:{company.id}", "company": company.id},
+        )
+        cursor.nextset()
+        company.base_currency, company.pl_recognize_revenue_on_invoice = cursor.fetchone()
+
+
+def refusal_of(error: Exception) -> Refusal | None:
+    """What a word of the database means to the caller: a lost race, or a constraint by the code that stands beside it.
+
+    None for what is no fault of the caller. COPY raises the driver's own errors.
+    """
+    told = error if isinstance(error, psycopg.Error) else error.__cause__
+    if not isinstance(told, psycopg.Error):
+        return None
+    if told.sqlstate in LOST_RACES:
+        return SameMoment()
+    if isinstance(told, psycopg.IntegrityError):
+        return refused(told.diag.constraint_name or "")
+    return None
+
+
+def refused(constraint: str) -> Refusal:
+    """The refusal of a constraint: beside it stand the code of one of ours, and what to say."""
+    for model in apps.get_models():
+        for each in model._meta.constraints:
+            if each.name == constraint and each.violation_error_code:
+                return of_code(each.violation_error_code)(str(each.violation_error_message))
+    return Contradiction()

@@ -1,0 +1,1 @@
+"""What running the service needs beside requests: mail, counters, compression, progress."""

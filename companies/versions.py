@@ -1,0 +1,34 @@
+"""Which state of a row a caller has seen, so that nobody overwrites what they have not."""
+
+import hashlib
+from typing import Any
+
+from companies.errors import Conflict
+
+Expected = frozenset[str] | None  # the versions that will do; None: any, and a row that is not there yet
+ANY = "*"  # among the expected: whatever it is, but there must be one
+
+
+class Stale(Conflict):
+    """The resource has changed since you read it."""
+
+    code = "precondition_failed"
+
+    def __init__(self, row: Any):
+        self.row = row  # as it is now; None where it is gone or not yet
+        super().__init__()
+
+
+def version_of(row: Any) -> str:
+    """A short text that changes with every change of the row."""
+    return short_digest(f"{row.pk}:{row.last_updated_time.timestamp():.6f}")
+
+
+def unless_stale(row: Any, expected: Expected) -> None:
+    """Raises Stale where none of the expected versions is the row's. Call with the row locked."""
+    if expected is not None and (row is None or not expected & {ANY, version_of(row)}):
+        raise Stale(row)
+
+
+def short_digest(text: str) -> str:
+    return hashlib.blake2s(text.encode(), digest_size=12).hexdigest()

@@ -1,0 +1,1 @@
+"""Where money lies, and how much."""

@@ -1,0 +1,120 @@
+"""Opening, changing and closing accounts and the groups they are shown in; their initial balances."""
+
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from companies.changing import changing
+from companies.errors import unknown_id
+from companies.follow_ups import follow_up
+from companies.models import Company, Stamp
+from companies.versions import unless_stale
+from ledger.models import COUNTS_AS_CASH, Account, AccountGroup, Categorization, Category, Source, Transaction
+from ledger.money.amounts import amount_in
+from ledger.transactions.booking import remove
+
+
+def open_account(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Account:
+    """A new account. Raises FieldErrors with unknown_id for a group or category that the company does not have."""
+    with changing(company, stamp=stamp) as change:
+        values = {"default_currency": company.base_currency, **values}
+        values = following_type({"include_in_cash_balance": None, **values}, values["type"])
+        check_references(company_id=company.id, values=values)
+        return change.create(Account(company=company, **values), "account.created")
+
+
+def change_account(
+    *,
+    company: Company,
+    stamp: Stamp,
+    account_id: UUID | str,
+    values: dict[str, Any],
+    action: str = "account.updated",
+) -> Account:
+    """Stores what differs; an ``include_in_cash_balance`` of None follows the type. Raises Missing, Stale, FieldErrors
+    with unknown_id."""
+    with changing(company, stamp=stamp) as change:
+        account = change.locked(Account, account_id)
+        check_references(company_id=company.id, values=values)
+        change.update(account, action, **following_type(values, values.get("type", account.type)))
+    return account
+
+
+def following_type(values: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Whether an account counts as cash follows its type where that is None: nobody has said it."""
+    if values.get("include_in_cash_balance", True) is not None:
+        return values
+    return {**values, "include_in_cash_balance": kind in COUNTS_AS_CASH}
+
+
+def close_account(*, company: Company, stamp: Stamp, account_id: UUID | str) -> Account:
+    """Deletes an account that has no transactions but an initial balance. Raises Missing, Stale, AccountNotEmpty."""
+    with changing(company, stamp=stamp) as change:
+        account = change.locked(Account, account_id)
+        initial = Transaction.objects.of(company.id).filter(account=account).initial()
+        remove(change, list(initial.values_list("id", flat=True)))
+        follow_up("account_closed", account=account, stamp=stamp)
+        change.delete(account, "account.deleted")
+    return account
+
+
+def check_references(*, company_id: UUID, values: dict[str, Any]) -> None:
+    """Group and category must be the company's own."""
+    for name, model, pointer in (
+        ("account_group_id", AccountGroup, "#/accountGroupId"),
+        ("default_category_id", Category, "#/defaultCategoryId"),
+    ):
+        wanted = values.get(name)
+        if wanted is not None and not model.objects.of(company_id).filter(id=wanted).exists():
+            raise unknown_id(pointer)
+
+
+def add_group(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> AccountGroup:
+    with changing(company, stamp=stamp) as change:
+        return change.create(AccountGroup(company=company, **values), "accountGroup.created")
+
+
+def update_group(*, company: Company, stamp: Stamp, group_id: UUID | str, values: dict[str, Any]) -> AccountGroup:
+    """Renames, reorders or archives; accounts inside are unchanged. Raises Missing, Stale."""
+    with changing(company, stamp=stamp) as change:
+        group = change.locked(AccountGroup, group_id)
+        change.update(group, "accountGroup.updated", **values)
+    return group
+
+
+def delete_group(*, company: Company, stamp: Stamp, group_id: UUID | str) -> None:
+    """Deletes an empty group. Raises Missing, Stale, AccountGroupNotEmpty."""
+    with changing(company, stamp=stamp) as change:
+        change.delete(change.locked(AccountGroup, group_id), "accountGroup.deleted")
+
+
+def initial_balance(*, account: Account) -> Transaction | None:
+    """The account's initial-balance transaction, where it has one."""
+    return Transaction.objects.of(account.company_id).filter(account=account).initial().first()
+
+
+def set_initial_balance(
+    *, company: Company, stamp: Stamp, account_id: UUID | str, day: date, amount: str
+) -> Transaction:
+    """Creates or changes the one transaction that the account starts with, in the account's currency.
+
+    It is complete: its one part is all of it, of the category for initial balances. ``amount`` as it was written; what
+    the caller has seen is the transaction. Raises Missing, Stale, FieldErrors (invalid_decimal, too_many_decimals).
+    """
+    with changing(company, stamp=stamp) as change:
+        account = change.locked(Account, account_id, versioned=False)
+        stored = initial_balance(account=account)
+        unless_stale(stored, stamp.expected)
+        value = amount_in(amount, account.default_currency, pointer="#/amountValue")
+        facts = {"date": day, "amount_value": value, "amount_currency": account.default_currency}
+        facts |= {"provider_data": None}  # a statement's opening balance is somebody's own from now on
+        whole = {"computed_start_date": day, "computed_end_date": day, "neutral": value, "value": value}
+        if stored is None:
+            stored = Transaction(company=company, account=account, source=Source.INITIAL_BALANCE, **facts)
+            stored.description, stored.categorized_value = "Initial balance", value
+            change.create(stored, "initialBalance.created")
+            category = Category.objects.of(company.id).system("initialBalance").get()
+            Categorization(company=company, transaction=stored, category=category, **whole).save(force_insert=True)
+        elif change.update(stored, "initialBalance.updated", **facts, categorized_value=value):
+            Categorization.objects.of(company.id).filter(transaction=stored).update(**whole)
+    return stored

@@ -1,0 +1,152 @@
+"""Accounts and account groups."""
+
+import json
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import AUDIT, RowShape, Shape
+from ledger.models import Account, AccountGroup
+from ledger.money.fields import AmountField, CurrencyField
+
+CONNECTION_STATUSES = ["active", "syncing", "expiring", "expired", "reauthRequired", "error", "disconnected"]
+
+
+class Institution(Shape):
+    id = fields.WholeField()
+    name = fields.TextField()
+    bic = fields.TextField()
+    logo_stored = fields.FlagField()
+
+
+class ProviderAccount(Shape):
+    id = fields.WholeField()
+    iban = fields.TextField()
+    account_holder_name = fields.TextField()
+    institution = Institution()
+
+
+class BankConnection(serializers.Serializer):
+    """Written by integrations; read-only here."""
+
+    type = fields.TextField()
+    countryCode = fields.TextField()  # noqa: N815 - stored as it is answered
+    status = fields.ChoiceField(choices=CONNECTION_STATUSES)
+    integrationId = fields.TextField()  # noqa: N815
+    expireTime = fields.TimeField()  # noqa: N815
+    lastSyncTime = fields.TimeField()  # noqa: N815
+    balanceMismatchReportedBalances = serializers.ListField(child=fields.NumberField())  # noqa: N815
+    balanceMismatchCalculatedBalance = fields.NumberField()  # noqa: N815
+    balanceMismatchSince = fields.TimeField()  # noqa: N815
+    bankProviderAAccount = ProviderAccount()  # noqa: N815
+    createdUserId = fields.TextField()  # noqa: N815
+
+    def to_representation(self, instance: Any) -> Any:
+        """As it is stored; a number that is kept as a text, for a float has not its digits, is a number again."""
+        reported = instance.get("balanceMismatchReportedBalances")
+        calculated = instance.get("balanceMismatchCalculatedBalance")
+        exact = {"balanceMismatchReportedBalances": [numeric(each) for each in reported]} if reported else {}
+        return instance | exact | ({"balanceMismatchCalculatedBalance": numeric(calculated)} if calculated else {})
+
+
+def numeric(value: Any) -> Any:
+    return fields.number(Decimal(value)) if isinstance(value, str) else value
+
+
+LONGEST_SETTINGS = 16 * 1024  # every list of accounts carries them
+
+
+class ImportSettings(serializers.Serializer):
+    sparse = True
+    csv = fields.JsonField(required=False, allow_null=True, help_text="how this account's CSV files are read")
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Whole, whatever stands beside ``csv``: each integration has its own words."""
+        super().to_internal_value(data)
+        found = fields.JsonField().run_validation(data)
+        if len(json.dumps(found)) > LONGEST_SETTINGS:
+            raise serializers.ValidationError("Must not be longer than 16 KiB.", code="too_long")
+        return found
+
+    def to_representation(self, instance: Any) -> Any:
+        return instance
+
+
+WRITABLE = (
+    "type",
+    "name",
+    "account_number",
+    "include_in_cash_balance",
+    "account_group_id",
+    "expected_annual_return",
+    "order",
+    "default_currency",
+    "default_category_id",
+    "import_type",
+    "transit_currency",
+    "import_settings",
+)
+
+
+class AccountShape(RowShape):
+    company_id = fields.IdField(read_only=True)
+    name = fields.NameField(max_length=200)
+    account_group_id = fields.IdField(allow_null=True, required=False)
+    default_category_id = fields.IdField(allow_null=True, required=False)
+    default_currency = CurrencyField(required=False, help_text="the company's base currency where it is left out")
+    transit_currency = CurrencyField(allow_null=True, required=False)
+    include_in_cash_balance = fields.FlagField(
+        required=False, help_text="true for bank and cash accounts where it is left out"
+    )
+    expected_annual_return = fields.OrderField(allow_null=True, required=False)
+    order = fields.OrderField(required=False)
+    import_settings = ImportSettings(allow_null=True, required=False)
+    bank_connection = BankConnection(read_only=True, allow_null=True)
+
+    class Meta:
+        model = Account
+        fields: ClassVar[tuple[str, ...]] = ("id", "company_id", *WRITABLE, "archived", "bank_connection", *AUDIT)
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "archived", *AUDIT)
+
+
+class Integration(Shape):
+    id = fields.TextField(allow_null=True)
+    type = fields.TextField(allow_null=True)
+    status = fields.TextField(allow_null=True)
+
+
+class AccountListItem(AccountShape):
+    integration = serializers.SerializerMethodField(help_text="what manages the account, or null")
+
+    class Meta(AccountShape.Meta):
+        fields: ClassVar[tuple[str, ...]] = (*AccountShape.Meta.fields, "integration")
+
+    @extend_schema_field(Integration(allow_null=True))
+    def get_integration(self, account: Account) -> dict[str, Any] | None:
+        connection = account.bank_connection
+        if not connection or not connection.get("integrationId"):
+            return None
+        return {"id": connection["integrationId"], "type": connection.get("type"), "status": connection.get("status")}
+
+
+class GroupMove(Shape):
+    account_group_id = fields.IdField(allow_null=True, help_text="null takes the account out of its group")
+
+
+class AccountGroupShape(RowShape):
+    company_id = fields.IdField(read_only=True)
+    name = fields.NameField(max_length=200)
+    order = fields.OrderField(required=False)
+
+    class Meta:
+        model = AccountGroup
+        fields = ("id", "company_id", "name", "archived", "order", *AUDIT)
+        read_only_fields = ("id", *AUDIT)
+
+
+class InitialBalance(Shape):
+    date = fields.DayField()
+    amount_value = AmountField(help_text="in the account's currency")

@@ -1,0 +1,1 @@
+"""Many rows at once: reading their bodies, storing them by COPY."""

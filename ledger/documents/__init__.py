@@ -1,0 +1,1 @@
+"""Documents beside transactions."""

@@ -1,0 +1,154 @@
+"""Keeping documents beside transactions: the bytes in the configured storage, what is known of them in the database."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+from django.core.files import File as Content
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from companies.changing import changing
+from companies.errors import UNKNOWN_ID, FieldErrors, Missing, TooLarge
+from companies.models import Company, Stamp, new_id, snapshot
+from companies.stores.storing import drop, drop_after_commit, store_whole
+from ledger.documents.quota import make_room
+from ledger.documents.sniffing import Kind, kind_of
+from ledger.models import File, FileTransaction, Transaction
+from ledger.recognition.redating import redate
+
+MOST_BYTES = 20 * 1024 * 1024  # decisions on files
+LONGEST_NAME = 255
+LONGEST_EXTENSION = 5  # what stands behind the last point of a name and is longer belongs to the name
+
+
+class FileTooLarge(TooLarge):
+    """A file has at most 20 MiB."""
+
+    code = "file_too_large"
+
+
+def keep(*, company: Company, stamp: Stamp, name: str, content: bytes, transaction_ids: list[UUID]) -> File:
+    """Stores a document and ties it to transactions.
+
+    Raises FileTooLarge, UnsupportedFile, QuotaExceeded, FieldErrors (unknown_id).
+    """
+    if len(content) > MOST_BYTES:
+        raise FileTooLarge
+    kind = kind_of(content)
+    check_transactions(company, transaction_ids)
+    row = File(
+        id=new_id(),
+        company=company,
+        filename=shown_name(name),
+        file_extension=extension(name, kind),
+        content_type=kind.content_type,
+        size=len(content),
+    )
+    name = f"{company.id}/{row.id}.{kind.extension}"
+    with transaction.atomic():
+        make_room(company_id=company.id, size=len(content))
+        row.storage_path = store_whole(storage=default_storage, name=name, content=content)
+        try:
+            with changing(company, stamp=stamp) as change:  # storing took its time: no other change waits for that
+                change.store(row)
+                tie(row, transaction_ids)
+                change.record(row, "file.created", after=snapshot(row))
+        except BaseException:
+            drop(storage=default_storage, name=row.storage_path)
+            raise
+    return row
+
+
+def change(*, company: Company, stamp: Stamp, file_id: UUID | str, values: dict[str, Any]) -> File:
+    """Stores changed metadata; parts dated by an invoice follow. Raises Missing, Stale, FieldErrors (unknown_id)."""
+    values = dict(values)
+    wanted = values.pop("transaction_ids", None)
+    with changing(company, stamp=stamp) as change:
+        row = change.locked(File, file_id)
+        tied = tied_to(row)
+        now_tied = tied if wanted is None else set(wanted)
+        if wanted is not None:
+            check_transactions(company, wanted)
+        before = state(row, tied)
+        moved = row.parse_data != values.get("parse_data", row.parse_data)
+        changed = row.change(stamp, **values)
+        if now_tied != tied:
+            FileTransaction.objects.of(company.id).filter(file=row).delete()
+            tie(row, wanted)
+            row.touch(stamp)
+        touched = (tied | now_tied) if moved else tied ^ now_tied
+        if touched and (moved or row.parse_data):
+            redate(change, sorted(touched))
+        if changed or now_tied != tied:
+            change.record(row, "file.updated", before=before, after=state(row, now_tied))
+    return row
+
+
+def delete(*, company: Company, stamp: Stamp, file_id: UUID | str) -> None:
+    """Deletes a document; its bytes go when the change is kept. Raises Missing, Stale."""
+    with changing(company, stamp=stamp) as change:
+        row = change.locked(File, file_id)
+        tied = sorted(tied_to(row))
+        change.delete(row, "file.deleted")
+        if tied and row.parse_data:
+            redate(change, tied)
+        drop_after_commit(storage=default_storage, name=row.storage_path)
+
+
+def opened(row: File) -> Content:
+    """The document's bytes. Raises Missing where the storage has lost them."""
+    try:
+        return default_storage.open(row.storage_path)
+    except FileNotFoundError:
+        raise Missing from None
+
+
+def state(row: File, tied: set[UUID]) -> dict[str, Any]:
+    """Its columns and transactions as the log keeps them."""
+    return snapshot(row) | {"transaction_ids": sorted(map(str, tied))}
+
+
+def check_transactions(company: Company, ids: list[UUID]) -> None:
+    """Raises FieldErrors with unknown_id."""
+    known = set(Transaction.objects.of(company.id).filter(id__in=ids).values_list("id", flat=True))
+    unknown = [position for position, each in enumerate(ids) if each not in known]
+    if unknown:
+        raise FieldErrors([(f"#/transactionIds/{position}", "unknown_id", UNKNOWN_ID) for position in unknown])
+
+
+def tie(row: File, transaction_ids: list[UUID]) -> None:
+    FileTransaction.objects.bulk_create(
+        FileTransaction(company_id=row.company_id, file=row, transaction_id=each)
+        for each in dict.fromkeys(transaction_ids)
+    )
+
+
+def tied_to(row: File) -> set[UUID]:
+    rows = FileTransaction.objects.of(row.company_id).filter(file=row)
+    return set(rows.values_list("transaction_id", flat=True))
+
+
+def shown_name(name: str) -> str:
+    """The last part of a name without what cannot be shown; it is never a path."""
+    last = re.split(r"[/\\]", name)[-1]
+    clean = "".join(character for character in last if character.isprintable()).strip()
+    return clean[-LONGEST_NAME:] if clean.strip(".") else "file"
+
+
+def download_name(row: File) -> str:
+    """The name under which a document is handed out: as its sender called it, with the extension of what it is.
+
+    A machine opens a file by its extension: Invoice.hta would be a program wherever it is saved.
+    """
+    stem, _, last = row.filename.rpartition(".")
+    if last.lower() == row.file_extension:
+        return row.filename
+    ends = stem and last.isalnum() and not last.isdecimal() and len(last) <= LONGEST_EXTENSION
+    return f"{(stem if ends else row.filename).rstrip('. ')}.{row.file_extension}"
+
+
+def extension(name: str, kind: Kind) -> str:
+    """The kind's extension, in the name's spelling where that is one of the kind's own."""
+    given = name.rpartition(".")[2].lower()
+    return given if given in kind.other_extensions else kind.extension

@@ -1,0 +1,126 @@
+"""Documents: their metadata and their upload."""
+
+import uuid
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import orjson
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import AUDIT, RowShape, Shape
+from ledger.documents.keeping import MOST_BYTES
+from ledger.models import File
+from ledger.money.fields import CurrencyField
+
+LARGEST = Decimal(fields.LARGEST_WHOLE)
+
+
+DOCUMENT = {"type": "string", "format": "binary", "maxLength": MOST_BYTES}
+
+
+class ParsedAmount(Shape):
+    value = fields.NumberField(least=-LARGEST, most=LARGEST)
+    currency = CurrencyField()
+
+
+class ParseData(Shape):
+    """What was read in the document."""
+
+    amount = ParsedAmount(allow_null=True, required=False)
+    date = fields.DayField(allow_null=True, required=False)
+    type = fields.TextField(max_length=40, allow_null=True, required=False, help_text="such as invoice")
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """As it is stored and answered: whole, also where only some fields of the file are sent."""
+        values = super().to_internal_value(data)
+        amount, day = values.get("amount"), values.get("date")
+        for name in ("value", "currency"):
+            if amount is not None and name not in amount:
+                raise serializers.ValidationError({"amount": {name: ["This field is required."]}}, code="required")
+        return {
+            "amount": {"value": stored(amount["value"]), "currency": amount["currency"]} if amount else None,
+            "date": day.isoformat() if day else None,
+            "type": values.get("type"),
+        }
+
+    def to_representation(self, instance: Any) -> Any:
+        amount = instance.get("amount")
+        if not amount:
+            return instance
+        return instance | {"amount": amount | {"value": fields.number(Decimal(str(amount["value"])))}}
+
+
+def stored(value: Decimal) -> float | int | str:
+    """The value as JSON keeps it: a text where a float has not its digits."""
+    shown = fields.number(value)
+    return shown if isinstance(shown, int | float) else format(value, "f")
+
+
+class TransactionIds(fields.ListField):
+    child = fields.IdField()
+
+    def __init__(self, **kwargs: Any):
+        kwargs.setdefault("max_length", 1000)
+        super().__init__(**kwargs)
+
+
+class FileShape(RowShape):
+    """Metadata; only transactionIds, parseStatus and parseData can be changed."""
+
+    company_id = fields.IdField(read_only=True)
+    transaction_ids = TransactionIds(required=False)
+    parse_data = ParseData(allow_null=True, required=False)
+
+    class Meta:
+        model = File
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "transaction_ids",
+            "filename",
+            "file_extension",
+            "size",
+            "storage_path",
+            "parse_status",
+            "parse_data",
+            *AUDIT,
+        )
+        read_only_fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "filename",
+            "file_extension",
+            "size",
+            "storage_path",
+            *AUDIT,
+        )
+
+
+@extend_schema_field(DOCUMENT)
+class DocumentField(serializers.FileField):
+    """The bytes of a document."""
+
+
+class Upload(Shape):
+    """`transactionIds` may be repeated, or one JSON array."""
+
+    file = DocumentField(help_text="at most 20 MiB; PDF, PNG, JPEG, CSV or XML by its content")
+    transaction_ids = TransactionIds(required=False)
+
+
+def form_ids(values: list[str]) -> list[uuid.UUID]:
+    """The ids of a form: repeated fields, or one that is a JSON array. Raises ValidationError."""
+    given: Any = values
+    if len(values) == 1 and values[0].lstrip().startswith("["):
+        try:
+            given = orjson.loads(values[0])
+        except orjson.JSONDecodeError:
+            raise serializers.ValidationError(
+                {"transactionIds": "Must be ids, or one JSON array of ids."}, code="invalid_value"
+            ) from None
+    field = TransactionIds()
+    try:
+        return field.run_validation([each for each in given if each != ""])
+    except serializers.ValidationError as error:
+        raise serializers.ValidationError({"transactionIds": error.detail}) from None

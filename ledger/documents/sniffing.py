@@ -1,0 +1,108 @@
+"""What a document is, judged by its content; its name proves nothing."""
+
+import csv
+import io
+import warnings
+from dataclasses import dataclass
+from xml.parsers import expat
+
+from PIL import Image
+
+from companies.errors import Unsupported
+from ledger.calc.tables import opened
+
+MOST_PIXELS = 50_000_000  # a page at 600 dots an inch has 35 million; decoded, these are 200 MB of a worker
+ROWS_LOOKED_AT = 20
+
+
+class UnsupportedFile(Unsupported):
+    """The content is no PDF, PNG, JPEG, CSV or XML, whatever the name says."""
+
+    code = "unsupported_file_type"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of document that is kept."""
+
+    extension: str
+    content_type: str
+    other_extensions: frozenset[str] = frozenset()
+
+
+PDF = Kind("pdf", "application/pdf")
+PNG = Kind("png", "image/png")
+JPEG = Kind("jpg", "image/jpeg", frozenset({"jpeg"}))
+CSV = Kind("csv", "text/csv")
+XML = Kind("xml", "application/xml")
+KINDS = (PDF, PNG, JPEG, CSV, XML)
+
+
+def kind_of(content: bytes) -> Kind:
+    """The kind of a document. Raises UnsupportedFile."""
+    if content.startswith(b"%PDF-") and b"%%EOF" in content[-2048:]:
+        return PDF
+    if content.startswith(b"\x89PNG\r\n\x1a\n") and decodes(content, "PNG"):
+        return PNG
+    if content.startswith(b"\xff\xd8\xff") and decodes(content, "JPEG"):
+        return JPEG
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        if is_xml(content):
+            return XML
+    elif is_csv(content):
+        return CSV
+    raise UnsupportedFile
+
+
+def decodes(content: bytes, image_format: str) -> bool:
+    """Whether the pixels are really there: a header alone is easily forged."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(content), formats=[image_format]) as image:
+                if image.width * image.height > MOST_PIXELS:
+                    return False
+                image.load()
+    except Exception:  # noqa: BLE001 - decoders raise many kinds for broken files
+        return False
+    return True
+
+
+def is_xml(content: bytes) -> bool:
+    """Well-formed and without a document type: those can name entities that grow, or that lie elsewhere."""
+    parser = expat.ParserCreate()
+
+    def refuse(*_args: object) -> None:
+        raise ValueError
+
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(content, True)
+    except (expat.ExpatError, ValueError, LookupError):
+        return False
+    return True
+
+
+def is_csv(content: bytes) -> bool:
+    """Text in which at least half of the first lines have two fields or more, by one of the usual separators."""
+    text = as_text(content)
+    if text is None or text.lstrip()[:1] in ("{", "[", ""):
+        return False
+    lines = [line for line in text.splitlines()[: ROWS_LOOKED_AT * 2] if line.strip()][:ROWS_LOOKED_AT]
+    for separator in ",;\t|":
+        try:
+            wide = sum(len(row) > 1 for row in csv.reader(lines, delimiter=separator))
+        except csv.Error:
+            continue
+        if wide * 2 >= len(lines):
+            return True
+    return False
+
+
+def as_text(content: bytes) -> str | None:
+    """The content as text; None where it is no text."""
+    stream = opened(content)
+    text = stream.read() if stream else None
+    if text is None or not all(sign.isprintable() or sign in "\t\r\n\xa0" for sign in text[:100_000]):
+        return None
+    return text

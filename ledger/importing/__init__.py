@@ -1,0 +1,1 @@
+"""Movements that come in bulk: bodies, files, undoing."""

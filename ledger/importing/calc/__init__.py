@@ -1,0 +1,1 @@
+"""How tables of banks are read: plain values in, plain values out."""

@@ -1,0 +1,257 @@
+"""Importing transactions: one pass of checks against the company, one COPY, one transaction.
+
+A row is a duplicate by its externalId where it has one; otherwise, when asked, by account, date, amount, currency and
+text, counted with multiplicity: two equal coffees stay two, and the same file sent twice adds nothing.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from companies.api.limits import MOST_ERRORS
+from companies.changing import Change, changing
+from companies.errors import UNKNOWN_ID, FieldErrors
+from companies.follow_ups import follow_up
+from companies.models import Company, Stamp, new_id
+from companies.running.counters import note_import
+from ledger.bulk.bodies import Fault, amount_fault, in_order, spelled
+from ledger.bulk.copying import NULL, copy_lines, nullable, plain
+from ledger.bulk.statistics import gather_after
+from ledger.importing.bodies import Item, Request
+from ledger.importing.purposes import Purposes
+from ledger.models import Account, ImportBatch, Source, Transaction
+from ledger.purposes.categorizing import Whole, categorize_new
+from ledger.rules.assigning import assign
+from notifications.telling import import_finished
+
+ROWS_A_READ = 2000
+UNKNOWN_ACCOUNT = ("accountId", "unknown_id", UNKNOWN_ID)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an import did, or would do."""
+
+    count: int = 0
+    skipped_before_data_start: int = 0
+    duplicates: int = 0
+    errors: list[Fault] = field(default_factory=list)
+    batch: ImportBatch | None = None
+    dry_run: bool = False
+    rows: list[Item] = field(default_factory=list)  # what is stored, or would be
+
+
+@dataclass(frozen=True, slots=True)
+class SentFile:
+    """The file that an import came in."""
+
+    name: str
+    format: str
+
+
+def import_transactions(
+    *, company: Company, stamp: Stamp, request: Request, source: str = Source.IMPORT, file: SentFile | None = None
+) -> Outcome:
+    """Stores the items of an import, all or none of them; with ``onError: skip`` all good ones.
+
+    Raises FieldErrors with up to 1,000 pointers where a row is wrong and nothing may be skipped.
+    """
+    with changing(company, stamp=stamp) as change:  # before anything is read: no duplicate slips in beside this import
+        outcome = Outcome(dry_run=request.dry_run, errors=request.errors)
+        purposes = Purposes(company=company, items=request.items)
+        rows = accepted(company=company, request=request, purposes=purposes, outcome=outcome)
+        if outcome.errors and request.on_error == "abort":
+            raise FieldErrors(outcome.errors[:MOST_ERRORS])
+        rows = without_duplicates(company=company, rows=rows, request=request, outcome=outcome)
+        outcome.rows, outcome.count = rows, len(rows)
+        note_import(source="transactions", outcome=outcome)
+        if rows and not request.dry_run:
+            accounts = {row.account_id for row in rows}
+            keep(change, outcome, source=source, purposes=purposes, account_ids=accounts, file=file)
+    return outcome
+
+
+def keep(
+    change: Change,
+    outcome: Outcome,
+    *,
+    source: str,
+    purposes: Purposes,
+    account_ids: Collection[str | UUID],
+    file: SentFile | None = None,
+) -> ImportBatch:
+    """Stores the outcome's rows as one batch, with what they were for and what they settle, and tells whoever sent
+    them."""
+    company, stamp, rows = change.company, change.stamp, outcome.rows
+    counts = {"count": outcome.count, "duplicates": outcome.duplicates}
+    batch = outcome.batch = ImportBatch.objects.create(
+        company=company,
+        source=source,
+        skipped_before_data_start=outcome.skipped_before_data_start,
+        created_time=stamp.time,
+        created_user_id=stamp.actor,
+        account_ids=sorted(account_ids),
+        filename=file.name if file else None,
+        format=file.format if file else None,
+        **counts,
+    )
+    wholes: list[Whole] = []
+    copy_lines("ledger_transaction", COLUMNS, written(rows, batch=batch, stamp=stamp, purposes=purposes, wholes=wholes))
+    gather_after("ledger_transaction", rows=len(rows))
+    if wholes:
+        categorize_new(company=company, rows=wholes)
+        gather_after("ledger_categorization", "ledger_posting", rows=len(wholes))
+    stored = Transaction.objects.of(company.id).filter(import_batch=batch)
+    assigned = assign(change, stored)
+    follow_up("transactions_booked", change=change, rows=stored)
+    after = {**counts, "errors": len(outcome.errors), **assigned.in_log()}
+    change.record_many("import.finished", "import", entity_id=batch.id, after=after)
+    import_finished(
+        company_id=company.id,
+        stamp=stamp,
+        import_id=batch.id,
+        skipped_before_data_start=outcome.skipped_before_data_start,
+        **counts,
+    )
+    return batch
+
+
+# ---------------------------------------------------------------------------------------------- checks
+
+
+def accepted(*, company: Company, request: Request, purposes: Purposes, outcome: Outcome) -> list[Item]:
+    """The items whose account, currency and amount are right; the others' errors, and a count of those too old.
+
+    Each item gets its account and currency as the company spells them: one text for all, where 100,000 were sent.
+    """
+    found = Account.objects.of(company.id).values_list("id", "default_currency")
+    accounts = {str(account_id): (str(account_id), currency) for account_id, currency in found}
+    start = company.data_start_date
+    rows: list[Item] = []
+    for index, item in enumerate(request.items):
+        if item is None:
+            continue
+        account = accounts.get(item.account_id) or accounts.get(spelled(item.account_id))
+        if account is None:
+            fault: Fault | None = UNKNOWN_ACCOUNT
+        else:
+            item.account_id = account[0]
+            item.amount_currency = account[1] if item.amount_currency is None else item.amount_currency
+            fault = amount_fault(item.amount_value, item.amount_currency, such_as="-1234.56") or purposes.fault(item)
+        if fault:
+            name, code, detail = fault
+            outcome.errors.append((f"#/transactions/{index}/{name}", code, detail))
+        elif start is not None and item.date < start:
+            outcome.skipped_before_data_start += 1
+        else:
+            rows.append(item)
+    outcome.errors = in_order(outcome.errors)
+    return rows
+
+
+# ---------------------------------------------------------------------------------------------- duplicates
+
+
+def without_duplicates(*, company: Company, rows: list[Item], request: Request, outcome: Outcome) -> list[Item]:
+    """The rows that are new."""
+    by_external_id = any(row.external_id is not None for row in rows)
+    if not rows or not (by_external_id or request.duplicates == "skip"):
+        return rows
+    known = known_external_ids(company, rows) if by_external_id else set()
+    stored = stored_fingerprints(company, rows) if request.duplicates == "skip" else Counter()
+    new = []
+    for row in rows:
+        if row.external_id is not None:
+            name = (row.account_id, row.external_id)
+            duplicate = name in known
+            known.add(name)
+        else:
+            print_ = fingerprint(row)
+            duplicate = stored[print_] > 0
+            stored[print_] -= duplicate
+        if not duplicate:
+            new.append(row)
+    outcome.duplicates = len(rows) - len(new)
+    return new
+
+
+def known_external_ids(company: Company, rows: list[Item]) -> set[tuple[str, str]]:
+    """(account, external id) of those that are stored already."""
+    ids = list({row.external_id for row in rows if row.external_id is not None})
+    found = Transaction.objects.of(company.id).filter(external_id__in=ids).values_list("account_id", "external_id")
+    return {(str(account), external_id) for account, external_id in found if external_id is not None}
+
+
+def fingerprint(item: Item) -> tuple[str, date, Decimal, str | None, str, str]:
+    return (
+        item.account_id,
+        item.date,
+        Decimal(item.amount_value),
+        item.amount_currency,
+        item.from_to or "",
+        item.description or "",
+    )
+
+
+def stored_fingerprints(company: Company, rows: list[Item]) -> Counter[Any]:
+    """How often each fingerprint stands in the ledger, over the days and accounts of the rows."""
+    days = [row.date for row in rows]
+    found = Transaction.objects.of(company.id).filter(
+        date__range=(min(days), max(days)), account_id__in={row.account_id for row in rows}
+    )
+    return Counter(
+        (str(account), *rest)
+        for account, *rest in found.values_list(
+            "account_id", "date", "amount_value", "amount_currency", "from_to", "description"
+        ).iterator(chunk_size=ROWS_A_READ)
+    )
+
+
+# ---------------------------------------------------------------------------------------------- storing
+
+COLUMNS = (
+    "company_id",
+    "id",
+    "account_id",
+    "date",
+    "from_to",
+    "description",
+    "amount_value",
+    "amount_currency",
+    "notes",
+    "pending",
+    "external_id",
+    "bank_reference",
+    "import_batch_id",
+    "source",
+    "created_user_id",
+    "last_updated_user_id",
+    "created_time",
+    "last_updated_time",
+    "categorizations_auto_assigned",
+    "exclude_from_auto_categorization",
+    "transferred_value",
+    "categorized_value",
+)
+
+
+def written(
+    rows: Iterable[Item], *, batch: ImportBatch, stamp: Stamp, purposes: Purposes, wholes: list[Whole]
+) -> Iterator[str]:
+    """Each row as a line of COPY's text format; parts of those that say what for are left in ``wholes``."""
+    company_id, actor = str(batch.company_id), NULL if stamp.actor is None else stamp.actor
+    tail = f"\t{batch.id}\t{batch.source}\t{actor}\t{actor}\t{stamp.time}\t{stamp.time}\tf\tf\t0\t"
+    for item in rows:
+        row_id, categorized = new_id(), "0"
+        if item.category_id is not None:
+            wholes.append(purposes.whole(item, row_id))
+            categorized = item.amount_value
+        yield (
+            f"{company_id}\t{row_id}\t{item.account_id}\t{item.date}\t{plain(item.from_to)}\t{plain(item.description)}\t"
+            f"{item.amount_value}\t{item.amount_currency}\t{nullable(item.notes)}\t{'t' if item.pending else 'f'}\t"
+            f"{nullable(item.external_id)}\t{nullable(item.bank_reference)}{tail}{categorized}\n"
+        )

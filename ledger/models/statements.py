@@ -1,0 +1,62 @@
+"""What banks said of accounts, as statements told it, and what became of entries that were pending."""
+
+from typing import Self
+from uuid import UUID
+
+from django.db import models
+
+from companies.models import CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
+from ledger.models.accounts import Account
+from ledger.models.transactions import ImportBatch
+
+
+class StatementQuerySet(CompanyOwnedQuerySet["Statement"]):
+    def of_account(self, account_id: UUID) -> Self:
+        return self.filter(account_id=account_id)
+
+    def reconciling(self) -> Self:
+        """Those whose closing balance can be compared with the ledger."""
+        return self.filter(closing_balance__isnull=False, day__isnull=False)
+
+
+class Statement(CompanyOwned):
+    """A statement that a file brought; it goes with the import when that is undone.
+
+    What was left out because the books start later is in the opening balance, as on the day before they do.
+    """
+
+    account = CompanyForeignKey(Account, when_deleted="cascade")
+    import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
+    currency = models.CharField(max_length=3, choices=Currency)
+    start_date = models.DateField(null=True)
+    day = models.DateField(null=True)  # on whose evening the closing balance holds
+    opening_balance = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    closing_balance = models.DecimalField(max_digits=19, decimal_places=4, null=True)
+    final = models.BooleanField()  # of its days the bank books nothing more
+    created_time = models.DateTimeField()
+
+    objects = StatementQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["company", "account", "day", "id"], name="statement_by_day"),
+            models.Index(fields=["company", "import_batch"], name="statement_by_import"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.closing_balance} {self.currency}"
+
+
+class PendingBefore(CompanyOwned):
+    """A pending transaction as it was before an import booked it, or took it away: what undoing gives back."""
+
+    transaction_id = models.UUIDField()
+    import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
+    facts = models.JSONField()  # the row by its columns
+    parts = models.JSONField(null=True)  # what it was for, where it was taken away
+
+    class Meta:
+        indexes = [models.Index(fields=["company", "import_batch"], name="pending_before_by_import")]
+
+    def __str__(self) -> str:
+        return str(self.transaction_id)

@@ -1,0 +1,1 @@
+"""Amounts as they are written, and rates of exchange."""

@@ -1,0 +1,26 @@
+"""Amounts as they are written, in and out: the one place that reads them for a caller."""
+
+from decimal import Decimal
+
+from companies.errors import FieldErrors
+from ledger.calc.money import InvalidAmount, TooManyDecimals, format_amount, parse_amount
+
+
+def amount_in(text: str, currency: str, *, pointer: str) -> Decimal:
+    """The amount in its currency. Raises FieldErrors with invalid_decimal or too_many_decimals."""
+    try:
+        return parse_amount(text, currency)
+    except InvalidAmount:
+        raise FieldErrors([(pointer, "invalid_decimal", "Must be a string such as -1234.56.")]) from None
+    except TooManyDecimals:
+        raise FieldErrors([(pointer, "too_many_decimals", f"{currency} has fewer decimals.")]) from None
+
+
+def bound_in(text: str) -> Decimal:
+    """An amount to compare others with, of whatever currency. Raises InvalidAmount, a ValueError."""
+    return parse_amount(text)
+
+
+def amount_out(value: Decimal, currency: str) -> str:
+    """The amount with exactly the currency's decimals."""
+    return format_amount(value, currency)

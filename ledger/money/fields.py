@@ -1,0 +1,36 @@
+"""Amounts as strings: a minus sign for money out, exactly the currency's decimals."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.models import Currency
+
+AMOUNT = {"type": "string", "maxLength": 21, "pattern": r"^-?\d{1,15}(\.\d{1,4})?$", "examples": ["-1234.56"]}
+
+
+@extend_schema_field(AMOUNT)
+class AmountField(serializers.Field):
+    """An amount's text; it becomes a number when its currency is known."""
+
+    default_error_messages = {"invalid_decimal": "Must be a string such as -1234.56."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid_decimal")
+        return data
+
+    def to_representation(self, value: Any) -> str:
+        return str(value)
+
+
+class CurrencyField(fields.ChoiceField):
+    """One of the thirty currencies."""
+
+    default_error_messages = {"invalid_choice": "Not one of the thirty currencies."}
+
+    def __init__(self, **kwargs: Any):
+        kwargs.setdefault("choices", Currency.choices)
+        super().__init__(**kwargs)

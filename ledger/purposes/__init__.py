@@ -1,0 +1,1 @@
+"""What movements were for: categories, counterparties, splitting and categorizing."""

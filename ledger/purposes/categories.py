@@ -1,0 +1,150 @@
+"""Categories: the default set of a company, and adding, changing, replacing and deleting them."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.aggregates import BoolOr
+from django.db import connection
+from django.db.models import Q
+
+from companies.changing import Change, changing
+from companies.errors import Conflict, Invalid, unknown_id
+from companies.follow_ups import follow_up
+from companies.models import Company, Stamp
+from ledger.models import Account, Categorization, Category, CategoryInUse, PlType
+
+# (systemKey, name, emoji) of what every company starts with, by the line that each posts to.
+DEFAULTS: dict[str, list[tuple[str, str, str]]] = {
+    PlType.REVENUE: [
+        ("revenueRecurring", "Recurring revenue", "🔁"),
+        ("revenueOneOff", "One-off revenue", "🧾"),
+        ("revenueUsage", "Usage-based revenue", "📈"),
+        ("revenueOther", "Other revenue", "💶"),
+    ],
+    PlType.COGS: [
+        ("hosting", "Hosting", "☁️"),
+        ("support", "Customer support", "🎧"),
+        ("paymentFees", "Payment fees", "💳"),
+    ],
+    PlType.CAC: [("marketing", "Marketing", "📣"), ("sales", "Sales", "🤝")],
+    PlType.PD: [("productDevelopment", "Product development", "🛠️")],
+    PlType.GA: [
+        ("officeAndAdmin", "Office and administration", "🏢"),
+        ("professionalServices", "Professional services", "⚖️"),
+    ],
+    PlType.NO: [("interest", "Interest", "🏦"), ("incomeTax", "Income tax", "🏛️"), ("grants", "Grants", "🎁")],
+    PlType.NEUTRAL: [
+        ("transfer", "Transfers", "↔️"),
+        ("initialBalance", "Initial balances", "🏁"),
+        ("taxPayments", "Tax payments", "🧮"),
+    ],
+}
+
+
+class CategoryIsSystem(Conflict):
+    """A system category can be renamed and reordered; it is never deleted and its lines stay."""
+
+    code = "category_is_system"
+
+
+class PlTypeInUse(Conflict):
+    """Transactions post to a line that the category would lose."""
+
+    code = "pl_type_in_use"
+
+
+class ReplacementLacksLine(Invalid):
+    """The category to put in place does not post to the lines that are in use."""
+
+    code = "pl_type_not_allowed"
+
+
+def add_defaults(*, company: Company, stamp: Stamp) -> None:
+    """Gives a new company its system categories."""
+    rows = [
+        Category(company=company, name=name, emoji=emoji, pl_types=[line], system=True, system_key=key)
+        for line, entries in DEFAULTS.items()
+        for key, name, emoji in entries
+    ]
+    for order, row in enumerate(rows):
+        row.order = order
+        row.stamp_new(stamp)
+    Category.objects.bulk_create(rows)
+
+
+def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Category:
+    """A category of the company's own."""
+    with changing(company, stamp=stamp) as change:
+        return change.create(Category(company=company, **values), "category.created")
+
+
+def change(*, company: Company, stamp: Stamp, category_id: UUID | str, values: dict[str, Any]) -> Category:
+    """Stores changed facts. Raises Missing, Stale, CategoryIsSystem, PlTypeInUse."""
+    with changing(company, stamp=stamp) as change:
+        category = change.locked(Category, category_id)
+        lost = set(category.pl_types) - set(values.get("pl_types", category.pl_types))
+        gained = set(values.get("pl_types", ())) - set(category.pl_types)
+        if category.system and (lost or gained):
+            raise CategoryIsSystem
+        if lost & lines_in_use(category):
+            raise PlTypeInUse
+        change.update(category, "category.updated", **values)
+        if lost:
+            follow_up("category_lines_changed", company=company, category=category, stamp=stamp)
+    return category
+
+
+def delete(*, company: Company, stamp: Stamp, category_id: UUID | str, replace_with: UUID | None = None) -> None:
+    """Deletes a category, after putting another in its place where one is named.
+
+    Raises Missing, Stale, CategoryIsSystem, CategoryInUse, FieldErrors (unknown_id) and ReplacementLacksLine.
+    """
+    with changing(company, stamp=stamp) as change:
+        category = change.locked(Category, category_id)
+        if category.system:
+            raise CategoryIsSystem
+        if replace_with is not None:
+            replace(change, category=category, replacement_id=replace_with)
+        elif Categorization.objects.of(company.id).filter(category=category).exists():
+            raise CategoryInUse
+        Account.objects.of(company.id).filter(default_category=category).update(
+            default_category=None, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+        )
+        follow_up("category_deleted", company=company, category_id=category.id, stamp=stamp)
+        change.delete(category, "category.deleted")
+
+
+def replace(change: Change, *, category: Category, replacement_id: UUID) -> None:
+    """Puts another category in the place of one, wherever it stands; a constant number of statements."""
+    company, stamp = change.company, change.stamp
+    found = Category.objects.of(company.id).exclude(id=category.id).filter(id=replacement_id).first()
+    if found is None:
+        raise unknown_id("#/replaceWith")
+    if lines_in_use(category) - set(found.pl_types):
+        raise ReplacementLacksLine(pointer="#/replaceWith")
+    names = {"old": category.id, "new": found.id, "company": company.id}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE ledger_transaction SET last_updated_time = %(time)s, last_updated_user_id = %(actor)s "
+            "WHERE company_id = %(company)s AND id IN (SELECT transaction_id FROM ledger_categorization "
+            "WHERE company_id = %(company)s AND category_id = %(old)s)",
+            names | {"time": stamp.time, "actor": stamp.actor},
+        )
+        cursor.execute(
+            "UPDATE ledger_posting SET category_id = %(new)s WHERE company_id = %(company)s AND categorization_id IN "
+            "(SELECT id FROM ledger_categorization WHERE company_id = %(company)s AND category_id = %(old)s)",
+            names,
+        )
+    Categorization.objects.of(company.id).filter(category=category).update(category=found)
+    Account.objects.of(company.id).filter(default_category=category).update(
+        default_category=found, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+    )
+    follow_up("category_replaced", company=company, category_id=category.id, replacement_id=found.id, stamp=stamp)
+    change.record(category, "category.replaced", after={"replaced_with": str(found.id)})
+
+
+def lines_in_use(category: Category) -> set[str]:
+    """The lines that parts of transactions post to under the category; one query."""
+    rows = Categorization.objects.of(category.company_id).filter(category=category)
+    flags = rows.aggregate(**{f"has_{line}": BoolOr(Q(**{f"{line}__isnull": False})) for line in category.pl_types})
+    return {line for line in category.pl_types if flags[f"has_{line}"]}

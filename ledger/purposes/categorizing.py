@@ -1,0 +1,301 @@
+"""Saying what transactions were for: the parts of one, or one category for the whole of many."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from companies.changing import Change, changing
+from companies.errors import FieldErrors, Invalid, unknown_id
+from companies.models import Company, Stamp, new_id
+from ledger.bulk.copying import copy_rows
+from ledger.bulk.statistics import gather_after
+from ledger.calc.money import tax_within, too_fine
+from ledger.models import Categorization, Category, Counterparty, PlType, SplitExceedsAmount, counts_in_results
+from ledger.recognition.dating import Rule, invoice_dates, period
+from ledger.recognition.posting import LINES, Part, post, unpost
+from ledger.recognition.totals import retotal
+from ledger.transactions.selections import selected
+
+ROWS_AT_ONCE = 20_000  # more than the 10,000 ids of a selection, so that those take one round
+
+COLUMNS = {
+    "company_id": "uuid",
+    "id": "uuid",
+    "transaction_id": "uuid",
+    "position": "int2",
+    "category_id": "uuid",
+    "counterparty_id": "uuid",
+    "rule": "text",
+    "rule_start_date": "date",
+    "rule_end_date": "date",
+    "invoice_date": "date",
+    "computed_start_date": "date",
+    "computed_end_date": "date",
+    **dict.fromkeys(LINES, "numeric"),
+    "pass_through_tax": "numeric",
+    "value": "numeric",
+}
+GIVEN = {**COLUMNS, "source_note": "text", "run_id": "uuid", "replaced": "jsonb"}
+
+
+class PlTypeNeeded(Invalid):
+    """The category posts to several lines: plType says which."""
+
+    code = "pl_type_needed"
+
+
+class PlTypeNotAllowed(Invalid):
+    """The category does not post to this line."""
+
+    code = "pl_type_not_allowed"
+
+
+class Whole(NamedTuple):
+    """A transaction that was just stored, and the category of its whole amount."""
+
+    transaction_id: UUID
+    day: date
+    amount: Decimal
+    currency: str
+    pending: bool
+    category_id: UUID
+    pl_type: str
+    counterparty_id: UUID | None
+
+
+def line_of(pl_types: Sequence[str], pl_type: str | None, *, pointer: str = "#/plType") -> str:
+    """The line a whole amount goes to: the one asked for, or the category's only one.
+
+    Raises PlTypeNeeded, PlTypeNotAllowed.
+    """
+    if pl_type is None:
+        if len(pl_types) != 1:
+            raise PlTypeNeeded(pointer=pointer)
+        return pl_types[0]
+    if pl_type not in pl_types:
+        raise PlTypeNotAllowed(pointer=pointer)
+    return pl_type
+
+
+def categorize_new(*, company: Company, rows: Iterable[Whole]) -> int:
+    """Gives the whole amount of transactions that this database transaction has just stored to one category each.
+
+    For imports. The caller has checked the ids and chosen the lines (``line_of``), and has stored the transactions with
+    ``categorized_value = amount_value``: they are not touched here. The rule is transactionDate. Two statements, and
+    one for the rates, whatever the number of rows; returns it. Raises RateMissing.
+    """
+    wholes = list(rows)
+    ids = [new_id() for _ in wholes]
+    copy_rows("ledger_categorization", COLUMNS, (new_row(company, *each) for each in zip(ids, wholes, strict=True)))
+    post((part_of(*each) for each in zip(ids, wholes, strict=True) if not each[1].pending), company=company)
+    return len(wholes)
+
+
+def new_row(company: Company, part_id: UUID, whole: Whole) -> tuple[Any, ...]:
+    """The values of COLUMNS for a whole amount by transaction date."""
+    lines = (whole.amount if line == whole.pl_type else None for line in LINES)
+    return (
+        company.id,
+        part_id,
+        whole.transaction_id,
+        0,
+        whole.category_id,
+        whole.counterparty_id,
+        Rule().type,
+        None,
+        None,
+        None,
+        whole.day,
+        whole.day,
+        *lines,
+        None,
+        whole.amount,
+    )
+
+
+def part_of(part_id: UUID, whole: Whole) -> Part:
+    return Part(
+        id=part_id,
+        category_id=whole.category_id,
+        rule=Rule().type,
+        start=whole.day,
+        end=whole.day,
+        day=whole.day,
+        currency=whole.currency,
+        lines=((whole.pl_type, whole.amount),),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- many at once
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a transaction is for: all of it but the tax, which is an amount or a percentage of what it is added to."""
+
+    category_id: UUID
+    pl_type: str
+    counterparty_id: UUID | None = None
+    rule: Rule = field(default_factory=Rule)
+    pass_through_tax: Decimal | None = None
+    tax_percent: Decimal | None = None
+    source_note: str | None = None
+
+
+class Fact(NamedTuple):
+    """What categorizing needs to know of a transaction."""
+
+    id: UUID
+    day: date
+    amount: Decimal
+    currency: str
+    linked: Decimal
+    counts: bool
+
+    @property
+    def rest(self) -> Decimal:
+        """What is not a leg of a transfer."""
+        return self.amount - self.linked
+
+
+def categorize(
+    *,
+    company: Company,
+    stamp: Stamp,
+    selection: dict[str, Any],
+    category_id: UUID,
+    pl_type: str | None = None,
+    counterparty: tuple[UUID, str | None] | None = None,
+    rule: Rule | None = None,
+    pass_through_tax: Decimal | None = None,
+) -> int:
+    """Gives the whole amount of each selected transaction to one category; what they were for before is forgotten.
+
+    Legs of transfers stay, and the category gets the rest. Returns how many transactions got a part. A constant number
+    of statements for as many as a selection names. Raises what ``selected`` raises, FieldErrors, PlTypeNeeded,
+    PlTypeNotAllowed, SplitExceedsAmount, RateMissing, PeriodTooLong.
+    """
+    with changing(company, stamp=stamp) as change:
+        rows = selected(company, selection)
+        choice = Choice(
+            category_id=category_id,
+            pl_type=line_of(pl_types_of(company, category_id), pl_type),
+            counterparty_id=checked_counterparty(company, counterparty),
+            rule=rule or Rule(),
+            pass_through_tax=pass_through_tax,
+        )
+        affected = sum(categorize_some(change, facts, choice) for facts in facts_of(rows))
+        if affected:
+            gather_after("ledger_categorization", "ledger_posting", rows=affected)
+            after = {"affected": affected, "category_id": str(category_id), "pl_type": choice.pl_type}
+            change.record_many("transactions.categorized", "transaction", after=after)
+    return affected
+
+
+def categorize_some(change: Change, facts: list[Fact], choice: Choice) -> int:
+    """The same for some thousand transactions."""
+    facts = [fact for fact in facts if fact.rest or not fact.linked]
+    give(change, [(fact, choice) for fact in facts])
+    return len(facts)
+
+
+def give(
+    change: Change,
+    choices: Sequence[tuple[Fact, Choice]],
+    *,
+    automatic: bool = False,
+    run_id: UUID | None = None,
+    replaced: Mapping[UUID, dict[str, Any]] | None = None,
+) -> None:
+    """Gives some thousand transactions what is chosen for each, in place of what they have besides legs of transfers.
+
+    ``automatic`` where no person chose; ``run_id`` is the run that can take it back, and ``replaced`` what it finds by
+    the transactions then. A constant number of statements. Raises SplitExceedsAmount, FieldErrors, RateMissing,
+    PeriodTooLong, PeriodOutOfRange.
+    """
+    company = change.company
+    ids = [fact.id for fact, _ in choices]
+    known = invoice_dates(company_id=company.id, transaction_ids=ids)
+    parts, rows = [], []
+    for fact, choice in choices:
+        tax = tax_of(fact, choice)
+        start, end = period(
+            choice.rule,
+            day=fact.day,
+            known_invoice_date=known.get(fact.id),
+            moves_revenue=company.pl_recognize_revenue_on_invoice,
+            has_revenue=choice.pl_type == PlType.REVENUE,
+        )
+        lines = ((choice.pl_type, fact.rest - (tax or 0)),)
+        part = Part(new_id(), choice.category_id, choice.rule.type, start, end, fact.day, fact.currency, lines)
+        before = (replaced or {}).get(fact.id)
+        rows.append((*stored_row(company, fact, part, choice, tax), run_id, Jsonb(before) if before else None))
+        if fact.counts:
+            parts.append(part)
+    unpost(company=company, transaction_ids=ids)
+    Categorization.objects.of(company.id).filter(transaction_id__in=ids).unlinked().delete()
+    copy_rows("ledger_categorization", GIVEN, rows)
+    post(parts, company=company)
+    retotal(change, ids, automatic=automatic)
+
+
+def tax_of(fact: Fact, choice: Choice) -> Decimal | None:
+    """The tax passed through in one transaction. Raises FieldErrors and SplitExceedsAmount."""
+    if choice.tax_percent:
+        return tax_within(fact.rest, choice.tax_percent, fact.currency)
+    tax = choice.pass_through_tax
+    if not tax:
+        return tax
+    if tax * fact.amount < 0:
+        raise FieldErrors([("#/passThroughTax", "wrong_sign", "Must have the sign of the transactions.")])
+    if too_fine(tax, fact.currency):
+        raise FieldErrors([("#/passThroughTax", "too_many_decimals", f"{fact.currency} has fewer decimals.")])
+    if abs(tax) > abs(fact.rest):
+        raise SplitExceedsAmount
+    return tax
+
+
+def stored_row(company: Company, fact: Fact, part: Part, choice: Choice, tax: Decimal | None) -> tuple[Any, ...]:
+    """The values of GIVEN, but for the run."""
+    values = dict(part.lines)
+    return (
+        *(company.id, part.id, fact.id, 0, part.category_id, choice.counterparty_id),
+        *(choice.rule.type, choice.rule.start, choice.rule.end, choice.rule.invoice_date, part.start, part.end),
+        *(values.get(line) for line in LINES),
+        *(tax, fact.rest, choice.source_note),
+    )
+
+
+def facts_of(rows: Any) -> Iterator[list[Fact]]:
+    """What is known of the transactions, in the order of their ids, some thousand at a time."""
+    rows = rows.order_by("id")
+    columns = ("id", "date", "amount_value", "amount_currency", "transferred_value", "pending", "source")
+    found = rows.values_list(*columns)[:ROWS_AT_ONCE]
+    while facts := [Fact(*row[:5], counts_in_results(pending=row[5], source=row[6])) for row in found]:  # type: ignore[call-arg]
+        yield facts
+        found = rows.filter(id__gt=facts[-1].id).values_list(*columns)[:ROWS_AT_ONCE]
+
+
+def pl_types_of(company: Company, category_id: UUID, *, pointer: str = "#/categoryId") -> list[str]:
+    category = Category.objects.of(company.id).filter(id=category_id).first()
+    if category is None:
+        raise unknown_id(pointer)
+    return category.pl_types
+
+
+def checked_counterparty(
+    company: Company, given: tuple[UUID, str | None] | None, *, pointer: str = "#/counterparty"
+) -> UUID | None:
+    if given is None:
+        return None
+    found = Counterparty.objects.of(company.id).filter(id=given[0]).first()
+    if found is None:
+        raise unknown_id(f"{pointer}/id")
+    if given[1] not in (None, found.type):
+        raise FieldErrors([(f"{pointer}/type", "wrong_type", f"It is a {found.type}.")])
+    return found.id

@@ -1,0 +1,64 @@
+"""Customers, vendors and others that money comes from and goes to."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from companies.changing import changing
+from companies.follow_ups import follow_up
+from companies.models import Company, Stamp
+from ledger.models import (
+    Categorization,
+    Counterparty,
+    CounterpartyInUse,
+    CounterpartyType,
+    Subscription,
+    SubscriptionEvent,
+    Transaction,
+)
+
+
+def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Counterparty:
+    """A new counterparty. Raises ExternalIdTaken."""
+    with changing(company, stamp=stamp) as change:
+        return change.create(Counterparty(company=company, **values), "counterparty.created")
+
+
+def change(*, company: Company, stamp: Stamp, counterparty_id: UUID | str, values: dict[str, Any]) -> Counterparty:
+    """Stores changed facts. Raises Missing, Stale, ExternalIdTaken, and CounterpartyInUse for a subscriber."""
+    with changing(company, stamp=stamp) as change:
+        row = change.locked(Counterparty, counterparty_id)
+        former = row.type
+        leaves = former == CounterpartyType.CUSTOMER != values.get("type", former)
+        if leaves and subscribes(row, today=stamp.today):
+            raise CounterpartyInUse("Subscriptions of this customer live: end them first.")
+        change.update(row, "counterparty.updated", **values)
+        if row.type != former:
+            mark_referring(row=row, stamp=stamp)
+    return row
+
+
+def subscribes(row: Counterparty, *, today: date) -> bool:
+    """Whether a subscription of theirs has not ended, or is to begin again."""
+    own = Subscription.objects.of(row.company_id).filter(customer=row)
+    rows: Any = own.with_standing(row.company_id, today)
+    if any(each.standing is None or Decimal(each.standing["amount"]) for each in rows):
+        return True
+    coming = SubscriptionEvent.objects.of(row.company_id).live().filter(subscription__in=own.values("id"))
+    return coming.filter(effective_date__gt=today, amount_value__gt=0).exists()
+
+
+def mark_referring(*, row: Counterparty, stamp: Stamp) -> None:
+    """What answers the counterparty's type has changed with it."""
+    parts = Categorization.objects.of(row.company_id).filter(counterparty=row)
+    Transaction.objects.of(row.company_id).filter(id__in=parts.values("transaction_id")).update(
+        last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+    )
+    follow_up("counterparty_type_changed", counterparty=row, stamp=stamp)
+
+
+def delete(*, company: Company, stamp: Stamp, counterparty_id: UUID | str) -> None:
+    """Deletes a counterparty that nothing refers to; the database knows. Raises Missing, Stale, CounterpartyInUse."""
+    with changing(company, stamp=stamp) as change:
+        change.delete(change.locked(Counterparty, counterparty_id), "counterparty.deleted")

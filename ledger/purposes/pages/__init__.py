@@ -1,0 +1,1 @@
+"""The web pages that say what movements were for."""

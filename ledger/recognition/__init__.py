@@ -1,0 +1,1 @@
+"""What facts become: the dates of parts, postings by month, totals."""

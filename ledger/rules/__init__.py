@@ -1,0 +1,1 @@
+"""What movements are for, said beforehand: rules, what history says, proposals, and the inbox."""

@@ -1,0 +1,1 @@
+"""Matching texts and counting habits; no database."""

@@ -1,0 +1,167 @@
+"""Which rule a movement is for.
+
+Texts are compared without case, accents and runs of spaces. Each is folded once, whatever the number of rules, and
+every comparison looks for a plain text in a plain text: no caller's text is a pattern, and time is linear in it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Generic, NamedTuple, TypeVar
+
+R = TypeVar("R")
+STROKES = str.maketrans("øØłŁđĐħĦŧŦı", "oOlLdDhHtTi")  # accents that Unicode does not take apart
+TOKENS = re.compile(r"\w+|\W")
+EDGE = "\x1f"  # stands between words and signs; folding takes it out of texts
+
+
+def fold(text: str) -> str:
+    """The text without case, accents and runs of spaces; folding it again changes nothing.
+
+    >>> fold("  CAFÉ   Łódź\\n")
+    'cafe lodz'
+    """
+    if not text.isascii():
+        text = bare(bare(text).casefold())
+    return " ".join(text.lower().replace(EDGE, " ").split())
+
+
+def bare(text: str) -> str:
+    """The text without accents."""
+    taken_apart = unicodedata.normalize("NFKD", text.translate(STROKES))
+    return "".join(char for char in taken_apart if not unicodedata.combining(char))
+
+
+def edged(folded: str) -> str:
+    """A folded text with a mark at every edge of its words, so that whole words can be looked for as plain texts.
+
+    >>> edged("rent 5").replace(EDGE, "|")
+    '|rent| |5|'
+    """
+    return EDGE + EDGE.join(TOKENS.findall(folded)) + EDGE
+
+
+class Movement(NamedTuple):
+    """What rules look at."""
+
+    from_to: str
+    description: str
+    amount: Decimal
+    currency: str
+    account_id: object
+    counterparty_ids: frozenset[object] = frozenset()  # of its parts
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a text has to compare."""
+
+    operator: str  # contains, equals, startsWith, wholeWord
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """All that must hold; None asks nothing."""
+
+    from_to: Condition | None = None
+    description: Condition | None = None
+    text: Condition | None = None  # either of the two
+    account_ids: frozenset[object] | None = None
+    direction: str | None = None  # in, out
+    min_amount: Decimal | None = None  # without sign, in the movement's currency
+    max_amount: Decimal | None = None
+    currency: str | None = None
+    counterparty_id: object = None
+    counterparty_name: str = ""  # holds for movements from or to somebody of this name too
+
+
+class Text:
+    """A movement's text, folded when somebody first asks for it."""
+
+    __slots__ = ("_edged", "folded")
+
+    def __init__(self, text: str):
+        self.folded = fold(text)
+        self._edged: str | None = None
+
+    @property
+    def edged(self) -> str:
+        if self._edged is None:
+            self._edged = edged(self.folded)
+        return self._edged
+
+
+Test = Callable[[Movement, Text, Text], bool]
+
+
+def text_test(condition: Condition) -> Callable[[Text], bool]:
+    """Whether a text compares as the condition says."""
+    wanted = fold(condition.value)
+    match condition.operator:
+        case "contains":
+            return lambda text: wanted in text.folded
+        case "equals":
+            return lambda text: wanted == text.folded
+        case "startsWith":
+            return lambda text: text.folded.startswith(wanted)
+        case "wholeWord":
+            word = edged(wanted)
+            return lambda text: word in text.edged
+    raise ValueError(condition.operator)
+
+
+def tests_of(conditions: Conditions) -> list[Test]:
+    """The conditions that ask something, the quickest first."""
+    return [*fact_tests(conditions), *text_tests(conditions)]
+
+
+def fact_tests(conditions: Conditions) -> Iterable[Test]:
+    accounts, currency = conditions.account_ids, conditions.currency
+    least, most = conditions.min_amount, conditions.max_amount
+    if accounts is not None:
+        yield lambda movement, _, __: movement.account_id in accounts
+    if conditions.direction is not None:
+        inward = conditions.direction == "in"
+        yield lambda movement, _, __: movement.amount > 0 if inward else movement.amount < 0
+    if currency is not None:
+        yield lambda movement, _, __: movement.currency == currency
+    if least is not None:
+        yield lambda movement, _, __: abs(movement.amount) >= least
+    if most is not None:
+        yield lambda movement, _, __: abs(movement.amount) <= most
+
+
+def text_tests(conditions: Conditions) -> Iterable[Test]:
+    if conditions.counterparty_id is not None:
+        known, name = conditions.counterparty_id, fold(conditions.counterparty_name)
+        yield lambda movement, from_to, _: known in movement.counterparty_ids or (name == from_to.folded != "")
+    if conditions.from_to is not None:
+        of_name = text_test(conditions.from_to)
+        yield lambda _, from_to, __: of_name(from_to)
+    if conditions.description is not None:
+        of_description = text_test(conditions.description)
+        yield lambda _, __, description: of_description(description)
+    if conditions.text is not None:
+        of_either = text_test(conditions.text)
+        yield lambda _, from_to, description: of_either(from_to) or of_either(description)
+
+
+class Matcher(Generic[R]):
+    """Rules in their order, made ready for many movements."""
+
+    def __init__(self, rules: Iterable[tuple[R, Conditions]]):
+        self.rules = [(rule, tests_of(conditions)) for rule, conditions in rules]
+
+    def first(self, movement: Movement) -> R | None:
+        """The first rule all of whose conditions hold."""
+        from_to, description = Text(movement.from_to), Text(movement.description)
+        for rule, tests in self.rules:
+            for test in tests:
+                if not test(movement, from_to, description):
+                    break
+            else:
+                return rule
+        return None

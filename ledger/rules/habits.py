@@ -1,0 +1,165 @@
+"""What the company did with movements like these before, from its own history and nothing else.
+
+What history and accounts assigned by themselves is never counted, lest a guess become its own proof. Of a name, a word
+and an account the latest uses count, so that a habit that has changed is soon another one, and time does not grow with
+the history.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+
+from companies.models import Company
+from ledger.recognition.posting import LINES
+from ledger.rules.calc.proposing import (
+    ACCOUNT,
+    COUNTERPARTY,
+    LATEST,
+    TEXT,
+    Proposal,
+    Use,
+    alike,
+    best,
+    proposals,
+    words_of,
+)
+
+OF_HISTORY, OF_ACCOUNT = "history", "account"  # the sourceNote of what they say
+NOT_BY_ITSELF = Q(source_note__isnull=True) | ~Q(source_note__in=(OF_HISTORY, OF_ACCOUNT))
+
+
+class Asked(NamedTuple):
+    """A movement that somebody asks about, by what others are like it."""
+
+    id: UUID
+    name: str  # of the other side, as the index has it
+    word: str  # the description's first
+    description: str
+    account_id: UUID
+    inward: bool
+
+
+def proposed(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[Proposal]]:
+    """By transaction what it could be for, the best first; without unknown ids. Four statements for all of them.
+
+    Movements of the same counterparty tell most; where there are none, those whose text begins alike, then those on the
+    same account.
+    """
+    rows = asked(company, transaction_ids)
+    names = of_names(company, rows)
+    found = {row.id: [names[row.name]] if row.name in names else [] for row in rows}
+    unknown = [row for row in rows if not found[row.id]]
+    for row_id, basis in of_texts(company, unknown):
+        found[row_id].append(basis)
+    unknown = [row for row in rows if not found[row.id]]
+    for row_id, basis in of_accounts(company, unknown):
+        found[row_id].append(basis)
+    return {row_id: best(bases) for row_id, bases in found.items()}
+
+
+def certain(company: Company, transaction_ids: list[UUID]) -> dict[UUID, Use]:
+    """By transaction what it is for beyond doubt; two statements."""
+    rows = asked(company, transaction_ids)
+    sure = {name: basis[0].use for name, basis in of_names(company, rows).items() if basis and basis[0].certain}
+    return {row.id: sure[row.name] for row in rows if row.name in sure}
+
+
+def asked(company: Company, transaction_ids: list[UUID]) -> list[Asked]:
+    return [Asked(*row) for row in fetched(_ASKED, company=company, ids=transaction_ids)]
+
+
+def of_names(company: Company, rows: Iterable[Asked]) -> dict[str, list[Proposal]]:
+    """What movements of a counterparty were for, by its name without case."""
+    names = list({row.name for row in rows if row.name})
+    counts: dict[str, list[tuple[Use, int]]] = {}
+    for name, *use, count in fetched(_BY_NAME, company=company, keys=names) if names else ():
+        counts.setdefault(name, []).append((Use(*use), count))
+    return {name: proposals(COUNTERPARTY, of_name) for name, of_name in counts.items()}
+
+
+def of_texts(company: Company, rows: list[Asked]) -> Iterable[tuple[UUID, list[Proposal]]]:
+    """What the movements were for whose texts are most like those of the rows."""
+    words = list({row.word for row in rows if row.word})
+    others: dict[str, list[tuple[frozenset[str], Use]]] = {}
+    for word, description, *use in fetched(_BY_WORD, company=company, keys=words) if words else ():
+        others.setdefault(word, []).append((words_of(description), Use(*use)))
+    for row in rows:
+        if row.word in others:
+            yield row.id, proposals(TEXT, alike(words_of(row.description), others[row.word]))
+
+
+def of_accounts(company: Company, rows: list[Asked]) -> Iterable[tuple[UUID, list[Proposal]]]:
+    """What most of the latest movements of the same account and direction were for."""
+    keys = list({(row.account_id, row.inward) for row in rows})
+    counts: dict[tuple[UUID, bool], list[tuple[Use, int]]] = {}
+    accounts, inward = [key[0] for key in keys], [key[1] for key in keys]
+    for account_id, direction, *use, count in (
+        fetched(_ON_ACCOUNT, company=company, accounts=accounts, inward=inward) if keys else ()
+    ):
+        counts.setdefault((account_id, direction), []).append((Use(*use), count))
+    for row in rows:
+        if of_account := counts.get((row.account_id, row.inward)):
+            yield row.id, proposals(ACCOUNT, of_account)
+
+
+def fetched(statement: str, *, company: Company, **names: Any) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"company": company.id, **LATEST, **names})
+        return cursor.fetchall()
+
+
+_LINE = "CASE " + " ".join(f"WHEN p.{line} IS NOT NULL THEN '{line}'" for line in LINES) + " END"
+
+# What a whole movement was for, where a person or a rule said so.
+_USE = f"p.category_id, {_LINE} AS pl_type, p.counterparty_id, c.type AS counterparty_type"
+_PART = f"""
+    JOIN ledger_categorization p ON p.company_id = h.company_id AND p.transaction_id = h.id
+     AND p.value = h.amount_value AND p.counter_id IS NULL
+     AND (p.source_note IS NULL OR p.source_note NOT IN ('{OF_HISTORY}', '{OF_ACCOUNT}'))
+    LEFT JOIN ledger_counterparty c ON c.company_id = p.company_id AND c.id = p.counterparty_id
+   WHERE h.company_id = %(company)s AND h.categorized_value <> 0 AND h.categorized_value = h.amount_value
+     AND h.source <> 'initialBalance'
+"""
+_COUNTED = "u.category_id, u.pl_type, u.counterparty_id, u.counterparty_type"
+
+_ASKED = """
+    SELECT t.id, lower(left(t.from_to, 100)), lower(split_part(left(t.description, 100), ' ', 1)), t.description,
+           t.account_id, t.amount_value > 0
+      FROM ledger_transaction t WHERE t.company_id = %(company)s AND t.id = ANY(%(ids)s::uuid[])
+"""
+# Of somebody who is known by the name in the movement, and of a counterparty who was chosen for it.
+_BY_NAME = f"""
+    SELECT asked.name, {_COUNTED}, count(*)
+      FROM unnest(%(keys)s::text[]) AS asked (name)
+     CROSS JOIN LATERAL (
+           (SELECT p.id, {_USE} FROM ledger_transaction h {_PART}
+               AND lower(left(h.from_to, 100)) = asked.name ORDER BY h.date DESC LIMIT %(latest)s)
+            UNION
+           (SELECT p.id, {_USE.replace("c.type", "n.type")} FROM ledger_counterparty n
+              JOIN ledger_categorization own ON own.company_id = %(company)s AND own.counterparty_id = n.id
+              JOIN ledger_transaction h ON h.company_id = %(company)s AND h.id = own.transaction_id {_PART}
+               AND n.company_id = %(company)s AND lower(left(n.name, 100)) = asked.name AND p.id = own.id
+             LIMIT %(latest)s)) AS u
+     GROUP BY asked.name, {_COUNTED}
+"""  # noqa: S608 - our own words
+_BY_WORD = f"""
+    SELECT asked.word, u.description, {_COUNTED}
+      FROM unnest(%(keys)s::text[]) AS asked (word)
+     CROSS JOIN LATERAL (
+           SELECT h.description, {_USE} FROM ledger_transaction h {_PART}
+              AND lower(split_part(left(h.description, 100), ' ', 1)) = asked.word
+            ORDER BY h.date DESC LIMIT %(alike)s) AS u
+"""  # noqa: S608 - our own words
+_ON_ACCOUNT = f"""
+    SELECT asked.account_id, asked.inward, {_COUNTED}, count(*)
+      FROM unnest(%(accounts)s::uuid[], %(inward)s::bool[]) AS asked (account_id, inward)
+     CROSS JOIN LATERAL (
+           SELECT {_USE}
+             FROM (SELECT * FROM ledger_transaction WHERE company_id = %(company)s AND account_id = asked.account_id
+                    ORDER BY date DESC LIMIT %(looked_at)s) AS h {_PART} AND (h.amount_value > 0) = asked.inward
+            LIMIT %(on_account)s) AS u
+     GROUP BY asked.account_id, asked.inward, {_COUNTED}
+"""  # noqa: S608 - our own words

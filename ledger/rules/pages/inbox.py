@@ -1,0 +1,181 @@
+"""The inbox: what waits for a word of a person, each with what history proposes, and what else is wrong."""
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from itertools import zip_longest
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
+from django.utils.module_loading import import_string
+
+from companies.errors import FieldErrors
+from companies.models import Company, id_from
+from companies.pages.amounts import counted
+from companies.pages.typed import Typed
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger.models import Account, Transaction
+from ledger.purposes import categorizing, shapes
+from ledger.purposes.pages.categorizing import FIELDS, parsed
+from ledger.rules.calc.pairs import Pair
+from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, TEXT, Proposal
+from ledger.rules.habits import proposed
+from ledger.rules.pairing import transfer_pairs
+from ledger.transactions import transfers
+from ledger.transactions.pages.words import Names, as_line, names_for, of_line
+
+A_SCREEN = 20  # of transactions, and of pairs
+MOST_COUNTED = 99
+PAIRED_BACK = timedelta(days=180)  # older transfers are linked from their own pages
+Notice = tuple[str, str]  # what to look at, and where
+WHY = {COUNTERPARTY: "from this name", TEXT: "with a text like this", ACCOUNT: "on this account"}
+
+
+def waiting(company: Company) -> Any:
+    """What waits: booked and open."""
+    return Transaction.objects.of(company.id).booked().open()
+
+
+def inbox_count(request: HttpRequest) -> dict[str, object]:
+    """For every template: how many wait in the page's company, counted where a page shows it, up to a hundred."""
+
+    def count() -> str:
+        access = getattr(request, "access", None)
+        if access is None or Permission.TRANSACTIONS_READ not in access.permissions:
+            return ""
+        found = waiting(access.company).values("id")[: MOST_COUNTED + 1].count()
+        return f"{MOST_COUNTED}+" if found > MOST_COUNTED else str(found or "")
+
+    return {"inbox_count": SimpleLazyObject(count)}
+
+
+@company_page(reads=Permission.TRANSACTIONS_READ, writes=Permission.TRANSACTIONS_WRITE)
+def inbox(visit: Visit) -> HttpResponse:
+    """What waits, the latest first; its forms say what one is for, or confirm a pair. Raises PermissionDenied."""
+    if not visit.sent:
+        return show_inbox(visit, Typed(values={}))
+    if not visit.may(Permission.TRANSACTIONS_READ):
+        raise PermissionDenied  # the answer is the list
+    form = Typed(values=dict.fromkeys(("category", "id"), ""), fields=FIELDS)
+    with visit.sending(form):
+        said = ACTS.get(visit.request.POST.get("act", ""), unknown)(visit)
+        messages.success(visit.request, said)
+        return redirect(f"{visit.request.get_full_path()}#waiting")
+    return show_inbox(visit, form)
+
+
+# ---------------------------------------------------------------------------------------------- what is done
+
+
+def accept(visit: Visit) -> str:
+    """POST transactions/categorize, of one."""
+    posted = visit.request.POST
+    category_id, line = of_line(posted.get("category", ""))
+    if not category_id:
+        raise FieldErrors([("#/categoryId", "required", "Choose a category.")])
+    selection = {"mode": "ids", "ids": [posted.get("id", "")]}
+    body: dict[str, Any] = {"selection": selection, "categoryId": category_id, "plType": line}
+    if posted.get("counterparty"):
+        body["counterparty"] = {"id": posted["counterparty"]}
+    values = parsed(shapes.CategorizeRequest, body)
+    count = categorizing.categorize(
+        company=visit.company, stamp=visit.stamp, selection=values["selection"], **shapes.choice_of(values)
+    )
+    return f"{counted(count, 'transaction')} categorized."
+
+
+def link(visit: Visit) -> str:
+    """POST transactions/link_transfer, of a proposed pair."""
+    source, target = (id_from(visit.request.POST.get(name, "")) for name in ("source", "target"))
+    if source is None or target is None:
+        raise FieldErrors([("#/target", "required", "Choose a pair.")])
+    transfers.link(company=visit.company, stamp=visit.stamp, source_id=source, source_part_id=None, target_id=target)
+    return "The two are linked as one transfer."
+
+
+def unknown(visit: Visit) -> str:
+    raise FieldErrors([("#/act", "required", "Say what to do with it.")])
+
+
+ACTS: dict[str, Callable[[Visit], str]] = {"accept": accept, "link": link}
+
+
+# ---------------------------------------------------------------------------------------------- the page
+
+
+def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
+    names = names_for(visit)
+    rows = list(waiting(visit.company).order_by("-date", "-id")[: A_SCREEN + 1])
+    rows, more = rows[:A_SCREEN], len(rows) > A_SCREEN
+    pairs = transfer_pairs(company=visit.company, start=visit.today - PAIRED_BACK, end=visit.today)[:A_SCREEN]
+    found = proposed(visit.company, [row.id for row in rows]) if rows else {}
+    return visit.show(
+        "ledger/inbox.html",
+        status=200 if form.valid else 400,
+        tab="inbox",
+        form=form,
+        lines=[
+            line_of(row, found.get(row.id, []), names) | {"next": after.id if after else None}
+            for row, after in zip_longest(rows, rows[1:])
+        ],
+        more=more,
+        pairs=[pair_of(pair, shown, names) for pair, shown in with_rows(visit.company, pairs)],
+        notices=list(notices(visit)),
+        writes=visit.may(Permission.TRANSACTIONS_WRITE),
+        category_lines=names.lines(),
+    )
+
+
+def line_of(row: Transaction, found: list[Proposal], names: Names) -> dict[str, Any]:
+    """A transaction that waits, and what can be said of it in one press."""
+    shown = [proposal_of(each, names) for each in found if each.use.category_id in names.categories]
+    return {
+        "row": row,
+        "title": row.from_to or row.description or "No text",
+        "text": row.description if row.from_to else "",
+        "account": names.account(row.account_id),
+        "rest": row.amount_value - row.categorized_value,
+        "best": shown[0] if shown else None,
+        "others": shown[1:],
+    }
+
+
+def proposal_of(proposal: Proposal, names: Names) -> dict[str, Any]:
+    use = proposal.use
+    return {
+        "value": as_line(use.category_id, use.pl_type),
+        "category_id": str(use.category_id),
+        "label": names.category(use.category_id),
+        "counterparty": str(use.counterparty_id) if use.counterparty_id else "",
+        "why": f"{proposal.agreed} of {proposal.seen} {WHY[proposal.kind]}",
+    }
+
+
+def with_rows(company: Company, pairs: list[Pair]) -> Iterable[tuple[Pair, dict[UUID, Transaction]]]:
+    ids = [leg.id for pair in pairs for leg in (pair.source, pair.target)]
+    rows = Transaction.objects.of(company.id).in_bulk(ids) if ids else {}
+    return ((pair, rows) for pair in pairs)
+
+
+def pair_of(pair: Pair, rows: dict[UUID, Transaction], names: Names) -> dict[str, Any]:
+    legs = [(rows[leg.id], names.account(leg.account_id)) for leg in (pair.source, pair.target)]
+    return {"source": legs[0], "target": legs[1], "days": pair.days, "difference": pair.difference}
+
+
+def notices(visit: Visit) -> Iterable[Notice]:
+    """What else is wrong: balances that disagree with the bank's, and what the apps above know of."""
+    if visit.may(Permission.ACCOUNTS_READ):
+        accounts = Account.objects.of(visit.company.id).active()
+        for account in accounts.filter(bank_connection__isnull=False).in_order():
+            if (account.bank_connection or {}).get("balanceMismatchSince"):
+                address = reverse("account", args=[visit.company.id, account.id])
+                yield f"{account.name}: the balance is not the bank's", address
+    for path in settings.INBOX_NOTICES:
+        yield from import_string(path)(visit)

@@ -1,0 +1,182 @@
+"""The form of a rule: what was typed as the body of the API, and a stored rule as the form shows it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from companies.errors import FieldErrors
+from companies.pages.visits import Visit
+from companies.permissions import Permission
+from ledger.calc.recognition import DateRule
+from ledger.models import CategorizationRule, DisabledReason, Operator, Transaction
+from ledger.rules.calc.proposing import Proposal
+from ledger.rules.habits import proposed
+from ledger.rules.learning import NothingToLearn, text_condition
+from ledger.transactions.pages.counterparties import counterparty_called
+from ledger.transactions.pages.words import Names, as_line, of_line
+
+TEXTS = {"fromTo": "from_to", "description": "description", "text": "text"}
+FACTS = ("direction", "minAmount", "maxAmount", "currency")
+REST = ("name", "counterparty", "category", "given", "dateRule", "ruleStart", "ruleEnd", "tax")
+TYPED = (*REST, *FACTS, *(f"{name}{part}" for name in TEXTS for part in ("Operator", "Value")))
+FIELDS = {  # where the form shows what is wrong with a field of the body
+    **{f"conditions/{name}": f"{name}Value" for name in TEXTS},
+    **{f"conditions/{name}/operator": f"{name}Operator" for name in TEXTS},
+    **{f"conditions/{name}": name for name in FACTS},
+    "conditions/accountIds": "accounts",
+    "conditions/counterpartyId": "counterparty",
+    "action/categoryId": "category",
+    "action/plType": "category",
+    "action/counterparty": "given",
+    "action/usingDateRule": "dateRule",
+    "action/usingDateRule/startDate": "ruleStart",
+    "action/usingDateRule/endDate": "ruleEnd",
+    "action/passThroughTaxPercent": "tax",
+}
+REASONS = {
+    DisabledReason.CATEGORY_DELETED: "Its category was deleted.",
+    DisabledReason.ACCOUNT_DELETED: "An account of its was deleted.",
+    DisabledReason.PL_TYPE_LOST: "Its category posts to another line now.",
+}
+OPERATORS = {
+    Operator.CONTAINS: "contains",
+    Operator.EQUALS: "is",
+    Operator.STARTS_WITH: "starts with",
+    Operator.WHOLE_WORD: "has the word",
+}
+
+
+def body_of(visit: Visit, values: Mapping[str, Any], rule: CategorizationRule | None) -> dict[str, Any]:
+    """What was typed as POST categorization_rules takes it; what the viewer does not see of a stored rule stays.
+
+    Raises FieldErrors for names that nobody has.
+    """
+    if rule:
+        values = {**values, **unseen(visit, rule)}
+    conditions: dict[str, Any] = {
+        name: {"operator": values[f"{name}Operator"] or Operator.CONTAINS.value, "value": values[f"{name}Value"]}
+        for name in TEXTS
+        if values[f"{name}Value"]
+    }
+    conditions |= {name: values[name] for name in FACTS if values[name]}
+    conditions["accountIds"] = values["accounts"] or None
+    if name := values["counterparty"]:
+        conditions["counterpartyId"] = person(visit, name, rule, pointer="#/conditions/counterpartyId")
+    category_id, line = of_line(values["category"])
+    days = {"startDate": values["ruleStart"], "endDate": values["ruleEnd"]}
+    action: dict[str, Any] = {
+        "categoryId": category_id or None,
+        "plType": line,
+        "usingDateRule": {
+            "type": values["dateRule"] or DateRule.TRANSACTION_DATE.value,
+            **{name: day for name, day in days.items() if day},
+        },
+        "passThroughTaxPercent": percent(values["tax"]),
+    }
+    if name := values["given"]:
+        action["counterparty"] = {"id": person(visit, name, rule, pointer="#/action/counterparty")}
+    return {"name": values["name"], "enabled": values["enabled"], "conditions": conditions, "action": action}
+
+
+def unseen(visit: Visit, rule: CategorizationRule) -> dict[str, Any]:
+    """The fields of a stored rule that the viewer's form does not have."""
+    stored, found = values_of(rule), {}
+    if not visit.may(Permission.COUNTERPARTIES_READ):
+        found = {"counterparty": stored["counterparty"], "given": stored["given"]}
+    return found if visit.may(Permission.ACCOUNTS_READ) else found | {"accounts": stored["accounts"]}
+
+
+def person(visit: Visit, name: str, rule: CategorizationRule | None, *, pointer: str) -> str:
+    """The id of who was named; one that the rule has is known by it. Raises FieldErrors."""
+    if rule and name in (str(rule.counterparty_id), str(rule.given_counterparty_id)):
+        return name
+    return str(counterparty_called(visit, name, pointer=pointer).id)
+
+
+def percent(text: str) -> float | None:
+    """Raises FieldErrors."""
+    try:
+        return float(text.replace(",", ".")) if text else None
+    except ValueError:
+        raise FieldErrors([("#/action/passThroughTaxPercent", "invalid_value", "Must be a number.")]) from None
+
+
+def values_of(rule: CategorizationRule | None) -> dict[str, Any]:
+    """A rule as the form shows it; a new one is enabled."""
+    empty: dict[str, Any] = {**dict.fromkeys(TYPED, ""), "accounts": [], "enabled": True}
+    if rule is None:
+        return empty
+    texts = {
+        f"{name}{part}": getattr(rule, f"{column}_{part.lower()}") or ""
+        for name, column in TEXTS.items()
+        for part in ("Operator", "Value")
+    }
+    return (
+        empty
+        | texts
+        | {
+            "name": rule.name,
+            "enabled": rule.enabled,
+            "accounts": [str(each) for each in getattr(rule, "account_ids", None) or []],
+            "direction": rule.direction or "",
+            "minAmount": plain(rule.min_amount),
+            "maxAmount": plain(rule.max_amount),
+            "currency": rule.currency or "",
+            "counterparty": str(rule.counterparty_id or ""),  # an id is as good as a name
+            "category": as_line(rule.category_id, rule.pl_type) if rule.category_id else "",
+            "given": str(rule.given_counterparty_id or ""),
+            "dateRule": rule.date_rule,
+            "ruleStart": rule.rule_start_date.isoformat() if rule.rule_start_date else "",
+            "ruleEnd": rule.rule_end_date.isoformat() if rule.rule_end_date else "",
+            "tax": plain(rule.pass_through_tax_percent),
+        }
+    )
+
+
+def plain(value: Any) -> str:
+    return "" if value is None else format(value.normalize(), "f")
+
+
+def like_transaction(visit: Visit, row: Transaction) -> dict[str, Any]:
+    """The form filled in for what has the transaction's text, with what history would say of it."""
+    values = values_of(None)
+    values["name"] = (row.from_to.strip() or row.description.strip())[:200]
+    values["direction"] = "in" if row.amount_value > 0 else "out"
+    try:
+        columns = text_condition(row)
+    except NothingToLearn:
+        columns = {}
+    for name, column in TEXTS.items():
+        values[f"{name}Operator"] = str(columns.get(f"{column}_operator", ""))
+        values[f"{name}Value"] = columns.get(f"{column}_value", "")
+    found: list[Proposal] = proposed(visit.company, [row.id])[row.id]
+    if found:
+        use = found[0].use
+        values["category"] = as_line(use.category_id, use.pl_type)
+    return values
+
+
+def words_of(rule: CategorizationRule, names: Names) -> dict[str, str]:
+    """What a rule asks and says, in words."""
+    labels = {"from_to": "From / to", "description": "Text", "text": "From / to or text"}
+    asked = [
+        f"{labels[name]} {OPERATORS[condition['operator']]} “{condition['value']}”"  # type: ignore[index]
+        for name in labels
+        if (condition := rule.condition_on(name))
+    ]
+    if accounts := getattr(rule, "account_ids", None):
+        asked.append("on " + " or ".join(names.account(each) for each in accounts))
+    if rule.direction:
+        asked.append({"in": "money in", "out": "money out"}[rule.direction])
+    if rule.min_amount is not None:
+        asked.append(f"at least {plain(rule.min_amount)}")
+    if rule.max_amount is not None:
+        asked.append(f"at most {plain(rule.max_amount)}")
+    if rule.currency:
+        asked.append(f"in {rule.currency}")
+    if rule.counterparty:
+        asked.append(f"with {names.counterparty(rule.counterparty)}")
+    return {
+        "conditions": ", ".join(asked),
+        "category": names.category(rule.category_id) if rule.category_id else "",
+        "reason": REASONS[rule.disabled_reason] if rule.disabled_reason else "",  # type: ignore[index]
+    }

@@ -1,0 +1,175 @@
+"""The rules of a company: their list in order, the form of one with its preview, and applying them."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+
+from companies.errors import Missing
+from companies.models import Currency, id_from
+from companies.pages.amounts import counted
+from companies.pages.typed import Typed
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger.models import CategorizationRule, CategorizationRun, Transaction
+from ledger.purposes.pages.categorizing import parsed
+from ledger.rules import applying, ruling, shapes
+from ledger.rules.applying import Preview
+from ledger.rules.pages.rule_form import FIELDS, OPERATORS, TYPED, body_of, like_transaction, values_of, words_of
+from ledger.rules.rulebook import ready, rulebook
+from ledger.transactions.pages.counterparties import suggested
+from ledger.transactions.pages.words import RULES, in_choices, names_for
+
+OPEN = {"mode": "filter", "filter": {"open": "true", "pending": "false"}}
+MOST_SHOWN = 10  # of a preview
+READ, WRITE = Permission.TRANSACTIONS_READ, Permission.TRANSACTIONS_WRITE
+
+
+@company_page(reads=READ)
+def rules(visit: Visit) -> HttpResponse:
+    """All of them in their order, and what applying them to what is open would change."""
+    names = names_for(visit)
+    rows = list(CategorizationRule.objects.of(visit.company.id).with_accounts(visit.company.id).in_order())
+    book = rulebook(visit.company)
+    run = id_from(visit.request.GET.get("run", ""))
+    found = CategorizationRun.objects.of(visit.company.id).filter(id=run).first() if run else None
+    return visit.show(
+        "ledger/rules.html",
+        tab="inbox",
+        rules=[
+            {"row": row, "words": words_of(row, names), "first": place == 0, "last": place == len(rows) - 1}
+            for place, row in enumerate(rows)
+        ],
+        waiting=applying.preview(company=visit.company, rules=book, selection=OPEN) if book else None,
+        run=found,
+        writes=visit.may(WRITE),
+    )
+
+
+@company_page(reads=WRITE, writes=WRITE)
+def new(visit: Visit) -> HttpResponse:
+    """A new rule, filled in from a transaction where the address names one."""
+    if visit.sent:
+        return sent(visit, None)
+    about = id_from(visit.request.GET.get("transaction", ""))
+    row = Transaction.objects.of(visit.company.id).filter(id=about).first() if about and visit.may(READ) else None
+    return show_form(visit, Typed(values=like_transaction(visit, row) if row else values_of(None)))
+
+
+@company_page(reads=WRITE, writes=WRITE)
+def edit(visit: Visit, rule_id: UUID) -> HttpResponse:
+    """One rule, changed as PUT does."""
+    rule = rule_of(visit, rule_id)
+    if visit.sent:
+        return sent(visit, rule)
+    return show_form(visit, Typed(values=values_of(rule)), rule=rule)
+
+
+def rule_of(visit: Visit, rule_id: UUID) -> CategorizationRule:
+    rows = CategorizationRule.objects.of(visit.company.id).with_accounts(visit.company.id)
+    rule = rows.filter(id=rule_id).first()
+    if rule is None:
+        raise Http404
+    return rule
+
+
+def sent(visit: Visit, rule: CategorizationRule | None) -> HttpResponse:
+    """Keeps what was typed, or shows what it would do."""
+    posted = visit.request.POST
+    form = Typed(values=typed_values(posted), fields=FIELDS)
+    preview = None
+    with visit.sending(form):
+        values = parsed(shapes.RuleShape, body_of(visit, form.values, rule))
+        if "preview" in posted:
+            tried = ruling.tried(company=visit.company, stamp=visit.stamp, values=values)
+            preview = applying.preview(company=visit.company, rules=ready([tried], stored=False))
+            return show_form(visit, form, rule=rule, preview=preview)
+        if rule is None:
+            ruling.add(company=visit.company, stamp=visit.stamp, values=values)
+            return visit.done(f"{values['name']} was added.", "rules")
+        ruling.change(company=visit.company, stamp=visit.stamp, rule_id=rule.id, values=lambda _: values)
+        return visit.done(f"{values['name']} was changed.", "rules")
+    return show_form(visit, form, rule=rule)
+
+
+def typed_values(posted: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {name: posted.get(name, "").strip() for name in TYPED}
+    return values | {"accounts": posted.getlist("accounts"), "enabled": "enabled" in posted}
+
+
+@company_page(writes=WRITE)
+def move(visit: Visit, rule_id: UUID) -> HttpResponse:
+    """Puts a rule one place up or down."""
+    with visit.sending():
+        ids = list(CategorizationRule.objects.of(visit.company.id).in_order().values_list("id", flat=True))
+        if rule_id not in ids:
+            raise Missing
+        place = ids.index(rule_id)
+        other = place + (1 if visit.request.POST.get("to") == "down" else -1)
+        if 0 <= other < len(ids):
+            ids[place], ids[other] = ids[other], ids[place]
+            ruling.arrange(company=visit.company, stamp=visit.stamp, ids=ids)
+        return visit.to("rules")
+    return visit.to("rules")
+
+
+@company_page(writes=WRITE)
+def delete(visit: Visit, rule_id: UUID) -> HttpResponse:
+    """Deletes one; what it assigned stays."""
+    with visit.sending():
+        ruling.delete(company=visit.company, stamp=visit.stamp, rule_id=rule_id)
+        return visit.done("The rule was deleted; what it assigned stays.", "rules")
+    return visit.to("rules")
+
+
+@company_page(writes=WRITE)
+def apply(visit: Visit) -> HttpResponse:
+    """POST categorization_rules/apply, of what is open; the page behind it can take it back."""
+    with visit.sending():
+        done = applying.apply(company=visit.company, stamp=visit.stamp, selection=OPEN)
+        response = visit.done(f"{counted(done.affected, 'transaction')} categorized by rules.", "rules")
+        if done.affected:
+            response["Location"] += f"?run={done.run_id}"
+        return response
+    return visit.to("rules")
+
+
+@company_page(writes=WRITE)
+def undo(visit: Visit, run_id: UUID) -> HttpResponse:
+    """DELETE categorization_runs/{id}."""
+    with visit.sending():
+        done = applying.take_back(company=visit.company, stamp=visit.stamp, run_id=run_id)
+        kept = f" {done.kept_count:,} stay: somebody has touched them since." if done.kept_count else ""
+        return visit.done(f"{counted(done.affected, 'transaction')} taken back.{kept}", "rules")
+    return visit.to("rules")
+
+
+def show_form(
+    visit: Visit, form: Typed, *, rule: CategorizationRule | None = None, preview: Preview | None = None
+) -> HttpResponse:
+    names = names_for(visit)
+    return visit.show(
+        "ledger/rule_form.html",
+        status=200 if form.valid else 400,
+        tab="inbox",
+        form=form,
+        rule=rule,
+        seen=visit.seen(rule) if rule else "",
+        operators=in_choices(OPERATORS),
+        texts=[("fromTo", "From / to"), ("description", "Text"), ("text", "Either of them")],
+        accounts=names.account_choices(),
+        category_lines=names.lines(),
+        currencies=Currency.values,
+        date_rules=in_choices(RULES),
+        counterparties=suggested(visit),
+        preview=preview,
+        sample=sample_of(visit, preview) if preview and visit.may(READ) else [],
+    )
+
+
+def sample_of(visit: Visit, preview: Preview) -> list[Mapping[str, Any]]:
+    """Some of what would change."""
+    ids = [each["transaction_id"] for each in preview.sample[:MOST_SHOWN]]
+    rows = Transaction.objects.of(visit.company.id).in_bulk(ids)
+    return [{"row": rows[each], "title": rows[each].from_to or rows[each].description} for each in ids]

@@ -1,0 +1,285 @@
+"""Rules as they are sent and answered, and what is sent to and answered by trying and applying them."""
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from companies.api import fields
+from companies.api.serializers import AUDIT, MapOf, RowShape, Shape
+from companies.models import Currency
+from companies.names import BLANK
+from ledger.calc.money import InvalidAmount
+from ledger.models import CategorizationRule, Direction, Operator, PlType
+from ledger.money.amounts import bound_in
+from ledger.money.fields import AMOUNT, AmountField, CurrencyField
+from ledger.purposes.shapes import rule_of
+from ledger.rules.calc.matching import fold
+from ledger.rules.calc.proposing import KINDS, MOST_PROPOSALS, Proposal
+from ledger.rules.ruling import MOST_RULES
+from ledger.transactions.shapes import CounterpartyRef, DateRuleShape, SelectionShape
+
+LONGEST_VALUE = 200
+MOST_ACCOUNTS = 200
+MOST_SAMPLE = 100
+MOST_PROPOSED = 1000
+
+
+class Condition(Shape):
+    """How a text compares, without case, accents and runs of spaces."""
+
+    operator = fields.ChoiceField(choices=Operator.choices)
+    value = fields.TextField(max_length=LONGEST_VALUE)
+
+    def validate_value(self, value: str) -> str:
+        if not fold(value):
+            raise serializers.ValidationError("Must have a letter, a digit or a sign.", code=BLANK)
+        return value
+
+
+@extend_schema_field({**AMOUNT, "type": ["string", "number"], "minimum": 0})
+class BoundField(serializers.Field):
+    """An amount without sign, as text; a number is taken too."""
+
+    default_error_messages = {
+        "invalid_decimal": "Must be a string such as 1234.56.",
+        "out_of_range": "Must not be negative.",
+    }
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        is_number = isinstance(data, int | float | Decimal) and not isinstance(data, bool)
+        text = format(Decimal(str(data)), "f") if is_number else data
+        if not isinstance(text, str):
+            self.fail("invalid_decimal")
+        try:
+            value = bound_in(text)
+        except InvalidAmount:
+            self.fail("invalid_decimal")
+        if value < 0:
+            self.fail("out_of_range")
+        return value
+
+    def to_representation(self, value: Decimal) -> str:
+        """With two decimals at least, as most currencies have."""
+        shown = value.normalize()
+        return format(shown if shown.as_tuple().exponent < -2 else shown.quantize(Decimal("0.01")), "f")  # type: ignore[operator]
+
+
+class AccountIds(fields.ListField):
+    child = fields.IdField()
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MOST_ACCOUNTS, **kwargs)
+
+
+class Conditions(Shape):
+    """At least one; all that are given must hold. `text` is either of the two texts."""
+
+    from_to = Condition(required=False, allow_null=True)
+    description = Condition(required=False, allow_null=True)
+    text = Condition(required=False, allow_null=True)
+    account_ids = AccountIds(required=False, allow_null=True)
+    direction = fields.ChoiceField(choices=Direction.choices, required=False, allow_null=True)
+    min_amount = BoundField(required=False, allow_null=True, help_text="without sign, in the transaction's currency")
+    max_amount = BoundField(required=False, allow_null=True, help_text="without sign, in the transaction's currency")
+    currency = CurrencyField(choices=Currency.choices, required=False, allow_null=True)
+    counterparty_id = fields.IdField(
+        required=False, allow_null=True, help_text="holds where fromTo is the counterparty's name, too"
+    )
+
+
+class Action(Shape):
+    """What the whole amount is for."""
+
+    category_id = fields.IdField(allow_null=True, help_text="null where it was deleted; the rule is disabled then")
+    pl_type = fields.ChoiceField(
+        choices=PlType.choices, required=False, allow_null=True, help_text="needed where the category has several lines"
+    )
+    counterparty = CounterpartyRef(required=False, allow_null=True)
+    using_date_rule = DateRuleShape(required=False, allow_null=True)
+    pass_through_tax_percent = fields.NumberField(
+        least=Decimal(0),
+        most=Decimal(100),
+        required=False,
+        allow_null=True,
+        help_text="of tax in the amount",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """In the words of the acts."""
+        given = attrs.get("counterparty")
+        return attrs | {
+            "rule": rule_of(attrs.get("using_date_rule")),
+            "counterparty": (given["id"], given.get("type")) if given else None,
+        }
+
+
+class RuleShape(RowShape):
+    company_id = fields.IdField(read_only=True)
+    name = fields.NameField(max_length=200)
+    enabled = fields.FlagField(required=False)
+    order = fields.OrderField(required=False, help_text="the last where it is left out")
+    conditions = Conditions()
+    action = Action()
+    matched_count = fields.CountField(read_only=True, help_text="transactions that it was assigned to")
+
+    class Meta:
+        model = CategorizationRule
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "name",
+            "enabled",
+            "disabled_reason",
+            "order",
+            "conditions",
+            "action",
+            "matched_count",
+            "last_matched_time",
+            *AUDIT,
+        )
+        read_only_fields: ClassVar[tuple[str, ...]] = ("id", "disabled_reason", "last_matched_time", *AUDIT)
+
+
+class TriedRule(RuleShape):
+    """A rule that is not stored."""
+
+    name = fields.NameField(max_length=200, required=False)
+
+
+class RuleIds(fields.ListField):
+    child = fields.IdField()
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MOST_RULES, **kwargs)
+
+
+class OrderRequest(Shape):
+    ids = RuleIds(help_text="of all rules, each once")
+
+
+class PreviewRequest(Shape):
+    rule = TriedRule(required=False, allow_null=True, help_text="one that is not stored; all rules where left out")
+    selection = SelectionShape(required=False, allow_null=True, help_text="all transactions where it is left out")
+
+
+class RuleCount(Shape):
+    rule_id = fields.IdField(allow_null=True)
+    count = fields.CountField()
+
+
+class Sampled(Shape):
+    transaction_id = fields.IdField()
+    rule_id = fields.IdField(allow_null=True)
+    category_id = fields.IdField()
+
+
+class Preview(Shape):
+    matched = fields.CountField(help_text="transactions that a rule matches")
+    changed = fields.CountField(help_text="those among them that apply would change")
+    by_rule = serializers.ListField(child=RuleCount(), max_length=MOST_RULES)
+    sample = serializers.ListField(child=Sampled(), max_length=MOST_SAMPLE, help_text="of those that would change")
+
+
+class ApplyRequest(Shape):
+    selection = SelectionShape()
+
+
+class Applied(Shape):
+    success = fields.FlagField(default=True)
+    run_id = fields.IdField()
+    affected = fields.CountField()
+    by_rule = serializers.ListField(child=RuleCount(), max_length=MOST_RULES)
+
+
+class TakenBack(Shape):
+    success = fields.FlagField(default=True)
+    affected = fields.CountField()
+    kept_count = fields.CountField(help_text="those that somebody has touched since")
+
+
+class ProposedIds(fields.ListField):
+    child = fields.IdField()
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MOST_PROPOSED, **kwargs)
+
+
+class FromTransaction(Shape):
+    transaction_id = fields.IdField()
+
+
+class NewRule(Shape):
+    """As POST takes it."""
+
+    name = fields.NameField(max_length=200)
+    conditions = Conditions()
+    action = Action()
+
+
+class OfferedRule(Shape):
+    rule = NewRule()
+    preview = Preview()
+
+
+def offered(rule: CategorizationRule) -> dict[str, Any]:
+    """A rule that is not stored as OfferedRule answers it."""
+    return NewRule(rule).data
+
+
+class ProposalsRequest(Shape):
+    transaction_ids = ProposedIds()
+
+
+class Basis(Shape):
+    """What the proposal is counted from: movements of the same counterparty, of a text like it, or on its account."""
+
+    kind = fields.ChoiceField(choices=[(kind, kind) for kind in KINDS])
+    seen = fields.CountField()
+    agreed = fields.CountField()
+
+
+class ProposalShape(Shape):
+    category_id = fields.IdField()
+    pl_type = fields.ChoiceField(choices=PlType.choices)
+    counterparty = CounterpartyRef(allow_null=True)
+    confidence = fields.NumberField(help_text="between 0 and 1")
+    basis = Basis()
+
+
+class ProposalMap(MapOf):
+    """Proposals by the ids of transactions, the best first."""
+
+    child = ProposalShape
+    most = MOST_PROPOSALS
+
+
+def shown(proposal: Proposal) -> dict[str, Any]:
+    """A proposal as ProposalShape answers it."""
+    use = proposal.use
+    person = {"type": use.counterparty_type, "id": str(use.counterparty_id)} if use.counterparty_id else None
+    return {
+        "categoryId": str(use.category_id),
+        "plType": use.pl_type,
+        "counterparty": person,
+        "confidence": float(proposal.confidence),
+        "basis": {"kind": proposal.kind, "seen": proposal.seen, "agreed": proposal.agreed},
+    }
+
+
+class TransferWindow(Shape):
+    start_date = fields.DayField()
+    end_date = fields.DayField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["end_date"] < attrs["start_date"]:
+            raise serializers.ValidationError({"endDate": "Must not be before startDate."}, code="end_before_start")
+        return attrs
+
+
+class TransferPair(Shape):
+    source_transaction_id = fields.IdField(help_text="money out")
+    target_transaction_id = fields.IdField(help_text="money in")
+    days = fields.CountField(help_text="between them")
+    difference = AmountField(help_text="of the target from what the source is worth, in the target's currency")

@@ -1,1 +1,0 @@
-"""The shapes of the ledger on the wire."""

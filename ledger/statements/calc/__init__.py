@@ -1,0 +1,1 @@
+"""How banks' files are read: bytes in, plain statements out. No database."""

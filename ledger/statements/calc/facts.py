@@ -1,0 +1,159 @@
+"""What a bank's file says, whatever its format: statements with their entries."""
+
+import re
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+
+LONGEST_TEXT = 10_000  # of a transaction's texts
+LONGEST_NUMBER = 64  # of an account
+CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")
+AMOUNT = re.compile(r"0*+([0-9]{0,15})(?:\.([0-9]{0,18}))?")
+ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+
+
+class Unreadable(Exception):
+    """The file is broken; the message names the line and what is wrong there, for people."""
+
+    def __init__(self, line: int, why: str):
+        super().__init__(f"Line {line}: {why}" if line else why)
+
+
+class Unsafe(Exception):
+    """XML with a document type or entities: those can grow, or lie elsewhere."""
+
+
+class NoStatement(Exception):
+    """XML that is something else."""
+
+
+class TooManyEntries(Exception):
+    """More entries than one import takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One movement as the bank tells it; ``amount`` is plain text with its sign, minus is money out.
+
+    ``parts`` are its single payments, where they carry amounts that add up to it. ``line`` is where it stands.
+    """
+
+    day: date
+    amount: str
+    currency: str
+    from_to: str = ""
+    description: str = ""
+    notes: str = ""
+    reference: str = ""
+    pending: bool = False
+    line: int = 0
+    parts: tuple["Entry", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One account's entries over a period, and its booked balances before and after, where the bank tells them.
+
+    ``final``: of its period the bank will book nothing more.
+    """
+
+    account_number: str
+    currency: str
+    entries: list[Entry]
+    statement_id: str = ""
+    start: date | None = None
+    end: date | None = None
+    opening: Decimal | None = None
+    closing: Decimal | None = None
+    final: bool = False
+
+    @property
+    def booked(self) -> list[Entry]:
+        return [entry for entry in self.entries if not entry.pending]
+
+    @property
+    def booked_sum(self) -> Decimal | None:
+        """What the booked entries add up to; None where one is in another currency only."""
+        booked = self.booked
+        if any(entry.currency != self.currency for entry in booked):
+            return None
+        return sum((Decimal(entry.amount) for entry in booked), start=Decimal(0))
+
+    @property
+    def difference(self) -> Decimal | None:
+        """By how much the file contradicts itself."""
+        booked = self.booked_sum
+        if self.opening is None or self.closing is None or booked is None:
+            return None
+        return self.closing - self.opening - booked
+
+    @property
+    def first_day(self) -> date | None:
+        return min((day for day in (self.start, *(each.day for each in self.booked)) if day), default=None)
+
+    @property
+    def last_day(self) -> date | None:
+        """On whose evening the closing balance holds: the end, or the last entry's day where that is later."""
+        return max((day for day in (self.end, *(each.day for each in self.booked)) if day), default=None)
+
+
+def clean(text: str) -> str:
+    """A text in one line, without control characters and without blanks beyond one.
+
+    >>> clean(" Invoice\\t1042\\n  of May\\0 ")
+    'Invoice 1042 of May'
+    """
+    return " ".join(text.translate(CONTROL).split())
+
+
+def amount_of(text: str, *, negative: bool, line: int) -> str:
+    """An amount without a sign as plain text with one; zeros at its ends say nothing. Raises Unreadable.
+
+    >>> amount_of("0012.5000", negative=True, line=1), amount_of("7.", negative=False, line=1)
+    ('-12.5', '7')
+    """
+    match = AMOUNT.fullmatch(text)
+    if match is None or not text.strip("."):
+        raise Unreadable(line, f"“{text[:40]}” is no amount.")
+    whole, cents = match[1] or "0", (match[2] or "").rstrip("0")
+    plain = f"{whole}.{cents}" if cents else whole
+    return f"-{plain}" if negative and plain != "0" else plain
+
+
+@lru_cache(maxsize=1 << 12)
+def day_of(year: int, month: int, day: int) -> date:
+    """The day; one that the month has not, such as 31 November, is its last. Raises ValueError.
+
+    >>> str(day_of(2026, 11, 31))
+    '2026-11-30'
+    """
+    if not 1 <= month <= 12 or not 1 <= day <= 31:
+        raise ValueError("no such day")
+    return date(year, month, min(day, monthrange(year, month)[1]))
+
+
+@lru_cache(maxsize=1 << 12)
+def iso_day(text: str) -> date | None:
+    """The day at the start of an ISO date or time, as it is written there; None for anything else."""
+    match = ISO_DAY.match(text)
+    try:
+        return day_of(int(match[1]), int(match[2]), int(match[3])) if match else None
+    except ValueError:
+        return None
+
+
+def fitting(lines: list[str]) -> str:
+    """Lines put together as far as a text holds them, with a word about the rest."""
+    text = "\n".join(lines)
+    if len(text) <= LONGEST_TEXT:
+        return text
+    shown: list[str] = []
+    room = LONGEST_TEXT - 40
+    for each in lines:
+        room -= len(each) + 1
+        if room < 0:
+            break
+        shown.append(each)
+    return "\n".join([*shown, f"… and {len(lines) - len(shown):,} more"])

@@ -1,0 +1,265 @@
+"""What a statement's entries are to a ledger: new, known, or the booking of what was pending. Plain values.
+
+Nothing tells an entry for good: banks give one reference to several payments, other references in other formats, and
+two coffees of a day are the same in every word. So entries and rows that could be one are counted against each other:
+by account, day, amount and currency, and of these by reference, else by text, else by the format's family alone, for of
+one day the bank tells the same in each of its formats.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from ledger.statements.calc.facts import Entry
+
+MOST_DAYS = 5  # between a pending entry and its booking
+NEARBY = sorted(range(-MOST_DAYS, MOST_DAYS + 1), key=abs)
+Key = tuple[str, date, Decimal, str]
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """A stored transaction."""
+
+    id: UUID
+    account: str
+    day: date
+    amount: Decimal
+    currency: str
+    reference: str
+    from_to: str
+    description: str
+    pending: bool = False
+    format: str | None = None  # of the file in which a statement brought it
+    fits: Decimal = Decimal(0)  # what its parts add up to: a booking of less is not its own
+    taken: bool = False
+
+    @property
+    def words(self) -> str:
+        return words(self.from_to, self.description)
+
+
+@dataclass(slots=True)
+class Group:
+    """The units of one entry: itself, or its single payments."""
+
+    account: str
+    entry: Entry
+    units: Sequence[Entry]
+    new: list[Entry] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Sorted:
+    """What is to be done with the entries of a file."""
+
+    groups: list[Group]
+    booked: list[tuple[Row, Entry]] = field(default_factory=list)  # pending rows, and what they became
+    seen: set[UUID] = field(default_factory=set)  # pending rows that are pending still
+
+
+def words(*texts: str) -> str:
+    """What texts say, without case, blanks and signs: formats break lines and drop characters differently.
+
+    >>> words("Initech GmbH", "Invoice 10/42") == words("INITECH", "GMBH invoice 1042")
+    True
+    """
+    return "".join(sign for sign in "".join(texts).casefold() if sign.isalnum())
+
+
+def family(format_: str | None) -> str | None:
+    """What formats have in common that tell references in one way.
+
+    >>> family("camt.052"), family("mt942"), family(None)
+    ('camt', 'mt94', None)
+    """
+    return format_[:4] if format_ else None
+
+
+def key(account: str, entry: Entry) -> Key:
+    return account, entry.day, Decimal(entry.amount), entry.currency
+
+
+def groups_of(account: str, entries: Iterable[Entry], *, details: bool) -> list[Group]:
+    return [Group(account, each, each.parts if details and each.parts else (each,)) for each in entries]
+
+
+class Stacks(defaultdict[Any, list[Row]]):
+    """Rows by what they have in common, each given out once; one row may lie in several."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+
+    def take(self, name: Any) -> Row | None:
+        """A row of the name that nobody has taken; in constant time on the average."""
+        rows = self.get(name)
+        while rows:
+            row = rows.pop()
+            if not row.taken:
+                row.taken = True
+                return row
+        return None
+
+    def give_back(self, name: Any, row: Row) -> None:
+        row.taken = False
+        self[name].append(row)
+
+
+Names = Iterator[tuple[Stacks, Any]]
+
+
+class Ledger:
+    """The rows that entries may be."""
+
+    def __init__(self, rows: Iterable[Row], *, format_: str):
+        self.referred, self.said, self.said_alone, self.elsewhere = Stacks(), Stacks(), Stacks(), Stacks()
+        self.pending, self.booked = Near(), Near()
+        mine = family(format_)
+        for row in sorted(rows, key=lambda row: row.id, reverse=True):  # the oldest ones lie on top
+            if row.pending:
+                self.pending.add(row)
+                continue
+            place = row.account, row.day, row.amount, row.currency
+            self.said[place, row.words].append(row)
+            if row.reference:
+                self.referred[place, row.reference].append(row)
+            else:
+                self.said_alone[place, row.words].append(row)
+            if row.format is not None:
+                self.booked.add(row)
+                if family(row.format) != mine:
+                    self.elsewhere[place].append(row)
+        self.empty = not self.said
+
+    def sort_out(self, groups: list[Group], *, settled: Mapping[str, date]) -> Sorted:
+        """Matches every unit with at most one row, the surest pairs first. ``settled``: the day up to which an account
+        has final statements; what was pending by then and is not in them has lapsed."""
+        result = Sorted(groups)
+        self.known(groups)
+        for group in groups:
+            if not group.entry.pending and self.pending:
+                group.new = [unit for unit in group.new if not self.books(group.account, unit, result)]
+        for group in groups:
+            if group.entry.pending:
+                lapsed = settled.get(group.account, date.min)
+                group.new = [unit for unit in group.new if not self.waits(group.account, unit, result, lapsed)]
+        return result
+
+    def books(self, account: str, unit: Entry, result: Sorted) -> bool:
+        """Whether the unit is the booking of a pending row."""
+        row = self.pending.take(account, unit) or self.pending.take_other_amount(account, unit)
+        if row:
+            result.booked.append((row, unit))
+        return row is not None
+
+    def waits(self, account: str, unit: Entry, result: Sorted, lapsed: date) -> bool:
+        """Whether a pending unit is there already, as pending or booked, or came to nothing."""
+        row = self.pending.take(account, unit)
+        if row:
+            result.seen.add(row.id)
+        return bool(row or self.booked.take(account, unit)) or unit.day <= lapsed
+
+    def known(self, groups: list[Group]) -> None:
+        """Leaves in each group what the ledger has not."""
+        for group in groups:
+            group.new = list(group.units)
+        if self.empty:
+            return
+        booked = [group for group in groups if not group.entry.pending]
+        for names in (self.by_reference, self.by_text):
+            match(booked, names)
+        for group in booked:
+            if group.entry.parts and len(group.new) == len(group.units):
+                self.match_otherwise(group)
+        match(booked, self.by_format)
+
+    def by_reference(self, account: str, unit: Entry) -> Names:
+        if unit.reference:
+            yield self.referred, (key(account, unit), unit.reference)
+
+    def by_text(self, account: str, unit: Entry) -> Names:
+        """Where both have a reference, they are told apart by that alone."""
+        stacks = self.said_alone if unit.reference else self.said
+        yield stacks, (key(account, unit), words(unit.from_to, unit.description))
+
+    def by_format(self, account: str, unit: Entry) -> Names:
+        yield self.elsewhere, key(account, unit)
+
+    def match_otherwise(self, group: Group) -> None:
+        """An entry that was stored as one and now comes as its payments, or the other way round."""
+        whole = len(group.units) == 1
+        found: list[tuple[Stacks, Any, Row]] = []
+        for unit in group.entry.parts if whole else (group.entry,):
+            names = [*self.by_reference(group.account, unit), *self.by_text(group.account, unit)]
+            taken = next(((stacks, name, row) for stacks, name in names if (row := stacks.take(name))), None)
+            if taken is None:
+                for stacks, name, row in found:
+                    stacks.give_back(name, row)
+                return
+            found.append(taken)
+        group.new = []
+
+
+class Near:
+    """Rows that an entry may be although its day is another: by reference and amount, or by amount and text."""
+
+    def __init__(self) -> None:
+        self.referred, self.exact, self.said = Stacks(), Stacks(), Stacks()
+
+    def __bool__(self) -> bool:
+        return bool(self.said)
+
+    def add(self, row: Row) -> None:
+        if row.reference:
+            self.referred[row.account, row.currency, row.reference].append(row)
+            self.exact[row.account, row.currency, row.reference, row.amount].append(row)
+        self.said[row.account, row.currency, row.amount, row.words, row.day.toordinal()].append(row)
+
+    def take(self, account: str, unit: Entry) -> Row | None:
+        amount = Decimal(unit.amount)
+        if unit.reference and (row := self.exact.take((account, unit.currency, unit.reference, amount))):
+            return row
+        if not self.said:  # the usual case: nothing is put together for it
+            return None
+        said = words(unit.from_to, unit.description)
+        day = unit.day.toordinal()
+        names = ((account, unit.currency, amount, said, day + days) for days in NEARBY)
+        return next((row for name in names if (row := self.said.take(name))), None)
+
+    def take_other_amount(self, account: str, unit: Entry) -> Row | None:
+        """By its reference alone; left alone where the row's parts have no room in the new amount."""
+        if not unit.reference:
+            return None
+        name = account, unit.currency, unit.reference
+        row = self.referred.take(name)
+        if row and not can_become(row, Decimal(unit.amount)):
+            self.referred.give_back(name, row)
+            return None
+        return row
+
+
+def match(groups: list[Group], names: Callable[[str, Entry], Names]) -> None:
+    """Takes a row for each unit that has one of its name."""
+    for group in groups:
+        if group.new:
+            group.new = [
+                unit for unit in group.new if not any(row.take(name) for row, name in names(group.account, unit))
+            ]
+
+
+def can_become(row: Row, amount: Decimal) -> bool:
+    """Whether a booking of another amount leaves room for what the row's parts add up to."""
+    return row.amount * amount > 0 and abs(row.fits) <= abs(amount)
+
+
+def wanted(groups: Iterable[Group]) -> dict[Key, Any]:
+    """What rows must have in common with an entry to be looked at."""
+    found: dict[Key, Any] = {}
+    for group in groups:
+        for unit in (group.entry, *group.entry.parts):
+            found[key(group.account, unit)] = None
+    return found

@@ -1,0 +1,196 @@
+"""OFX: version 1, which is SGML, and version 2, which is XML. One reader takes both: values stand behind their tags,
+and whether small tags are closed changes nothing."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from html import unescape
+
+from ledger.statements.calc.facts import (
+    LONGEST_NUMBER,
+    LONGEST_TEXT,
+    Entry,
+    Statement,
+    TooManyEntries,
+    Unreadable,
+    Unsafe,
+    amount_of,
+    clean,
+    day_of,
+)
+
+TAG = re.compile(r"<(/?)([A-Za-z0-9_.]+)[^<>]*>([^<]*)")
+UNSAFE = re.compile(r"<!(?:DOCTYPE|ENTITY|ELEMENT)", re.IGNORECASE)
+STATEMENTS = {"STMTRS", "CCSTMTRS"}
+MOVEMENTS = {"STMTTRN", "STMTTRNP"}  # the second kind is pending
+OTHERS = {"BANKACCTTO", "CCACCTTO", "IMAGEDATA", "AVAILBAL"}  # parts whose tags mean something else
+SECTIONS = {"BANKACCTFROM", "CCACCTFROM", "BANKTRANLIST", "LEDGERBAL", "CURRENCY", "ORIGCURRENCY", "PAYEE"}
+MOST_VALUES = 1000  # of one movement or statement; the standard has some dozens
+SIGNED = re.compile(r"([+-]?)([0-9.,]+)")
+
+
+def read(text: str, *, most: int) -> list[Statement]:
+    """The statements of all accounts. Raises Unreadable, Unsafe, TooManyEntries."""
+    if UNSAFE.search(text):
+        raise Unsafe
+    reader, last = Reader(most), ""
+    for line, closing, name, value in tags(text):
+        last = f"/{name}" if closing else name
+        if closing:
+            reader.close(name, line)
+        else:
+            reader.open(name, value, line)
+    if last != "/OFX":
+        raise Unreadable(text.count("\n") + 1, "The file ends before its </OFX>.")
+    return reader.statements
+
+
+def tags(text: str) -> Iterator[tuple[int, bool, str, str]]:
+    """(line, whether it closes, name, the value behind it)."""
+    line, seen = 1, 0
+    for match in TAG.finditer(text):
+        line, seen = line + text.count("\n", seen, match.start()), match.start()
+        yield line, bool(match[1]), match[2].upper(), match[3].strip()
+
+
+@dataclass(slots=True)
+class Draft:
+    """A statement while it is read."""
+
+    line: int
+    about: dict[str, str] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+
+
+class Reader:
+    """Takes tags one by one."""
+
+    def __init__(self, most: int):
+        self.statements: list[Statement] = []
+        self.most, self.count = most, 0
+        self.draft: Draft | None = None
+        self.movement: dict[str, str] | None = None
+        self.line = 0
+        self.section = self.skipped = ""
+
+    def open(self, name: str, value: str, line: int) -> None:
+        if self.skipped:
+            return
+        if name in OTHERS:
+            self.skipped = name
+        elif name in STATEMENTS:
+            self.draft = Draft(line)
+        elif name in MOVEMENTS:
+            self.movement, self.line = {}, line
+        elif name in SECTIONS:
+            self.section = name
+        elif value and self.draft is not None:
+            into = self.draft.about if self.movement is None else self.movement
+            if len(into) >= MOST_VALUES:
+                raise Unreadable(line, "Too many kinds of values.")
+            into.setdefault(f"{self.section}.{name}" if self.section else name, unescape(value))
+
+    def close(self, name: str, line: int) -> None:
+        if self.skipped:
+            self.skipped = "" if name == self.skipped else self.skipped
+        elif name in SECTIONS:
+            self.section = "BANKTRANLIST" if self.movement is not None and name != "BANKTRANLIST" else ""
+        elif name in MOVEMENTS and self.movement is not None and self.draft is not None:
+            self.count += 1
+            if self.count > self.most:
+                raise TooManyEntries
+            pending = name == "STMTTRNP"
+            self.draft.entries.append(entry(self.movement, self.draft.about, self.line, pending=pending))
+            self.movement = None
+        elif name in STATEMENTS and self.draft is not None:
+            if len(self.statements) >= self.most:
+                raise TooManyEntries
+            self.statements.append(finished(self.draft))
+            self.draft = None
+
+
+def finished(draft: Draft) -> Statement:
+    """The opening balance follows from the closing one and what was booked."""
+    about = draft.about
+    account = about.get("BANKACCTFROM.ACCTID") or about.get("CCACCTFROM.ACCTID") or ""
+    told = about.get("LEDGERBAL.BALAMT")
+    closing = Decimal(signed(told, draft.line)) if told else None
+    start, end = (about.get(f"BANKTRANLIST.{name}") for name in ("DTSTART", "DTEND"))
+    end = about.get("LEDGERBAL.DTASOF") or end
+    statement = Statement(
+        account_number=clean(account)[:LONGEST_NUMBER],
+        currency=about.get("CURDEF", "").upper(),
+        start=day(start, draft.line) if start else None,
+        end=day(end, draft.line) if end else None,
+        closing=closing,
+        entries=draft.entries,
+    )
+    booked = statement.booked_sum
+    if closing is None or booked is None:
+        return statement
+    return Statement(**{name: getattr(statement, name) for name in statement.__slots__} | {"opening": closing - booked})
+
+
+def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: bool) -> Entry:
+    """One movement. Raises Unreadable."""
+    has = {name.removeprefix("BANKTRANLIST."): value for name, value in has.items()}
+    posted, amount = has.get("DTPOSTED") or (has.get("DTTRAN") if pending else None), has.get("TRNAMT")
+    if not posted or amount is None:
+        raise Unreadable(line, "STMTTRN has no DTPOSTED or no TRNAMT.")
+    from_to, memo = clean(has.get("NAME") or has.get("PAYEE.NAME") or ""), clean(has.get("MEMO", ""))
+    if len(from_to) > LONGEST_TEXT or len(memo) > LONGEST_TEXT:
+        raise Unreadable(line, f"A text of more than {LONGEST_TEXT:,} characters.")
+    currency, notes = about.get("CURDEF", "").upper(), []
+    value, foreign = signed(amount, line), has.get("CURRENCY.CURSYM", "").upper()
+    if foreign and foreign != currency:
+        notes.append(f"Amount {foreign} {value}")
+        value, currency = in_own(value, has.get("CURRENCY.CURRATE", ""), currency=currency, foreign=foreign)
+    if has.get("CHECKNUM"):
+        notes.append(f"Check {clean(has['CHECKNUM'])}")
+    return Entry(
+        day=day(posted, line),
+        amount=value,
+        currency=currency,
+        from_to=from_to,
+        description=memo,
+        notes="\n".join(notes),
+        reference=clean(has.get("FITID", "")),
+        pending=pending,
+        line=line,
+    )
+
+
+def in_own(value: str, rate: str, *, currency: str, foreign: str) -> tuple[str, str]:
+    """(amount, currency): in the statement's where the file tells the rate, rounded to the cent; else as it is."""
+    try:
+        factor = Decimal(rate.replace(",", "."))
+        own = (Decimal(value) * factor).quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
+    except InvalidOperation:
+        return value, foreign
+    return format(own, "f"), currency
+
+
+def signed(text: str, line: int) -> str:
+    """An amount with its sign; the last point or comma stands before the cents.
+
+    >>> signed("-1,234.50", 1), signed("+12,5", 1)
+    ('-1234.5', '12.5')
+    """
+    match = SIGNED.fullmatch(text.replace(" ", ""))
+    if match is None:
+        raise Unreadable(line, f"“{text[:40]}” is no amount.")
+    number = match[2].replace(",", ".")
+    whole, point, cents = number.rpartition(".")
+    plain = f"{whole.replace('.', '')}.{cents}" if point else number
+    return amount_of(plain, negative=match[1] == "-", line=line)
+
+
+def day(text: str, line: int) -> date:
+    """The day in the time's own offset: as it is written."""
+    digits = text[:8]
+    try:
+        return day_of(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
+    except ValueError:
+        raise Unreadable(line, f"“{text[:40]}” is no time.") from None

@@ -1,0 +1,129 @@
+"""QIF, of Quicken: one letter at the start of each line says what stands behind it, and ^ ends an entry.
+
+It names no account, no currency and no balance, and nobody says in which order its dates are written.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+from ledger.statements.calc.facts import LONGEST_TEXT, Entry, TooManyEntries, Unreadable, clean, day_of
+from ledger.statements.calc.ofx import signed
+
+ACCOUNTS = {"bank", "cash", "ccard", "oth a", "oth l"}
+DAY_FIRST, MONTH_FIRST = "dayFirst", "monthFirst"
+DATE = re.compile(r"\s*([0-9]{1,4})\s*[-/.]\s*([0-9]{1,2})\s*([-/.'])\s*([0-9]{1,4})\s*")
+CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits; behind an apostrophe it is 20xx
+
+
+class OrderUnknown(Exception):
+    """The dates fit both orders."""
+
+
+def is_one(text: str) -> bool:
+    return re.match(r"\s*!(?:type|account|option|clear)", text[:200], re.IGNORECASE) is not None
+
+
+def read(
+    lines: Iterator[str], *, currency: str, order: str | None, kept: str | None, most: int
+) -> tuple[str, list[Entry]]:
+    """(order of the dates, entries). ``order`` as it was asked for; where it is None, what the dates tell, or ``kept``.
+
+    Raises Unreadable, TooManyEntries, OrderUnknown.
+    """
+    records = list(records_of(lines, most))
+    order = order or told_order(each["D"] for _, each in records) or kept
+    if order is None:
+        raise OrderUnknown
+    return order, [entry(line, has, currency, order) for line, has in records]
+
+
+def records_of(lines: Iterator[str], most: int) -> Iterator[tuple[int, dict[str, str]]]:
+    """(line on which it begins, letter → value) of each entry; what is no entry of an account is left out."""
+    wanted, has, begun, count = False, {}, 0, 0  # type: tuple[bool, dict[str, str], int, int]
+    for number, read_line in enumerate(lines, 1):
+        line = read_line.strip()
+        if line.startswith("!"):
+            wanted = is_wanted(line, number)
+            has = {}
+        elif line.startswith("^"):
+            if wanted and has:
+                count += 1
+                if count > most:
+                    raise TooManyEntries
+                yield begun, whole(has, begun)
+            has = {}
+        elif line and wanted:
+            begun = begun if has else number
+            has.setdefault(line[0], line[1:])
+    if wanted and has:
+        raise Unreadable(begun, "The entry does not end: ^ is missing.")
+
+
+def is_wanted(header: str, line: int) -> bool:
+    """Whether entries of an account follow. Raises Unreadable for those of securities."""
+    kind = header[1:].strip().lower()
+    if kind.startswith("type:"):
+        kind = kind.removeprefix("type:").strip()
+        if kind == "invst":
+            raise Unreadable(line, "Entries of securities are no movements of an account.")
+        return kind in ACCOUNTS
+    return False
+
+
+def whole(has: dict[str, str], line: int) -> dict[str, str]:
+    if "D" not in has or not ("T" in has or "U" in has):
+        raise Unreadable(line, "The entry has no date (D) or no amount (T).")
+    return has
+
+
+def told_order(dates: Iterator[str]) -> str | None:
+    """The order in which all the dates are days; None where that is so of both.
+
+    >>> told_order(iter(["1/31'26", "2/3'26"])), told_order(iter(["1.2.2026"]))
+    ('monthFirst', None)
+    """
+    fitting = {DAY_FIRST, MONTH_FIRST}
+    for text in dates:
+        match = DATE.fullmatch(text[:40])
+        if match is None or len(match[1]) > 2:
+            continue
+        if int(match[1]) > 12:
+            fitting.discard(MONTH_FIRST)
+        if int(match[2]) > 12:
+            fitting.discard(DAY_FIRST)
+    return fitting.pop() if len(fitting) == 1 else None
+
+
+def day(text: str, order: str, line: int) -> date:
+    """The day; one that begins with its year is read in any case. Raises Unreadable."""
+    match = DATE.fullmatch(text[:40])
+    if match is None:
+        raise Unreadable(line, f"“{text[:40]}” is no date.")
+    first, second, mark, last = int(match[1]), int(match[2]), match[3], int(match[4])
+    if len(match[1]) > 2:
+        year, month, number = first, second, last
+    else:
+        year = last
+        if len(match[4]) <= 2:
+            year += 2000 if mark == "'" or last < CENTURY_TURNS else 1900
+        month, number = (second, first) if order == DAY_FIRST else (first, second)
+    try:
+        return day_of(year, month, number)
+    except ValueError:
+        raise Unreadable(line, f"“{text[:40]}” is no date of the order {order}.") from None
+
+
+def entry(line: int, has: dict[str, str], currency: str, order: str) -> Entry:
+    texts = {name: clean(has.get(name, "")) for name in "PMN"}
+    if any(len(each) > LONGEST_TEXT for each in texts.values()):
+        raise Unreadable(line, f"A text of more than {LONGEST_TEXT:,} characters.")
+    return Entry(
+        day=day(has["D"], order, line),
+        amount=signed(has.get("T") or has["U"], line),
+        currency=currency,
+        from_to=texts["P"],
+        description=texts["M"],
+        notes=f"Number {texts['N']}" if texts["N"] else "",
+        line=line,
+    )

@@ -1,0 +1,224 @@
+"""Importing what banks export: dropped, looked at by a rehearsal that stores nothing, stored once that is confirmed.
+
+A single CSV file goes the way of tables, where its columns are chosen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from companies.errors import FieldErrors, Invalid, Refusal, TooLarge
+from companies.models import id_from
+from companies.pages.amounts import counted
+from companies.pages.typed import Typed
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger.documents.keeping import shown_name
+from ledger.importing import uploads
+from ledger.importing.pages import upload
+from ledger.importing.pages.upload import owned
+from ledger.models import Account
+from ledger.statements import receiving
+from ledger.statements.accounts import AccountUnknown
+from ledger.statements.calc import formats
+from ledger.statements.reading import FormatUnknown
+from ledger.statements.receiving import Received, Told
+
+MOST_FILES = 20  # at once; their names and ids stand in an address
+SHOWN_STATEMENTS = 50  # of one file
+LONGEST_NAME = 100
+CHOICES = {"split": ("entry", "details"), "dateOrder": ("", "dayFirst", "monthFirst")}
+
+
+class TooManyFiles(Invalid):
+    """More files than are taken at once."""
+
+    code = "too_many_files"
+
+
+# ---------------------------------------------------------------------------------------------- upload
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE, uploads=True)
+def new(visit: Visit) -> HttpResponse:
+    """Takes what is dropped: statements, several at once, or one CSV file."""
+    if not visit.sent:
+        return upload.upload_page(visit)
+    files = visit.request.FILES.getlist("file")
+    if len(files) < 2 and not any(is_statement(each) for each in files):
+        return upload.new_table(visit)
+    try:
+        kept = [(keep(visit, each), shown_name(each.name or "file")[-LONGEST_NAME:]) for each in checked(files)]
+    except Refusal as refusal:
+        return upload.upload_page(visit, error=refusal.detail, status=413 if isinstance(refusal, TooLarge) else 400)
+    sent = [("upload", f"{upload_id} {name}") for upload_id, name in kept]
+    if visit.request.POST.get("account"):
+        sent.append(("account", visit.request.POST["account"]))
+    return redirect(f"{reverse('statement-check', args=[visit.company.id])}?{urlencode(sent)}")
+
+
+def is_statement(file: Any) -> bool:
+    return kind_of(file) not in (None, formats.CSV)
+
+
+def kind_of(file: Any) -> str | None:
+    start = file.read(formats.LOOKED_AT * 2)
+    file.seek(0)
+    return formats.kind_of(start)
+
+
+def checked(files: Sequence[Any]) -> Sequence[Any]:
+    """Raises TooManyFiles, FormatUnknown."""
+    if len(files) > MOST_FILES:
+        raise TooManyFiles(f"At most {MOST_FILES} files at once.")
+    for file in files:
+        if kind_of(file) is None:
+            raise FormatUnknown(
+                f"“{shown_name(file.name or 'file')[:60]}” is no bank statement, whatever its name says."
+            )
+    return files
+
+
+def keep(visit: Visit, file: Any) -> UUID:
+    return uploads.keep(**owned(visit), file=file)
+
+
+# ---------------------------------------------------------------------------------------------- check and import
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An uploaded file that waits."""
+
+    upload_id: UUID
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What would become of a file, or why it is refused."""
+
+    name: str
+    received: Received | None = None
+    refusal: str = ""
+
+    @property
+    def shown(self) -> list[Told]:
+        return self.received.statements[:SHOWN_STATEMENTS] if self.received else []
+
+    @property
+    def hidden(self) -> int:
+        return max(len(self.received.statements) - SHOWN_STATEMENTS, 0) if self.received else 0
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
+def check(visit: Visit) -> HttpResponse:
+    """Shows what each statement would bring and whether its balances agree; stores all once that is confirmed."""
+    sent: Any = visit.request.POST if visit.sent else visit.request.GET
+    named = [name_of(text) for text in sent.getlist("upload")[:MOST_FILES]]
+    try:
+        files = [
+            Kept(upload_id, name, uploads.content(**owned(visit), upload_id=upload_id))
+            for upload_id, name in filter(None, named)
+        ]
+    except uploads.UploadGone:
+        return upload.no_longer(visit)
+    if not files:
+        return visit.to("import-new")
+    choices = {name: sent.get(name) if sent.get(name) in known else known[0] for name, known in CHOICES.items()}
+    account = chosen_account(visit, sent.get("account", ""))
+    if not visit.sent:
+        return shown(visit, files, choices, account)
+    return imported(visit, files, choices, account)
+
+
+def name_of(text: str) -> tuple[UUID, str] | None:
+    """(id, name) of an upload as the address has it; None for anything else."""
+    upload_id, _, name = text.partition(" ")
+    known = id_from(upload_id)
+    return (known, shown_name(name)[-LONGEST_NAME:]) if known else None
+
+
+def chosen_account(visit: Visit, text: str) -> Account | None:
+    """The account for files that name none."""
+    return next((each for each in upload.choosable(visit) if str(each.id) == text), None)
+
+
+def shown(
+    visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None, *, error: str = ""
+) -> HttpResponse:
+    looks = rehearsed(visit, files, choices, account)
+    sent = [("upload", f"{each.upload_id} {each.name}") for each in files]
+    chosen = choices | {"account": str(account.id) if account else ""}
+    return visit.show(
+        "ledger/statement_check.html",
+        status=400 if error else 200,
+        tab="transactions",
+        error=error,
+        looks=looks,
+        refused=any(look.refusal for look in looks),
+        count=sum(look.received.count for look in looks if look.received),
+        uploads=sent,
+        sent=[*sent, *chosen.items()],
+        accounts=upload.choosable(visit),
+        chosen=chosen,
+    )
+
+
+def rehearsed(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> list[Look]:
+    """Each file after those before it, and all of it taken back."""
+    looks = []
+    with transaction.atomic():
+        for file in files:
+            try:
+                looks.append(Look(file.name, taken(visit, file, choices, account)))
+            except Refusal as refusal:
+                looks.append(Look(file.name, refusal=in_words(refusal)))
+        transaction.set_rollback(True)
+    return looks
+
+
+def in_words(refusal: Refusal) -> str:
+    return refusal.errors[0][2] if isinstance(refusal, FieldErrors) else refusal.detail
+
+
+def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | None) -> Received:
+    """Takes a file in; the chosen account is that of a file that tells none, or one that nobody has."""
+    values: dict[str, Any] = {
+        "company": visit.company,
+        "stamp": visit.stamp,
+        "content": file.content,
+        "filename": file.name,
+        "details": choices["split"] == "details",
+        "date_order": choices["dateOrder"] or None,
+    }
+    try:
+        return receiving.receive(**values, account=None)
+    except AccountUnknown:
+        if account is None:
+            raise
+        return receiving.receive(**values, account=account)
+
+
+def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> HttpResponse:
+    """Stores all of them or none, and goes to the list of imports."""
+    form = Typed(values={})
+    with visit.sending(form):
+        received = [taken(visit, file, choices, account) for file in files]
+        for file in files:
+            uploads.drop(**owned(visit), upload_id=file.upload_id)
+        count = sum(each.count for each in received)
+        known = sum(each.duplicates for each in received)
+        more = f" {known:,} were there already." if known else ""
+        return visit.done(
+            f"{counted(count, 'transaction')} imported from {counted(len(files), 'file')}.{more}", "imports"
+        )
+    return shown(visit, files, choices, account, error=next(iter(form.errors.values()), form.general))

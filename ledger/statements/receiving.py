@@ -1,0 +1,334 @@
+"""Taking a bank's file in: each entry once, whatever came before it, and the balances compared.
+
+One turn of the company, one COPY. A dry run does all of it and takes it back: what it tells is what would be.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max
+
+from companies.changing import Change, changing
+from companies.models import Company, Stamp
+from companies.running.counters import note_import
+from ledger.importing.bodies import Item
+from ledger.importing.imports import Outcome, SentFile, keep
+from ledger.importing.purposes import Purposes
+from ledger.models import Account, ImportBatch, Source, Statement, Transaction
+from ledger.statements import reading
+from ledger.statements.accounts import find
+from ledger.statements.calc import facts
+from ledger.statements.calc.facts import Entry
+from ledger.statements.calc.matching import MOST_DAYS, Group, Ledger, Row, Sorted, groups_of, wanted
+from ledger.statements.opening import is_empty, open_with_earliest
+from ledger.statements.pending import book_pending, let_lapse
+from ledger.statements.reconciling import balances_at, reconcile
+
+ROWS_A_READ = 2000
+LEDGER_COLUMNS = (
+    "id",
+    "account_id",
+    "date",
+    "amount_value",
+    "amount_currency",
+    "bank_reference",
+    "from_to",
+    "description",
+    "pending",
+    "source",
+    "import_batch_id",
+    "categorized_value",
+)
+
+
+class BankItem(Item, gc=False, rename="camel"):
+    """An entry as imports store it."""
+
+    bank_reference: str | None = None
+
+
+@dataclass(slots=True)
+class Told:
+    """One statement of a file, and what became of it."""
+
+    statement: facts.Statement
+    account: Account
+    groups: list[Group] = field(default_factory=list)
+    count: int = 0
+    duplicates: int = 0
+    skipped: list[Entry] = field(default_factory=list)
+    ledger_balance: Decimal | None = None
+
+    @property
+    def pending(self) -> int:
+        return sum(entry.pending for entry in self.statement.entries)
+
+    @property
+    def ledger_difference(self) -> Decimal | None:
+        if self.statement.closing is None or self.ledger_balance is None:
+            return None
+        return self.statement.closing - self.ledger_balance
+
+
+@dataclass(slots=True)
+class Received:
+    """What taking a file in did, or would do."""
+
+    format: str
+    statements: list[Told]
+    dry_run: bool
+    batch: ImportBatch | None = None
+    new: list[BankItem] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return sum(told.count for told in self.statements)
+
+    @property
+    def duplicates(self) -> int:
+        return sum(told.duplicates for told in self.statements)
+
+    @property
+    def skipped_before_data_start(self) -> int:
+        return sum(len(told.skipped) for told in self.statements)
+
+
+def receive(
+    *,
+    company: Company,
+    stamp: Stamp,
+    content: bytes,
+    filename: str,
+    account: Account | None,
+    details: bool = False,
+    date_order: str | None = None,
+    dry_run: bool = False,
+) -> Received:
+    """Stores what a bank's file has and the ledger has not, all of it or nothing. ``details``: single payments in place
+    of entries that are several. ``account`` is the one that was named.
+
+    Raises what ``reading.read`` and ``accounts.find`` raise, RateMissing.
+    """
+    read = reading.read(content, account=account, date_order=date_order)
+    with changing(company, stamp=stamp) as kept, transaction.atomic():
+        # What a rehearsal leaves in the log is taken back, and moves nothing.
+        change = replace(kept, stamp=replace(stamp, changed=set())) if dry_run else kept
+        accounts = find(company, read.statements, account)
+        told = [Told(statement, each) for statement, each in zip(read.statements, accounts, strict=True)]
+        received = Received(read.format, told, dry_run)
+        store(change, received, SentFile(filename, read.format), details=details)
+        if read.date_order and account is not None:
+            keep_order(change, account, read.date_order)
+        if dry_run:
+            transaction.set_rollback(True)
+            received.batch = None
+    return received
+
+
+def store(change: Change, received: Received, file: SentFile, *, details: bool) -> None:
+    """The rows, what was pending, the statements, the initial balances, and whether all agrees."""
+    accounts = {told.account.id: told.account for told in received.statements}
+    empty = {account.id: is_empty(change, account) for account in accounts.values()}
+    outcome = sort_out(change, received, details=details)
+    received.new = list(items(received.statements))
+    batch = stored(change, received, outcome, file, accounts)
+    with_statements(change, received, batch)
+    for account in accounts.values():
+        take_number(change, account, received.statements)
+        open_with_earliest(change, account, first=empty[account.id])
+        reconcile(change, account)
+    compare(change, received)
+
+
+# ---------------------------------------------------------------------------------------------- known or new
+
+
+@dataclass(slots=True)
+class Decided:
+    """What is to be done with rows that are there."""
+
+    booked: list[tuple[Row, Entry]]
+    lapsed: list[UUID]
+
+
+def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
+    """Counts what is new in each statement, and decides about pending rows."""
+    starts = change.company.data_start_date
+    for told in received.statements:
+        kept = [each for each in told.statement.entries if starts is None or each.day >= starts]
+        if len(kept) < len(told.statement.entries):
+            told.skipped = [each for each in told.statement.entries if starts is not None and each.day < starts]
+        told.groups = groups_of(str(told.account.id), kept, details=details)
+    groups = [group for told in received.statements for group in told.groups]
+    settled = settled_until(change.company, {told.account.id for told in received.statements})
+    rows = list(rows_for(change.company, groups, {told.account.id for told in received.statements}))
+    found = Ledger(rows, format_=received.format).sort_out(groups, settled=settled)
+    for told in received.statements:
+        told.count = sum(len(group.new) for group in told.groups)
+        told.duplicates = sum(len(group.units) for group in told.groups) - told.count
+    return Decided(found.booked, lapsed(received, rows, found, settled))
+
+
+def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:
+    """The last day of the final statements that are there, by account."""
+    final = Statement.objects.of(company.id).filter(account_id__in=account_ids, final=True, day__isnull=False)
+    found = final.order_by().values("account_id").annotate(last=Max("day")).values_list("account_id", "last")
+    return {str(account): day for account, day in found}
+
+
+def rows_for(company: Company, groups: Sequence[Group], account_ids: set[UUID]) -> Iterator[Row]:
+    """The stored rows that entries may be: those of the same account, day, amount and currency, and pending ones."""
+    places = wanted(groups)
+    rows = Transaction.objects.of(company.id).without_initial().filter(account_id__in=account_ids)
+    formats = dict(ImportBatch.objects.of(company.id).filter(format__isnull=False).values_list("id", "format"))
+    days = [place[1].toordinal() for place in places]
+    waits = any(group.entry.pending for group in groups)
+    amounts = {place[2] for place in places} if waits else set()
+    if days:
+        first, last = date.fromordinal(max(min(days) - MOST_DAYS, 1)), max(days) + MOST_DAYS
+        booked = rows.booked().filter(date__range=(first, date.fromordinal(min(last, date.max.toordinal()))))
+        for row in read_rows(booked, formats):
+            if (row.account, row.day, row.amount, row.currency) in places or row.amount in amounts:
+                yield row
+    pending = rows.filter(pending=True, source=Source.BANK, import_batch__isnull=False)
+    yield from read_rows(pending, formats)
+
+
+def read_rows(rows: Any, formats: Mapping[UUID, str | None]) -> Iterator[Row]:
+    for row in rows.values_list(*LEDGER_COLUMNS).iterator(chunk_size=ROWS_A_READ):
+        row_id, account, day, amount, currency, reference, from_to, description, pending, source, batch, fits = row
+        yield Row(
+            id=row_id,
+            account=str(account),
+            day=day,
+            amount=amount,
+            currency=currency,
+            reference=reference or "",
+            from_to=from_to,
+            description=description,
+            pending=pending,
+            format=formats.get(batch) if source == Source.BANK else None,
+            fits=fits,
+        )
+
+
+def lapsed(received: Received, rows: Iterable[Row], found: Sorted, settled: dict[str, date]) -> list[UUID]:
+    """Pending rows up to the day of a final statement that does not have them. One that is older than another final
+    statement says nothing of what came since."""
+    ends: dict[str, date] = {}
+    for told in received.statements:
+        account, end = str(told.account.id), told.statement.last_day
+        if told.statement.final and end and end >= settled.get(account, end):
+            ends[account] = max(end, ends.get(account, end))
+    kept = found.seen | {row.id for row, _ in found.booked}
+    return [
+        row.id
+        for row in rows
+        if row.pending and row.id not in kept and row.day <= ends.get(row.account, date.min) and not row.taken
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- storing
+
+
+def items(statements: Sequence[Told]) -> Iterator[BankItem]:
+    """The new entries as imports store them."""
+    for told in statements:
+        account = str(told.account.id)
+        for group in told.groups:
+            for entry in group.new:
+                yield BankItem(
+                    account_id=account,
+                    date=entry.day,
+                    amount_value=entry.amount,
+                    amount_currency=entry.currency,
+                    from_to=entry.from_to,
+                    description=entry.description,
+                    notes=entry.notes or None,
+                    pending=entry.pending,
+                    bank_reference=entry.reference or None,
+                )
+
+
+def stored(
+    change: Change, received: Received, decided: Decided, file: SentFile, accounts: dict[UUID, Account]
+) -> ImportBatch:
+    """The import, with its new rows and what became of pending ones; one without anything new too."""
+    outcome = Outcome(
+        count=received.count,
+        duplicates=received.duplicates,
+        skipped_before_data_start=received.skipped_before_data_start,
+        rows=list(received.new),
+        dry_run=received.dry_run,
+    )
+    note_import(source="statements", outcome=outcome)
+    purposes = Purposes(company=change.company, items=())
+    batch = keep(change, outcome, source=Source.BANK, purposes=purposes, account_ids=set(accounts), file=file)
+    received.batch = batch
+    book_pending(change, batch, decided.booked)
+    let_lapse(change, batch, decided.lapsed)
+    return batch
+
+
+def with_statements(change: Change, received: Received, batch: ImportBatch) -> None:
+    """Keeps what each statement says of its account."""
+    Statement.objects.bulk_create(
+        Statement(
+            company=change.company,
+            account=told.account,
+            import_batch=batch,
+            currency=told.statement.currency,
+            start_date=books_start(change.company, told),
+            day=told.statement.last_day,
+            opening_balance=opening(told),
+            closing_balance=told.statement.closing,
+            final=told.statement.final,
+            created_time=change.stamp.time,
+        )
+        for told in received.statements
+    )
+
+
+def books_start(company: Company, told: Told) -> date | None:
+    """The first day of which there are entries in the ledger."""
+    start = told.statement.first_day
+    return max(start, company.data_start_date) if start and told.skipped and company.data_start_date else start
+
+
+def opening(told: Told) -> Decimal | None:
+    """The opening balance with what the books leave out behind it."""
+    if told.statement.opening is None:
+        return None
+    left_out = (entry for entry in told.skipped if not entry.pending and entry.currency == told.statement.currency)
+    return told.statement.opening + sum(Decimal(entry.amount) for entry in left_out)
+
+
+def take_number(change: Change, account: Account, statements: Iterable[Told]) -> None:
+    """An account without a number takes its statement's."""
+    numbers = (told.statement.account_number for told in statements if told.account.id == account.id)
+    number = next(filter(None, numbers), "")
+    if number and not account.account_number:
+        change.update(account, "account.updated", account_number=number)
+
+
+def keep_order(change: Change, account: Account, order: str) -> None:
+    """The account's next QIF file is read in the same order, where its own dates do not tell."""
+    settings = {**(account.import_settings or {}), "qif": {"dateOrder": order}}
+    change.update(account, "account.updated", import_settings=settings)
+
+
+def compare(change: Change, received: Received) -> None:
+    """What the ledger says at the end of each statement now."""
+    places = {
+        id(told): (told.account.id, told.statement.currency, told.statement.last_day)
+        for told in received.statements
+        if told.statement.last_day and told.statement.booked_sum is not None
+    }
+    held = balances_at(change.company, places.values())
+    for told in received.statements:
+        told.ledger_balance = held[places[id(told)]] if id(told) in places else None

@@ -1,0 +1,1 @@
+"""Who subscribes to what, for how much."""

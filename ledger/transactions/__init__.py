@@ -1,0 +1,1 @@
+"""Movements on accounts: booked, listed, linked as transfers."""

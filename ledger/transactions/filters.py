@@ -1,0 +1,289 @@
+"""The filters of transactions, for the list's query and for the ``filter`` of a selection alike."""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import django_filters
+from django import forms
+from django.db.models import Exists, F, OuterRef, Q
+from django.utils.datastructures import MultiValueDict
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+
+from companies.api import fields
+from companies.api.filters import FieldOfShape, IdFormField, repeatable
+from companies.models import Currency
+from ledger.calc.months import first_of_month
+from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Posting, Source, Transaction
+from ledger.money.amounts import bound_in
+from ledger.money.fields import AMOUNT
+
+MOST_TEXT = 500
+MOST_VALUES = 200  # of one filter; a line of the protocol has not room for more ids
+
+
+class DayField(FieldOfShape):
+    reads = fields.DayField()
+    schema = {"type": "string", "format": "date"}
+
+
+class TimeField(FieldOfShape):
+    reads = fields.TimeField()
+    schema = {"type": "string", "format": "date-time"}
+
+
+class MonthField(FieldOfShape):
+    reads = fields.MonthField(error_messages={"invalid_month": "Must be a month, YYYY-MM, or a day of it."})
+    schema = {"type": "string", "maxLength": 10, "pattern": r"^\d{4}-\d{2}(-\d{2})?$"}
+
+    def to_python(self, value: Any) -> date | None:
+        if value is not None and fields.DATE.fullmatch(value):
+            return first_of_month(DayField().to_python(value))
+        found: date | None = super().to_python(value)
+        return found
+
+
+class Bound(serializers.Field):
+    """An amount to compare others with, of whatever currency."""
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        try:
+            return bound_in(data)
+        except ValueError:
+            raise ValidationError("Must be an amount such as -1234.56.") from None
+
+
+class AmountField(FieldOfShape):
+    reads = Bound()
+    schema = AMOUNT
+
+
+class IdField(IdFormField):
+    schema = {"type": "string", "format": "uuid"}
+
+
+class IdsField(FieldOfShape):
+    widget = forms.MultipleHiddenInput
+    reads = fields.ListField(child=IdField.reads, max_length=MOST_VALUES)
+    schema = {"type": "array", "items": IdField.schema, "maxItems": MOST_VALUES}
+
+
+class TextField(FieldOfShape):
+    reads = fields.TextField(max_length=MOST_TEXT, allow_blank=True)
+    schema = {"type": "string", "maxLength": MOST_TEXT}
+
+
+class WordField(FieldOfShape):
+    def __init__(self, *, words: list[str], **kwargs: Any):
+        self.schema = {"type": "string", "enum": words}
+        said = f"Must be one of {', '.join(words)}."
+        self.reads = fields.ChoiceField(choices=words, error_messages={"invalid_choice": said})
+        super().__init__(**kwargs)
+
+
+class FlagField(FieldOfShape):
+    reads = fields.ChoiceField(choices=["true", "false"], error_messages={"invalid_choice": "Must be true or false."})
+    schema = {"type": "boolean"}
+
+    def to_python(self, value: Any) -> bool | None:
+        return None if value is None else super().to_python(value) == "true"
+
+
+class Filter(django_filters.Filter):
+    """A filter on a column, or one that a function of (rows, value) applies."""
+
+    def __init__(self, field: type[FieldOfShape], column: str | None = None, lookup: str = "exact", **kwargs: Any):
+        self.field_class = field
+        super().__init__(column, lookup_expr=lookup, **kwargs)
+
+    def filter(self, qs: Any, value: Any) -> Any:
+        if value is None or value == []:
+            return qs
+        return qs.filter(**{f"{self.field_name}__{self.lookup_expr}": value})
+
+
+def with_part(*also: Exists, **conditions: Any) -> Exists:
+    """Transactions with a part of a kind."""
+    own = {"company_id": OuterRef("company_id"), "transaction_id": OuterRef("id")}
+    return Exists(Categorization.objects.filter(*also, **own, **conditions))
+
+
+def with_posting(**conditions: Any) -> Exists:
+    """Transactions of which a share of a kind counts in the profit and loss."""
+    own = {"company_id": OuterRef("company_id"), "categorization_id": OuterRef("id")}
+    return with_part(Exists(Posting.objects.filter(**own, **conditions)))
+
+
+class TransactionFilter(django_filters.FilterSet):
+    startDate = Filter(DayField, "date", "gte", help_text="first day, included")  # noqa: N815 - as on the wire
+    endDate = Filter(DayField, "date", "lte", help_text="last day, included")  # noqa: N815
+    accountId = Filter(IdsField, "account_id", "in", help_text="repeatable")  # noqa: N815
+    categoryId = Filter(IdsField, method="by_category", help_text="repeatable; a part has one of them")  # noqa: N815
+    plType = Filter(WordField, method="by_pl_type", words=PlType.values)  # noqa: N815
+    recognizedFrom = Filter(  # noqa: N815
+        MonthField,
+        method="by_recognition",
+        help_text="a share of it counts in the profit and loss of this month or later, in the plType and categoryId "
+        "that are asked for; a day stands for its month",
+    )
+    recognizedTo = Filter(MonthField, method="by_recognition", help_text="of this month or earlier")  # noqa: N815
+    counterpartyId = Filter(IdField, method="by_counterparty")  # noqa: N815
+    currency = Filter(WordField, "amount_currency", words=Currency.values)
+    minAmount = Filter(AmountField, "amount_value", "gte", help_text="with its sign: -50 is below -10")  # noqa: N815
+    maxAmount = Filter(AmountField, "amount_value", "lte", help_text="with its sign")  # noqa: N815
+    direction = Filter(WordField, method="by_direction", words=["in", "out"])
+    flow = Filter(
+        WordField,
+        method="by_flow",
+        words=["in", "out"],
+        help_text="counts in the cash flow: booked, no transfer, no initial balance, on no transit account",
+    )
+    open = Filter(FlagField, method="by_open", help_text="its categorizations do not add up to its amount")
+    pending = Filter(FlagField, "pending")
+    transfer = Filter(FlagField, method="by_transfer", help_text="has a linked leg")
+    source = Filter(WordField, "source", words=Source.values)
+    assignedUserId = Filter(TextField, "assigned_user_id")  # noqa: N815
+    categorizationsAutoAssigned = Filter(  # noqa: N815
+        FlagField, "categorizations_auto_assigned", help_text="by a rule, by history or by its account"
+    )
+    assignedBy = Filter(  # noqa: N815
+        TextField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
+    )
+    importId = Filter(IdField, "import_batch_id")  # noqa: N815
+    updatedSince = Filter(TimeField, "last_updated_time", "gte")  # noqa: N815
+    q = Filter(TextField, method="by_text", help_text="in fromTo, description and notes; case does not matter")
+
+    class Meta:
+        model = Transaction
+        fields: list[str] = []
+
+    def by_category(self, rows: Any, name: str, value: Any) -> Any:
+        return rows.filter(with_part(category_id__in=value))
+
+    def by_pl_type(self, rows: Any, name: str, value: Any) -> Any:
+        return rows.filter(with_part(**{f"{value}__isnull": False}))
+
+    def by_recognition(self, rows: Any, name: str, value: Any) -> Any:
+        return rows  # together with the others: see filter_queryset
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        rows, posted = super().filter_queryset(queryset), posting_conditions(self.form.cleaned_data)
+        return rows.filter(with_posting(**posted)) if posted else rows
+
+    def by_counterparty(self, rows: Any, name: str, value: Any) -> Any:
+        return rows.filter(with_part(counterparty_id=value))
+
+    def by_direction(self, rows: Any, name: str, value: Any) -> Any:
+        return rows.filter(amount_value__gt=0) if value == "in" else rows.filter(amount_value__lt=0)
+
+    def by_flow(self, rows: Any, name: str, value: Any) -> Any:
+        rows = self.by_direction(rows, name, value).booked().without_initial()
+        return rows.exclude(amount_value=F("transferred_value")).exclude(account__type=AccountType.TRANSIT)
+
+    def by_open(self, rows: Any, name: str, value: Any) -> Any:
+        return rows.open() if value else rows.filter(amount_value=F("categorized_value"))
+
+    def by_transfer(self, rows: Any, name: str, value: Any) -> Any:
+        return rows.exclude(transferred_value=0) if value else rows.filter(transferred_value=0)
+
+    def by_assigner(self, rows: Any, name: str, value: Any) -> Any:
+        if value == "person":
+            return rows.filter(with_part(), categorizations_auto_assigned=False)
+        noted = {"source_note__startswith": RULE_NOTE} if value == "rule" else {"source_note": value}
+        return rows.filter(with_part(**noted), categorizations_auto_assigned=True)
+
+    def by_text(self, rows: Any, name: str, value: Any) -> Any:
+        return rows.filter(Q(from_to__icontains=value) | Q(description__icontains=value) | Q(notes__icontains=value))
+
+
+def posting_conditions(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What is asked of postings, by cleaned values of the filters; nothing where no month of recognition is asked for.
+
+    One posting meets it all: a transaction whose parts meet a half each is not in the cell of the profit and loss.
+    """
+    if not (asked.get("recognizedFrom") or asked.get("recognizedTo")):
+        return {}
+    found = {
+        "month__gte": asked.get("recognizedFrom"),
+        "month__lte": asked.get("recognizedTo"),
+        "pl_type": asked.get("plType"),
+        "category_id__in": asked.get("categoryId"),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+ORDERS = {
+    "-date": ("-date", "-id"),
+    "date": ("date", "id"),
+    "-amount": ("-amount_value", "-id"),
+    "amount": ("amount_value", "id"),
+}
+REPEATABLE = repeatable(TransactionFilter)
+NAMES = frozenset(TransactionFilter.base_filters)
+EMPTY_ALLOWED = {"q"}
+
+
+def narrowed(rows: Any, given: "MultiValueDict[str, str]") -> Any:
+    """The rows that the filters ask for. Raises ValidationError for unknown, repeated and malformed ones."""
+    return filtered(rows, given).qs if given else rows
+
+
+def filtered(rows: Any, given: "MultiValueDict[str, str]") -> TransactionFilter:
+    """The filters as they were understood. Raises ValidationError for unknown, repeated and malformed ones."""
+    errors = {name: [ErrorDetail("Unknown filter.", code="unknown_parameter")] for name in set(given) - NAMES}
+    for name, values in given.lists():
+        repeated = len(values) > 1 and name not in REPEATABLE
+        if repeated or not values or ("" in values and name not in EMPTY_ALLOWED):
+            errors.setdefault(name, [ErrorDetail("Must be given once and not be empty.", code="invalid_filter")])
+    filterset = TransactionFilter(data=given, queryset=rows)
+    if not filterset.is_valid():
+        for name, messages in filterset.errors.items():
+            errors.setdefault(name, [ErrorDetail(str(message), code="invalid_filter") for message in messages])
+    if errors:
+        raise ValidationError(errors)
+    return filterset
+
+
+def flag_of(name: str, params: "MultiValueDict[str, str]") -> bool:
+    """A query's ``true`` or ``false``; false where it is left out. Raises ValidationError."""
+    given = set(params.getlist(name))
+    if given - {"true", "false"} or len(given) > 1:
+        raise ValidationError({name: [ErrorDetail("Must be true or false.", code="invalid_filter")]})
+    return given == {"true"}
+
+
+def order_of(sort: str) -> tuple[str, str]:
+    """The columns that a ``sort`` orders by. Raises ValidationError."""
+    if sort not in ORDERS:
+        raise ValidationError({"sort": [ErrorDetail(f"Must be one of {', '.join(ORDERS)}.", code="invalid_filter")]})
+    return ORDERS[sort]
+
+
+def from_object(given: Mapping[str, Any]) -> "MultiValueDict[str, str]":
+    """The ``filter`` object of a selection, in the shape of a query. Raises ValidationError for other types."""
+    found: MultiValueDict[str, str] = MultiValueDict()
+    errors = {}
+    for name, value in given.items():
+        values = value if isinstance(value, list) else [value]
+        if all(isinstance(each, bool) for each in values):
+            values = ["true" if each else "false" for each in values]
+        if all(isinstance(each, str) for each in values):
+            found.setlist(name, values)
+        else:
+            errors[name] = [ErrorDetail("Must be a text, true or false.", code="invalid_filter")]
+    if errors:
+        raise ValidationError(errors)
+    return found
+
+
+PARAMETERS = [
+    OpenApiParameter(
+        name,
+        type=each.field.schema,
+        description=each.extra.get("help_text") or "",
+    )
+    for name, each in TransactionFilter.base_filters.items()
+]

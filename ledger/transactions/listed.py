@@ -1,0 +1,71 @@
+"""What the transactions of a list come to: how many there are, and their amounts in the company's base currency."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+from django.db.models import Count, F, Sum
+
+from companies.models import Company
+from ledger.calc.fx import MissingRate, convert
+from ledger.calc.money import WIDE, round_half_up
+from ledger.models import EXPENSES, Posting
+from ledger.money.rates import rate_table
+from ledger.recognition.posting import RateMissing
+from ledger.transactions.filters import TransactionFilter, posting_conditions
+
+ZERO = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    count: int
+    amount: Decimal
+
+
+def total_of(asked: TransactionFilter, *, company: Company) -> Total:
+    """Of all transactions that the filters leave, whatever the page; one statement.
+
+    Whole amounts, each at its own day's rate; where flows are asked for, what of them was not transferred; where months
+    of recognition are, what of them counts there, signed as the profit and loss shows it. Raises RateMissing.
+    """
+    posted = posting_conditions(asked.form.cleaned_data)
+    amount = F("amount_value") - F("transferred_value") if asked.form.cleaned_data.get("flow") else F("amount_value")
+    try:
+        found = recognised(asked, posted, company=company) if posted else added_up(asked.qs, amount, company=company)
+    except MissingRate as missing:
+        raise RateMissing(str(missing)) from None
+    return Total(found.count, round_half_up(found.amount, company.base_currency))
+
+
+def added_up(rows: Any, amount: Any, *, company: Company) -> Total:
+    count, total, rates = 0, ZERO, rate_table()
+    by_day = rows.order_by().values_list("date", "amount_currency").annotate(Count("id"), total=Sum(amount))
+    for day, currency, rows_of_day, value in by_day:
+        worth = convert(value, source=currency, target=company.base_currency, day=day, rates=rates)
+        count, total = count + rows_of_day, WIDE.add(total, worth)
+    return Total(count, total)
+
+
+_RECOGNISED = """
+    SELECT count(DISTINCT c.transaction_id), coalesce(sum(p.base_amount), 0)
+      FROM ({postings}) AS p
+      JOIN ledger_categorization AS c ON c.company_id = %s AND c.id = p.categorization_id
+     WHERE c.transaction_id IN ({rows})
+"""
+
+
+def recognised(asked: TransactionFilter, posted: dict[str, Any], *, company: Company) -> Total:
+    postings = Posting.objects.of(company.id).filter(**posted).values("categorization_id", "base_amount")
+    try:
+        (of_postings, first), (of_rows, last) = (
+            each.query.sql_with_params() for each in (postings, asked.qs.values("id"))
+        )
+    except EmptyResultSet:
+        return Total(0, ZERO)
+    with connection.cursor() as cursor:
+        cursor.execute(_RECOGNISED.format(postings=of_postings, rows=of_rows), [*first, company.id, *last])
+        count, amount = cursor.fetchone()
+    return Total(count, -amount if posted.get("pl_type") in EXPENSES else amount)

@@ -1,0 +1,91 @@
+"""The form of a transaction's own fields: for a new one and to change one."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.http import HttpResponse
+
+from companies.models import Currency, Membership
+from companies.pages.typed import Typed, typed
+from companies.pages.visits import Visit
+from companies.permissions import Permission
+from ledger.calc.money import format_amount
+from ledger.models import Transaction
+from ledger.transactions.booking import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
+from ledger.transactions.pages.words import Choices, names_for
+from ledger.transactions.shapes import TransactionShape
+
+FLAGS = ("pending", "excludeFromAutoCategorization")
+MORE_TEXTS = ("notes", "externalId", "assignedUserId")
+TEXTS = ("accountId", "date", "amountValue", "amountCurrency", "fromTo", "description", *MORE_TEXTS)
+NEW: dict[str, Any] = {**dict.fromkeys(TEXTS, ""), **dict.fromkeys(FLAGS, False)}
+COLUMNS = {"account_id": "accountId", "amount_value": "amountValue", "amount_currency": "amountCurrency"}
+MORE = (*MORE_TEXTS, *FLAGS)  # fields that stand folded up
+
+
+def read_form(posted: Mapping[str, Any], *, partial: bool = False) -> Typed:
+    """The form filled in with what was typed, read as the API does; without a currency the account's counts."""
+    sent = [name for name in TEXTS if name in posted]
+    texts = [name for name in sent if name != "amountCurrency" or posted[name].strip()]
+    form = typed(TransactionShape, posted, texts=texts, flags=FLAGS, partial=partial)
+    form.values = {name: posted[name].strip() for name in sent} | {name: name in posted for name in FLAGS}
+    return form
+
+
+def values_of(row: Transaction) -> dict[str, Any]:
+    """A stored transaction as the form shows it."""
+    return {
+        "accountId": str(row.account_id),
+        "date": row.date.isoformat(),
+        "amountValue": format_amount(row.amount_value, row.amount_currency),
+        "amountCurrency": row.amount_currency,
+        "fromTo": row.from_to,
+        "description": row.description,
+        "notes": row.notes or "",
+        "externalId": row.external_id or "",
+        "assignedUserId": row.assigned_user_id or "",
+        "pending": row.pending,
+        "excludeFromAutoCategorization": row.exclude_from_auto_categorization,
+    }
+
+
+def fixed_fields(row: Transaction, *, linked: bool) -> set[str]:
+    """The fields that cannot be changed for now: a link holds some, an initial balance is changed with its account."""
+    columns: set[str] = FIXED_BY_LINK if linked else set()
+    if row.is_initial:
+        columns = FIXED_BY_INITIAL_BALANCE
+    return {COLUMNS.get(column, column) for column in columns}
+
+
+def show_form(
+    visit: Visit, form: Typed, *, row: Transaction | None = None, fixed: Collection[str] = ()
+) -> HttpResponse:
+    chosen = form.values.get("accountId")
+    accounts = names_for(visit).account_choices(archived=False)
+    if row is not None and chosen not in dict(accounts):
+        accounts = names_for(visit).account_choices()
+    return visit.show(
+        "ledger/transaction_form.html",
+        status=200 if form.valid else 400,
+        tab="transactions",
+        form=form,
+        row=row,
+        seen=visit.seen(row) if row else "",
+        fixed=fixed,
+        accounts=accounts,
+        currencies=Currency.values,
+        people=assignees(visit, form.values.get("assignedUserId", "")),
+        more_open=any(form.values.get(name) or name in form.errors for name in MORE),
+    )
+
+
+def assignees(visit: Visit, current: str) -> Choices:
+    """Members for those who may know them; the others choose themselves, or leave who is there."""
+    own = visit.stamp.user_id
+    found = {str(own): "Me"}
+    if visit.may(Permission.MEMBERS_MANAGE):
+        rows = Membership.objects.of(visit.company.id).select_related("user").order_by("user__name", "user__email")
+        found |= {str(row.user_id): row.called for row in rows if row.is_known and row.user_id != own}
+    if current and current not in found:
+        found[current] = "Somebody else"
+    return list(found.items())

@@ -1,0 +1,258 @@
+"""The list of transactions: what its address asks for, and the page that shows it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.utils.datastructures import MultiValueDict
+from rest_framework.exceptions import ValidationError
+
+from companies.api.fields import sentence
+from companies.api.pagination import keyset_rows
+from companies.errors import FieldErrors
+from companies.models import Currency
+from companies.pages.typed import Typed
+from companies.pages.visits import A_PAGE, Visit
+from companies.permissions import Permission
+from ledger.models import Categorization, Counterparty, Transaction
+from ledger.recognition.posting import RateMissing
+from ledger.transactions.filters import filtered, narrowed, order_of
+from ledger.transactions.listed import Total, total_of
+from ledger.transactions.pages.counterparties import counterparty_called, suggested
+from ledger.transactions.pages.words import LINES, RULES, SOURCES, Names, in_choices, names_for
+
+MOST_CHIPS = 3
+USUAL_ORDER = "-date"
+ORDERS = {"-date": "Latest first", "date": "Earliest first", "-amount": "Largest first", "amount": "Smallest first"}
+FIRST_ROW = ("q", "startDate", "endDate", "accountId", "categoryId", "open")
+REST = (
+    *("plType", "counterparty", "direction", "pending", "transfer"),
+    *("source", "currency", "minAmount", "maxAmount", "sort"),
+)
+LABELS = {
+    "q": "Text",
+    "startDate": "From",
+    "endDate": "To",
+    "accountId": "Account",
+    "categoryId": "Category",
+    "open": "Open",
+    "plType": "P&L line",
+    "counterpartyId": "Counterparty",
+    "direction": "Direction",
+    "flow": "Cash flow",
+    "recognizedFrom": "Counts from",
+    "recognizedTo": "Counts up to",
+    "pending": "Pending",
+    "transfer": "Transfer",
+    "source": "Source",
+    "currency": "Currency",
+    "minAmount": "Amount from",
+    "maxAmount": "Amount to",
+    "assignedUserId": "Assigned to",
+    "importId": "Import",
+    "updatedSince": "Changed since",
+}
+
+
+@dataclass(slots=True)
+class Asked:
+    """What an address asks for: the filters of the API by name, an order, and the form filled in so."""
+
+    filters: "MultiValueDict[str, str]"
+    order: tuple[str, str]
+    form: Typed
+    rows: Any  # of the company, narrowed; none where a filter is wrong
+    counterparty: Counterparty | None = None
+    beyond: list[tuple[str, str]] = field(default_factory=list)  # what is asked for and has no field in the form
+    totals: bool = False  # whether it is to say what the rows come to
+
+    def selection(self) -> dict[str, Any]:
+        """All that match, as a selection of the API names them."""
+        if not self.filters:
+            return {"mode": "all", "confirm": True}
+        return {"mode": "filter", "filter": dict(self.filters.lists()), "confirm": True}
+
+
+def asked(visit: Visit) -> Asked:
+    """Reads the address as GET transactions does. Fields that were left empty do not narrow."""
+    given = MultiValueDict({name: [v for v in values if v] for name, values in visit.request.GET.lists()})
+    filters = MultiValueDict({name: values for name, values in given.lists() if values})
+    filters.pop("cursor", None)
+    totals = filters.pop("total", None)
+    form = Typed(values={name: filters.get(name, "") for name in (*FIRST_ROW, *REST)})
+    sorts = filters.pop("sort", None) or [USUAL_ORDER]
+    counterparty = named_counterparty(visit, filters, form)
+    rows, order = Transaction.objects.of(visit.company.id), order_of(USUAL_ORDER)
+    try:
+        rows = narrowed(rows, filters)
+    except ValidationError as error:
+        refuse(form, error)
+    try:
+        order = order_of("".join(sorts))
+    except ValidationError as error:
+        refuse(form, error)
+    items = [(name, value) for name, values in filters.lists() for value in values]
+    beyond = [item for item in items if item not in form.values.items()]
+    beyond = [(name, value) for name, value in beyond if name != "counterpartyId" or counterparty is None]
+    rows = rows if form.valid else rows.none()
+    return Asked(
+        filters=filters,
+        order=order,
+        form=form,
+        rows=rows,
+        counterparty=counterparty,
+        beyond=beyond,
+        totals=totals == ["true"] and form.valid,
+    )
+
+
+def total_shown(visit: Visit, wanted: Asked) -> Total | None:
+    """What the rows of all pages come to, as ``total=true`` of the API has it; None where a rate is missing."""
+    if not wanted.totals:
+        return None
+    try:
+        return total_of(filtered(Transaction.objects.of(visit.company.id), wanted.filters), company=visit.company)
+    except RateMissing:
+        return None
+
+
+def refuse(form: Typed, error: ValidationError) -> None:
+    """Says at each field what is wrong with it, and above the form what has no field there."""
+    details: Mapping[str, Any] = error.detail  # type: ignore[assignment]
+    for name, detail in details.items():
+        form.errors[name] = sentence(detail) if name in form.values else f"{name}: {sentence(detail)}"
+
+
+def named_counterparty(visit: Visit, filters: "MultiValueDict[str, str]", form: Typed) -> Counterparty | None:
+    """Puts the id in the place of the name that was typed, and the name of a known id into the form."""
+    name = "".join(filters.pop("counterparty", []))
+    if not (text := name or filters.get("counterpartyId", "")):
+        return None
+    try:
+        found = counterparty_called(visit, text)
+    except FieldErrors as refusal:
+        if name:  # an id that nobody has matches nothing, as in the API
+            form.errors["counterparty"] = refusal.errors[0][2]
+        return None
+    filters.setlist("counterpartyId", list({*filters.getlist("counterpartyId"), str(found.id)}))
+    form.values = {**form.values, "counterparty": found.name}
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- the page
+
+
+def show_list(visit: Visit, *, bulk: Typed | None = None, ticked: frozenset[str] = frozenset()) -> HttpResponse:
+    """A page of the list; with status 400 where a filter, or what was to be done with the rows, is wrong."""
+    wanted, names = asked(visit), names_for(visit)
+    page: list[Transaction] = []
+    cursor = None
+    try:
+        page, cursor = keyset_rows(visit.request, wanted.rows, order=wanted.order, limit=A_PAGE)
+    except ValidationError as error:
+        refuse(wanted.form, error)
+    bulk = bulk or Typed(values={})
+    query = visit.request.GET.copy()
+    query.pop("cursor", None)
+    filters = urlencode([(name, value) for name, values in query.lists() for value in values if value])
+    return visit.show(
+        "ledger/transactions.html",
+        status=200 if wanted.form.valid and bulk.valid else 400,
+        tab="transactions",
+        filter=wanted.form,
+        filtered=bool(filters),
+        query=filters,
+        beyond=wanted.beyond,
+        chips=filter_chips(wanted, names, query),
+        more_open=any(wanted.form.values[name] or name in wanted.form.errors for name in REST),
+        lines=list_lines(visit, page, names),
+        total=total_shown(visit, wanted),
+        next=urlencode([*query_items(query), ("cursor", cursor)]) if cursor else None,
+        later="cursor" in visit.request.GET,
+        bulk=bulk,
+        ticked=ticked,
+        writes=visit.may(Permission.TRANSACTIONS_WRITE),
+        counterparties=suggested(visit),
+        **choices(names),
+    )
+
+
+def choices(names: Names) -> dict[str, Any]:
+    """What the fields of the list offer."""
+    return {
+        "accounts": names.account_choices(),
+        "categories": names.category_choices(),
+        "category_lines": names.lines(),
+        "pl_types": in_choices(LINES),
+        "sources": in_choices(SOURCES),
+        "rules": in_choices(RULES),
+        "currencies": Currency.values,
+        "orders": list(ORDERS.items()),
+    }
+
+
+def query_items(query: Any) -> list[tuple[str, str]]:
+    return [(name, value) for name, values in query.lists() for value in values if value]
+
+
+def filter_chips(wanted: Asked, names: Names, query: Any) -> list[dict[str, str]]:
+    """One for each filter that stands outside the first row, with the address of the list without it."""
+    found = []
+    for name, values in wanted.filters.lists():
+        for value in values:
+            if name in FIRST_ROW and (name, value) not in wanted.beyond:
+                continue
+            gone = {(name, value)} | (
+                {("counterparty", query.get("counterparty"))} if name == "counterpartyId" else set()
+            )
+            rest = [item for item in query_items(query) if item not in gone]
+            found.append(
+                {
+                    "label": LABELS.get(name, name),
+                    "value": filter_value(name, value, wanted, names),
+                    "without": urlencode(rest),
+                }
+            )
+    return found
+
+
+def filter_value(name: str, value: str, wanted: Asked, names: Names) -> str:
+    """A filter's value for people."""
+    words: Mapping[str, str] = {
+        "accountId": dict(names.account_choices()),
+        "categoryId": dict(names.category_choices()),
+        "plType": dict(in_choices(LINES)),
+        "source": dict(in_choices(SOURCES)),
+        "direction": {"in": "Money in", "out": "Money out"},
+        "flow": {"in": "Money in", "out": "Money out"},
+        "counterpartyId": {str(wanted.counterparty.id): wanted.counterparty.name} if wanted.counterparty else {},
+    }.get(name, {"true": "yes", "false": "no"})
+    return words.get(value, value)
+
+
+def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict[str, Any]]:
+    """The rows as they are shown; one query whatever their number."""
+    parts: dict[UUID, dict[str, None]] = {}
+    rows = Categorization.objects.of(visit.company.id).filter(transaction_id__in=[row.id for row in page])
+    rows = rows.filter(counter__isnull=True).order_by("transaction_id", "position", "id")
+    for transaction_id, category_id in rows.values_list("transaction_id", "category_id"):
+        parts.setdefault(transaction_id, {})[names.category(category_id)] = None
+    found = []
+    for row in page:
+        chips = list(parts.get(row.id, ()))
+        found.append(
+            {
+                "row": row,
+                "key": str(row.id),
+                "title": row.from_to or row.description or "No text",
+                "text": row.description if row.from_to else "",
+                "account": names.account(row.account_id),
+                "chips": chips[:MOST_CHIPS],
+                "more": len(chips) - MOST_CHIPS if len(chips) > MOST_CHIPS else 0,
+                "linked": row.transferred_value != 0,
+            }
+        )
+    return found

@@ -1,0 +1,134 @@
+"""One transaction: all that is known of it, its own fields changed, and deleted."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+
+from companies.models import AuditEntry
+from companies.pages.activity import facts, in_words, names
+from companies.pages.typed import Typed
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger.models import Categorization, File, InitialBalanceFixed, Source, Transaction
+from ledger.transactions import booking
+from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
+from ledger.transactions.pages.words import LINES, RULES, SOURCES, names_for
+from ledger.transactions.settled import settled_by
+
+MOST_ENTRIES = 50
+
+
+@company_page(reads=Permission.TRANSACTIONS_READ)
+def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
+    """Facts, parts, documents and, for those who may read it, the history."""
+    row = transaction_of(visit, transaction_id)
+    parts = list(parts_of(row))
+    words = names_for(visit)
+    entries = history(visit, row)
+    people = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
+    actors = names(visit, people | {each.actor for each in entries if each.actor})
+    return visit.show(
+        "ledger/transaction.html",
+        tab="transactions",
+        row=row,
+        title=row.from_to or row.description or "Transaction",
+        account=words.account(row.account_id),
+        source=SOURCES[Source(row.source)],
+        parts=[part_line(part, words) for part in parts],
+        rest=row.amount_value - row.categorized_value,
+        may_split=not row.is_initial,
+        may_link=not row.is_initial and (row.is_open or any(part.counter_id is None for part in parts)),
+        settles=settled_by(company_id=row.company_id, transaction_ids=[row.id]).get(row.id),
+        sees_plans=visit.may(Permission.PLANNING_READ),
+        files=list(attached(visit, row)),
+        history=[
+            {
+                "row": each,
+                "actor": actors.get(each.actor or "", "the service"),
+                "act": in_words(each.action),
+                "facts": facts(each),
+            }
+            for each in entries
+        ],
+        sees_history=visit.may(Permission.AUDIT_READ),
+        sees_files=visit.may(Permission.FILES_READ),
+        writes=visit.may(Permission.TRANSACTIONS_WRITE),
+        creator=actors.get(row.created_user_id or "", "the service"),
+        changer=actors.get(row.last_updated_user_id or "", "the service"),
+        assignee=actors.get(row.assigned_user_id or ""),
+    )
+
+
+def parts_of(row: Transaction) -> Any:
+    """A transaction's parts in their order, with what they point at."""
+    rows = Categorization.objects.of(row.company_id).filter(transaction_id=row.id)
+    return rows.select_related("category", "counterparty", "counter__transaction").order_by("position", "id")
+
+
+def part_line(part: Categorization, words: Any) -> dict[str, Any]:
+    partner = part.counter.transaction if part.counter else None
+    return {
+        "part": part,
+        "category": words.category(part.category_id),
+        "lines": [(LINES[line], value) for line, value in part.split.items()],  # type: ignore[index]
+        "counterparty": words.counterparty(part.counterparty) if part.counterparty else "",
+        "findable": words.sees_counterparties,
+        "rule": RULES[part.rule],  # type: ignore[index]
+        "partner": partner,
+        "partner_account": words.account(partner.account_id) if partner else "",
+    }
+
+
+def attached(visit: Visit, row: Transaction) -> Any:
+    if not visit.may(Permission.FILES_READ):
+        return ()
+    return File.objects.of(visit.company.id).tied_to(row.id).order_by("-created_time", "-id")
+
+
+def history(visit: Visit, row: Transaction) -> list[AuditEntry]:
+    """The latest changes of this transaction; acts on many at once stand in the company's log alone."""
+    if not visit.may(Permission.AUDIT_READ):
+        return []
+    rows = AuditEntry.objects.of(visit.company.id).filter(entity_type="transaction", entity_id=str(row.id))
+    return list(rows.order_by("-time", "-id")[:MOST_ENTRIES])
+
+
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
+def edit(visit: Visit, transaction_id: UUID) -> HttpResponse:
+    """Changes its own fields, as PUT does. What a link or an initial balance holds is not offered."""
+    row = transaction_of(visit, transaction_id)
+    fixed = fixed_fields(row, linked=row.transferred_value != 0)
+    if not visit.sent:
+        return show_form(visit, Typed(values=values_of(row)), row=row, fixed=fixed)
+    form = read_form(visit.request.POST, partial=True)
+    if form.valid:
+        with visit.sending(form):
+            booking.change(company=visit.company, stamp=visit.stamp, transaction_id=row.id, values=form.data)
+            return visit.done("The transaction was changed.", "transaction", transaction_id=row.id)
+    form.values = {**values_of(row), **form.values}
+    return show_form(visit, form, row=row, fixed=fixed)
+
+
+@company_page(writes=Permission.TRANSACTIONS_WRITE)
+def delete(visit: Visit, transaction_id: UUID) -> HttpResponse:
+    """Deletes it, as DELETE does; the partner of a linked one is open again."""
+    with visit.sending():
+        booking.remove_one(company=visit.company, stamp=visit.stamp, transaction_id=transaction_id)
+        return visit.done("The transaction was deleted.", "transactions")
+    return visit.to("transaction", transaction_id=transaction_id)
+
+
+def transaction_of(visit: Visit, transaction_id: UUID) -> Transaction:
+    """The transaction of the address. Raises Http404."""
+    return get_object_or_404(Transaction.objects.of(visit.company.id), id=transaction_id)
+
+
+def initial_refused(visit: Visit, row: Transaction) -> HttpResponse | None:
+    """Back to its page with the reason, where it is an initial balance: that has no other parts and no other leg."""
+    if not row.is_initial:
+        return None
+    messages.error(visit.request, InitialBalanceFixed().detail)
+    return visit.to("transaction", transaction_id=row.id)

@@ -1,0 +1,225 @@
+"""One transaction as the API shows it and as it is sent, and what is sent to the acts on several."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.response import Response
+
+from companies.api import fields
+from companies.api.limits import LONGEST_BODY
+from companies.api.serializers import Shape
+from companies.api.viewsets import etag_of
+from companies.models import LONGEST_ACTOR, id_from
+from ledger.calc.recognition import DateRule
+from ledger.models import CounterpartyType, PlType, Source, Transaction
+from ledger.money.fields import AmountField, CurrencyField
+from ledger.transactions.answers import PROVIDER_FIELDS, PROVIDER_FLAG, PROVIDER_IDS, answer_for, rendered
+from ledger.transactions.selections import MODES, MOST_IDS
+
+ANY_ID = {"type": "string", "maxLength": LONGEST_BODY}  # what is no id is an unknown one
+
+
+class CounterpartyRef(Shape):
+    type = fields.ChoiceField(choices=CounterpartyType.choices, required=False)
+    id = fields.IdField()
+
+
+class DateRuleShape(Shape):
+    """`startDate` and `endDate` belong to servicePeriod and custom, `invoiceDate` to invoiceDate."""
+
+    type = fields.ChoiceField(choices=[(rule.value, rule.value) for rule in DateRule])
+    start_date = fields.DayField(required=False, allow_null=True)
+    end_date = fields.DayField(required=False, allow_null=True)
+    invoice_date = fields.DayField(required=False, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["type"] not in {DateRule.SERVICE_PERIOD, DateRule.CUSTOM}:
+            return attrs | {"start_date": None, "end_date": None}
+        start, end = attrs.get("start_date"), attrs.get("end_date")
+        missing = {"startDate": start, "endDate": end}
+        if start is None or end is None:
+            needed = {name: "This rule needs it." for name, value in missing.items() if value is None}
+            raise serializers.ValidationError(needed, code="required")
+        if end < start:
+            raise serializers.ValidationError({"endDate": "Must not be before startDate."}, code="period_not_in_order")
+        return attrs
+
+
+class LegRef(Shape):
+    transaction_id = fields.IdField()
+    categorization_id = fields.IdField()
+
+
+class PlSplit(Shape):
+    """Amounts by P&L line, in the transaction's currency and with its sign. Answers have all seven, 0 for a line that
+    the part has not; sent, a line that is left out, null or 0 is none."""
+
+    filled = True
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return {line: fields.NumberField(required=False, allow_null=True) for line in PlType.values}
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """A line that there is not is one that no category posts to; its amount would be lost."""
+        if isinstance(data, dict) and (unknown := data.keys() - PlType.values):
+            faults = {str(line): "There is no such P&L line." for line in unknown}
+            raise serializers.ValidationError(faults, code="pl_type_not_allowed")
+        return super().to_internal_value(data)
+
+
+class CategorizationShape(Shape):
+    counterparty = CounterpartyRef(allow_null=True, required=False)
+    category_id = fields.IdField()
+    using_date_rule = DateRuleShape(required=False, allow_null=True, help_text="transactionDate where it is left out")
+    computed_start_date = fields.DayField(read_only=True)
+    computed_end_date = fields.DayField(read_only=True)
+    pl_split = PlSplit(required=False, allow_null=True)
+    pass_through_tax = fields.NumberField(allow_null=True, required=False)
+    transfer_counter_position = LegRef(allow_null=True, read_only=True)
+    internal_transit_link = LegRef(allow_null=True, read_only=True)
+    source_note = fields.TextField(allow_null=True, required=False, max_length=10_000)
+
+
+class SettledRef(Shape):
+    """The planned transaction and the original date of its occurrence."""
+
+    planned_transaction_id = fields.IdField()
+    date = fields.DayField()
+
+
+class TransactionShape(Shape):
+    """One movement of money on an account, and what it was for."""
+
+    id = fields.IdField(read_only=True)
+    company_id = fields.IdField(read_only=True)
+    account_id = fields.IdField()
+    date = fields.DayField()
+    from_to = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
+    description = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
+    amount_value = AmountField(help_text="negative is money out; no more decimals than the currency has")
+    amount_currency = CurrencyField(required=False, help_text="the account's where it is left out")
+    categorizations_auto_assigned = fields.FlagField(read_only=True)
+    exclude_from_auto_categorization = fields.FlagField(required=False)
+    notes = fields.TextField(required=False, allow_null=True, allow_blank=True, max_length=10_000)
+    source = fields.ChoiceField(choices=Source.choices, read_only=True)  # type: ignore[assignment]
+    assigned_user_id = fields.TextField(required=False, allow_null=True, max_length=64)
+    pending = fields.FlagField(required=False)
+    external_id = fields.TextField(
+        required=False, allow_null=True, max_length=200, help_text="unique in its account; free again after a delete"
+    )
+    import_id = fields.IdField(allow_null=True, read_only=True)
+    created_time = fields.TimeField(read_only=True)
+    created_user_id = fields.TextField(allow_null=True, read_only=True, max_length=LONGEST_ACTOR)
+    last_updated_time = fields.TimeField(read_only=True)
+    last_updated_user_id = fields.TextField(allow_null=True, read_only=True, max_length=LONGEST_ACTOR)
+    settles = SettledRef(read_only=True, allow_null=True, help_text="what it is of what was planned")
+    categorizations = serializers.SerializerMethodField(help_text="by categorization id")
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        kinds = dict.fromkeys(PROVIDER_IDS, fields.IdField) | {PROVIDER_FLAG: fields.FlagField}
+        provider = {
+            name: kinds.get(name, fields.TextField)(read_only=True, allow_null=True) for name in PROVIDER_FIELDS
+        }
+        return super().get_fields() | provider
+
+    @extend_schema_field(serializers.DictField(child=CategorizationShape()))
+    def get_categorizations(self, row: Any) -> Any:
+        """Answered by ``answers``; here for the document only."""
+
+    @property
+    def data(self) -> Any:
+        """JSON text already: the rows of ``answers.read`` are answered as they are."""
+        return rendered(answer_for(self.instance))
+
+
+class TransactionBox(Shape):
+    transaction = TransactionShape(allow_null=True)
+
+
+def boxed(view: Any, row: Transaction | None) -> Response:
+    """``{transaction}`` with its ETag; null where there is none."""
+    if row is None:
+        return Response({"transaction": None})
+    return Response(rendered({"transaction": answer_for(row)}), headers={"ETag": etag_of(row)})
+
+
+# ---------------------------------------------------------------------------------------------- several
+
+
+@extend_schema_field({"type": "array", "items": ANY_ID, "maxItems": MOST_IDS})
+class IdListField(serializers.Field):
+    """Up to 10,000 ids as strings, in the order given; what is no UUID is kept as None, an unknown id like any other.
+
+    One pass: a field for each would take longer than the query.
+    """
+
+    default_error_messages = {
+        "not_a_list": "Must be a list of ids.",
+        "invalid": "Must be strings.",
+        "too_many_ids": f"Must be at most {MOST_IDS:,} ids.",
+    }
+
+    def to_internal_value(self, data: Any) -> dict[str, UUID | None]:
+        if not isinstance(data, list):
+            self.fail("not_a_list")
+        if len(data) > MOST_IDS:
+            self.fail("too_many_ids")
+        if not all(isinstance(each, str) for each in data):
+            self.fail("invalid")
+        return {each: id_from(each) for each in data}
+
+    def to_representation(self, value: Any) -> list[str]:
+        return [str(each) for each in value]
+
+
+class SelectionShape(Shape):
+    """`ids` (with ids), `filter` (with filter, and excludedIds where some are not meant) or `all`. Whatever means all
+    transactions, a filter that filters nothing too, needs confirm."""
+
+    mode = fields.ChoiceField(choices=MODES)
+    ids = IdListField(required=False)
+    filter = fields.JsonField(required=False, help_text="the filters of the list, by name")
+    excluded_ids = IdListField(required=False)
+    confirm = fields.FlagField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        mode = attrs["mode"]
+        if mode in {"ids", "filter"} and mode not in attrs:
+            raise ValidationError({mode: [ErrorDetail(f"The mode {mode} needs it.", code="required")]})
+        return attrs
+
+
+class IdsRequest(Shape):
+    transaction_ids = IdListField()
+
+
+class Amount(Shape):
+    value = fields.NumberField()
+    currency = CurrencyField()
+
+
+class StatusResult(Shape):
+    open_transaction_ids = serializers.ListField(child=fields.IdField(), max_length=MOST_IDS)
+    amounts_by_id = serializers.DictField(child=Amount())
+
+
+class DeleteResult(Shape):
+    success = fields.FlagField()
+    deleted_count = fields.CountField()
+
+
+class LinkRequest(Shape):
+    """Ids that are malformed or unknown are answered with 404."""
+
+    source_transaction_id = fields.AnyTextField(allow_blank=True)
+    source_categorization_id = fields.AnyTextField(required=False, allow_null=True, allow_blank=True)
+    target_transaction_id = fields.AnyTextField(allow_blank=True)
+    force = fields.FlagField(required=False)
+
+
+class UnlinkRequest(Shape):
+    transaction_id = fields.AnyTextField(allow_blank=True)
+    categorization_id = fields.AnyTextField(allow_blank=True)

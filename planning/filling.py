@@ -1,0 +1,220 @@
+"""Filling in the plan: cells by themselves, rows by a rule, rows emptied; and the last such change taken back."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from companies.changing import WHEN, Change, changing
+from companies.errors import Conflict
+from companies.models import AuditEntry, Company, Stamp
+from ledger.calc.fx import MissingRate, RateTable
+from ledger.calc.money import round_half_up
+from ledger.calc.months import months_between, months_from
+from ledger.models import Category
+from ledger.recognition.posting import RateMissing
+from planning import budgeting
+from planning.calc.filling import making
+from planning.calc.plan import LARGEST
+from planning.forecasting import Result, planned_in_base
+from planning.models import PlanItem
+from planning.references import Checks
+
+ZERO = Decimal(0)
+MADE_BEFORE = {"created_time", "created_user_id"}
+
+
+class NothingToTakeBack(Conflict):
+    """There is no such change of the plan by you."""
+
+    code = "nothing_to_take_back"
+
+
+class PlanChangedSince(Conflict):
+    """The plan was changed there since: nothing was taken back."""
+
+    code = "plan_changed_since"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the plan: what is planned for a category on a line of the statement."""
+
+    pl_type: str
+    category_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What was typed for a row and a month, and what stood there when it was, both in the base currency.
+
+    ``pointer`` is where its mistakes are told.
+    """
+
+    row: Row
+    month: dt.date
+    amount: Decimal
+    was: Decimal
+    pointer: str
+
+    @property
+    def key(self) -> Result:
+        return self.month, self.row.pl_type, self.row.category_id
+
+
+def fill_in(
+    *,
+    company: Company,
+    stamp: Stamp,
+    cells: Sequence[Cell],
+    rates: RateTable,
+    emptied: Sequence[tuple[Row, dt.date]] = (),
+) -> None:
+    """Makes each cell come to what was typed, by an item of its month alone: what rules bring there stays, and the item
+    makes up the difference. Rows are emptied from a month on.
+
+    All of it or nothing. Raises RateMissing, and FieldErrors at the cells: for amounts that cannot be kept, rows that
+    are not the company's, and what somebody else changed meanwhile.
+    """
+    with changing(company, stamp=stamp) as change:
+        checks = Checks(company)
+        check_rows(checks, cells)
+        found = planned(company, cells, rates)
+        alone = items_alone(company, cells)
+        amounts = [needed(checks, cell, found, alone.get(cell.key)) for cell in cells]
+        checks.pass_or_raise()
+        for cell, amount in zip(cells, amounts, strict=True):
+            keep(change, cell, alone.get(cell.key), amount)
+        for row, first in emptied:
+            empty(change, row, first=first)
+
+
+def check_rows(checks: Checks, cells: Sequence[Cell]) -> None:
+    """The categories must be the company's, and post to these lines."""
+    wanted = {cell.row.category_id for cell in cells}
+    known = {row.id: row for row in Category.objects.of(checks.company.id).filter(id__in=wanted)}
+    for cell in cells:
+        category = known.get(cell.row.category_id)
+        if category is None:
+            checks.wrong(cell.pointer, "unknown_id", "There is no such category in this company.")
+        elif cell.row.pl_type not in category.pl_types:
+            checks.wrong(cell.pointer, "pl_type_not_allowed", f"{category.name} does not post to this line.")
+
+
+def planned(company: Company, cells: Sequence[Cell], rates: RateTable) -> dict[Result, Decimal]:
+    """What is planned in the months of the cells, as it is told. Raises RateMissing."""
+    if not cells:
+        return {}
+    months = months_from(min(cell.month for cell in cells), max(cell.month for cell in cells))
+    try:
+        return planned_in_base(company, months, rates)
+    except MissingRate as missing:
+        raise RateMissing(f"There is no exchange rate for {missing.currency}.") from None
+
+
+def items_alone(company: Company, cells: Sequence[Cell]) -> dict[Result, PlanItem]:
+    """The item of each cell's month alone, in the base currency; of several the first."""
+    rows = PlanItem.objects.of(company.id).filter(
+        frequency=0, amount_currency=company.base_currency, month__in={cell.month for cell in cells}
+    )
+    found: dict[Result, PlanItem] = {}
+    for item in rows.order_by("id"):
+        item.company = company
+        found.setdefault((item.month, item.pl_type, item.category_id), item)
+    return found
+
+
+def needed(checks: Checks, cell: Cell, found: dict[Result, Decimal], alone: PlanItem | None) -> Decimal:
+    """What the item of the cell's month alone must be."""
+    base, now = checks.company.base_currency, found.get(cell.key, ZERO)
+    if round_half_up(now, base) != cell.was:
+        checks.wrong(cell.pointer, "concurrent_change", "Somebody changed this meanwhile.")
+    others = now - (alone.amount_value if alone else ZERO)
+    amount = making(cell.amount, others=others, currency=base)
+    if abs(amount) > LARGEST:
+        checks.wrong(cell.pointer, "out_of_range", "This is too far from what rules bring here.")
+    return amount
+
+
+def keep(change: Change, cell: Cell, item: PlanItem | None, amount: Decimal) -> None:
+    if item is None:
+        if amount:
+            change.create(
+                PlanItem(
+                    company=change.company,
+                    month=cell.month,
+                    pl_type=cell.row.pl_type,
+                    category_id=cell.row.category_id,
+                    amount_type="fixed",
+                    amount_value=amount,
+                    amount_currency=change.company.base_currency,
+                    frequency=0,
+                ),
+                "planItem.created",
+            )
+    elif amount:
+        change.update(item, "planItem.updated", amount_value=amount)
+    else:
+        change.delete(item, "planItem.deleted")
+
+
+def fill_by_rule(*, company: Company, stamp: Stamp, values: dict[str, Any], replaces: bool) -> PlanItem:
+    """A new item; where it ``replaces``, nothing else is planned in its row from its month on. Raises FieldErrors."""
+    with changing(company, stamp=stamp) as change:
+        if replaces:
+            empty(change, Row(values["pl_type"], values["category_id"]), first=values["month"])
+        return budgeting.add(company=company, stamp=stamp, values=values)
+
+
+def empty(change: Change, row: Row, *, first: dt.date) -> None:
+    """From the month on nothing is planned in the row: what begins then goes, what began before ends before it."""
+    items = PlanItem.objects.of(change.company.id).filter(pl_type=row.pl_type, category=row.category_id)
+    for item in items.order_by("id"):
+        item.company = change.company
+        lived = months_between(item.month, first)
+        if lived <= 0:
+            change.delete(item, "planItem.deleted")
+        elif item.frequency and (item.duration is None or item.duration > lived):
+            change.update(item, "planItem.updated", duration=lived)
+
+
+# ---------------------------------------------------------------------------------------------- taking back
+
+
+def take_back(*, company: Company, stamp: Stamp, changed: dt.datetime) -> None:
+    """Takes back what its author changed of the plan at that moment, exactly that, by what the log says of it.
+
+    Raises NothingToTakeBack, and PlanChangedSince where an item of it is another by now.
+    """
+    with changing(company, stamp=stamp) as change:
+        log = AuditEntry.objects.of(company.id).filter(time=changed, actor=stamp.actor, entity_type="planItem")
+        entries = list(log.order_by("-id"))
+        if not entries:
+            raise NothingToTakeBack
+        for entry in entries:
+            reverse(change, entry, changed=changed)
+
+
+def reverse(change: Change, entry: AuditEntry, *, changed: dt.datetime) -> None:
+    item = change.locked_or_none(PlanItem, entry.entity_id)
+    if entry.after is None:
+        if item is not None:
+            raise PlanChangedSince
+        change.create(PlanItem(company=change.company, **columns(entry.before)), "planItem.created")
+        return
+    if item is None or item.last_updated_time != changed:
+        raise PlanChangedSince
+    if entry.before is None:
+        change.delete(item, "planItem.deleted")
+    else:
+        change.update(item, "planItem.updated", **columns(entry.before))
+
+
+def columns(logged: dict[str, Any] | None) -> dict[str, Any]:
+    """A row's columns from the log."""
+    fields = {field.attname: field for field in PlanItem._meta.concrete_fields}
+    return {
+        name: fields[name].to_python(value) for name, value in (logged or {}).items() if name not in WHEN | MADE_BEFORE
+    }

@@ -1,0 +1,271 @@
+"""The plan: typed into a grid, filled by rules, and the last change taken back."""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+
+from companies.models import Currency
+from companies.pages.amounts import counted
+from companies.pages.typed import Typed, of_body
+from companies.pages.visits import Visit, company_page
+from companies.permissions import Permission
+from ledger.calc.fx import MissingRate
+from ledger.calc.money import InvalidAmount, format_amount, parse_amount
+from ledger.calc.months import MONTHS_A_YEAR, first_of_month, format_month, months_between
+from ledger.money.rates import rate_table
+from ledger.transactions.pages.words import as_line, names_for, of_line
+from planning import budgeting, filling
+from planning.models import PlanItem
+from planning.pages import plan_grid
+from planning.pages.plan_form import whole
+from planning.pages.plan_grid import Grid
+from planning.serializers import PlanItemShape
+
+TAB = "profit-and-loss"
+MOST_SHOWN = 200  # items of one row
+TEXTS = ("row", "month", "amount", "currency", "frequency", "duration", "growth", "percent")
+GROWTHS = {
+    "fixed": "Stays the same",
+    "changeByAmount": "Grows by itself each time: 100, 200, 300",
+    "relative": "Grows by a percentage each time",
+}
+FIELD_AT = {
+    "categoryId": "row",
+    "plType": "row",
+    "amount/amount/value": "amount",
+    "amount/amount/currency": "currency",
+    "amount/type": "growth",
+    "amount/relativeChange": "percent",
+}
+
+
+@company_page(reads=Permission.PLANNING_READ, writes=Permission.PLANNING_WRITE)
+def grid(visit: Visit) -> HttpResponse:
+    """A year of the plan; what is typed differently is stored, all of it or nothing."""
+    start = plan_grid.start_of(visit.request.GET.get("startMonth", ""), today=visit.today)
+    page = whole(visit.request.GET.get("page", "1"))
+    if not isinstance(page, int) or page < 1:
+        raise Http404
+    try:
+        found = plan_grid.grid_of(visit, start=start, page=page)
+    except MissingRate as missing:
+        return visit.show("planning/plan.html", tab=TAB, missing=missing.currency, start=format_month(start))
+    if not visit.sent:
+        return grid_page(visit, found)
+    typed = plan_grid.read(visit.request.POST, months=found.months, currency=visit.company.base_currency)
+    if not (typed.cells or typed.errors or typed.emptied):
+        messages.info(visit.request, "Nothing was typed differently.")
+        return to_grid(visit, start, page)
+    with visit.sending(found):
+        typed.pass_or_raise()
+        filling.fill_in(
+            company=visit.company, stamp=visit.stamp, cells=typed.cells, rates=rate_table(), emptied=typed.emptied
+        )
+        messages.success(visit.request, said(len(typed.cells), emptied=bool(typed.emptied)))
+        return to_grid(visit, start, page, changed=visit.now)
+    found.typed = typed.texts
+    return grid_page(visit, found, status=400)
+
+
+def said(cells: int, *, emptied: bool) -> str:
+    parts = [f"{counted(cells, 'amount')} {'was' if cells == 1 else 'were'} saved."] if cells else []
+    return " ".join([*parts, *(["The row was emptied."] if emptied else [])])
+
+
+def grid_page(visit: Visit, found: Grid, *, status: int = 200) -> HttpResponse:
+    return visit.show(
+        "planning/plan.html",
+        status=status,
+        tab=TAB,
+        grid=found,
+        lines=found.lines,
+        start=format_month(found.months[0]),
+        neighbours=plan_grid.neighbours(found.months[0]),
+        running=first_of_month(visit.today),
+        changed=visit.request.GET.get("changed", ""),
+        writes=visit.may(Permission.PLANNING_WRITE),
+    )
+
+
+def to_grid(visit: Visit, start: dt.date, page: int = 1, *, changed: dt.datetime | None = None) -> HttpResponse:
+    """The grid again; after a change it offers to take it back."""
+    query: dict[str, Any] = {"startMonth": format_month(start)}
+    query |= {"page": page} if page > 1 else {}
+    query |= {"changed": changed.isoformat()} if changed else {}
+    return redirect(f"{reverse('plan', args=[visit.company.id])}?{urlencode(query)}")
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def undo(visit: Visit) -> HttpResponse:
+    """Takes back what the visitor changed last."""
+    start = plan_grid.start_of(visit.request.POST.get("startMonth", ""), today=visit.today)
+    with visit.sending():
+        filling.take_back(
+            company=visit.company, stamp=visit.stamp, changed=moment(visit.request.POST.get("changed", ""))
+        )
+        messages.success(visit.request, "The change was taken back.")
+    return to_grid(visit, start)
+
+
+def moment(text: str) -> dt.datetime:
+    """When the change was made. Raises NothingToTakeBack."""
+    try:
+        found = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise filling.NothingToTakeBack from None
+    if found.tzinfo is None:
+        raise filling.NothingToTakeBack
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- rules
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
+def fill(visit: Visit) -> HttpResponse:
+    """A row of the plan: what it is made of, and another rule for it."""
+    query = visit.request.GET
+    start = plan_grid.start_of(query.get("startMonth", ""), today=visit.today)
+    if not visit.sent:
+        usual = {"currency": visit.company.base_currency, "frequency": "1", "growth": "fixed"}
+        asked = {"row": query.get("row", ""), "month": format_month(start)}
+        return rule_page(visit, Typed(values=dict.fromkeys(TEXTS, "") | usual | asked))
+    form = read(visit.request.POST)
+    if form.valid:
+        replaces = "replaces" in visit.request.POST
+        with visit.sending(form):
+            item = filling.fill_by_rule(company=visit.company, stamp=visit.stamp, values=form.data, replaces=replaces)
+            messages.success(visit.request, "The row was filled.")
+            return to_grid(visit, start_for(item, start), changed=visit.now)
+    return rule_page(visit, form)
+
+
+def start_for(item: PlanItem, start: dt.date) -> dt.date:
+    """The year to show an item in: the one that was looked at, where the item begins in it."""
+    return start if 0 <= months_between(start, item.month) < MONTHS_A_YEAR else item.month.replace(month=1)
+
+
+@company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
+def edit(visit: Visit, plan_item_id: UUID) -> HttpResponse:
+    """Changes an item of the plan."""
+    item = found_item(visit, plan_item_id)
+    if not visit.sent:
+        return rule_page(visit, Typed(values=of_item(item)), item=item)
+    form = read(visit.request.POST)
+    if form.valid:
+        with visit.sending(form):
+            changed = budgeting.change(
+                company=visit.company, stamp=visit.stamp, item_id=plan_item_id, values=lambda stored: form.data
+            )
+            messages.success(visit.request, "The plan was changed.")
+            return to_grid(visit, changed.month.replace(month=1), changed=visit.now)
+    return rule_page(visit, form, item=item)
+
+
+@company_page(writes=Permission.PLANNING_WRITE)
+def delete(visit: Visit, plan_item_id: UUID) -> HttpResponse:
+    """Takes an item out of the plan."""
+    item = found_item(visit, plan_item_id)
+    start = item.month.replace(month=1)
+    with visit.sending():
+        budgeting.remove(company=visit.company, stamp=visit.stamp, item_id=plan_item_id)
+        messages.success(visit.request, "It is planned no longer.")
+        return to_grid(visit, start, changed=visit.now)
+    return to_grid(visit, start)
+
+
+def found_item(visit: Visit, plan_item_id: UUID) -> PlanItem:
+    """The item of the address. Raises Http404."""
+    return get_object_or_404(PlanItem.objects.of(visit.company.id), id=plan_item_id)
+
+
+def read(posted: Mapping[str, str]) -> Typed:
+    """A rule as it was typed, checked by the API's shape."""
+    values = {name: posted.get(name, "").strip() for name in TEXTS}
+    category_id, line = of_line(values["row"])
+    change = number(values["percent"]) if values["growth"] == "relative" else None
+    body = {
+        "month": values["month"],
+        "categoryId": category_id,
+        "plType": line,
+        "frequency": whole(values["frequency"] or "0"),
+        "duration": whole(values["duration"]) if values["duration"] else None,
+        "amount": {
+            "type": values["growth"],
+            "amount": {"value": number(values["amount"]), "currency": values["currency"]},
+            "relativeChange": change / 100 if not isinstance(change, str) and change is not None else change,
+        },
+    }
+    return of_body(PlanItemShape, body, values=values, fields=FIELD_AT)
+
+
+def number(text: str) -> Any:
+    """The number that was typed; what is none stays as it is, for the shape to refuse."""
+    try:
+        return parse_amount(text)
+    except InvalidAmount:
+        return text
+
+
+def of_item(item: PlanItem) -> dict[str, str]:
+    """The form of an item, as it is."""
+    change = item.relative_change
+    return {
+        "row": as_line(item.category_id, item.pl_type),
+        "month": format_month(item.month),
+        "amount": format_amount(item.amount_value, item.amount_currency),
+        "currency": item.amount_currency,
+        "frequency": str(item.frequency),
+        "duration": str(item.duration or ""),
+        "growth": item.amount_type,
+        "percent": "" if change is None else f"{(change * 100).normalize():f}",
+    }
+
+
+def rule_page(visit: Visit, form: Typed, *, item: PlanItem | None = None) -> HttpResponse:
+    names = names_for(visit)
+    lines, wanted = names.lines(), plan_grid.row_in(form.values["row"])
+    if wanted and form.values["row"] not in {value for _, choices in lines for value, _ in choices}:
+        lines.append(("Elsewhere", [(form.values["row"], names.category(wanted.category_id))]))  # it stays what it is
+    return visit.show(
+        "planning/plan_rule.html",
+        status=400 if form.errors else 200,
+        tab=TAB,
+        form=form,
+        item=item,
+        seen=visit.seen(item) if item else "",
+        category_lines=lines,
+        items=[] if item else items_of(visit, form.values["row"]),
+        growths=GROWTHS,
+        currencies=Currency.values,
+    )
+
+
+def items_of(visit: Visit, row: str) -> list[dict[str, Any]]:
+    """What a row is made of, in words."""
+    wanted = plan_grid.row_in(row)
+    if wanted is None:
+        return []
+    rows = PlanItem.objects.of(visit.company.id).filter(pl_type=wanted.pl_type, category=wanted.category_id)
+    return [{"row": each, "words": in_words(each)} for each in rows.order_by("month", "id")[:MOST_SHOWN]]
+
+
+def in_words(item: PlanItem) -> str:
+    """every 3 months, 2 % more each time, for 12 months"""
+    if item.frequency == 0:
+        return "once"
+    parts = ["every month" if item.frequency == 1 else f"every {item.frequency} months"]
+    if item.amount_type == "changeByAmount":
+        parts.append("growing by itself each time")
+    if item.amount_type == "relative" and item.relative_change is not None:
+        parts.append(f"{(item.relative_change * 100).normalize():f} % more each time")
+    if item.duration is not None:
+        parts.append(f"for {counted(item.duration, 'month')}")
+    return ", ".join(parts)

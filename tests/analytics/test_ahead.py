@@ -1,0 +1,32 @@
+"""What makes up the days ahead, beside the forecast that counts it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+
+pytestmark = pytest.mark.django_db
+TODAY = datetime.now(tz=UTC).date()
+TOMORROW = TODAY + timedelta(days=1)
+
+
+def plan(api, account, day, amount):
+    body = {
+        "name": f"Due {day}", "accountId": account, "startDate": str(day), "amountValue": amount,
+        "amountCurrency": "EUR",
+    }  # fmt: skip
+    assert api.post("planned_transactions", body).status_code == 201
+
+
+def test_what_is_overdue_or_due_today_is_on_the_page_of_tomorrow_as_in_the_forecast(api, alice, acme, bank):
+    for day, amount in ((TODAY - timedelta(days=3), "-5.00"), (TODAY, "-70.00"), (TOMORROW, "-30.00")):
+        plan(api, bank, day, amount)
+    window = {"startDate": str(TOMORROW), "endDate": str(TOMORROW)}
+    asked = window | {"cutoverDate": str(TODAY), "interval": "day"}
+    expected = api.post("data/forecastCashFlowTimeSeries", asked).json()
+    assert [each["value"] for each in expected["plannedOutflow"]] == [105]
+    client = Client()
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    html = client.get(f"/app/companies/{acme.id}/ahead", window).content.decode()
+    assert "out €105.00" in html
+    assert [html.count(f"Due {day}") for day in (TODAY - timedelta(days=3), TODAY, TOMORROW)] == [1, 1, 1]

@@ -1,0 +1,154 @@
+"""Money as JSON numbers: the digits of the decimal, in whatever is answered and in whatever is sent."""
+
+import json
+import re
+from decimal import Decimal
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+MOST = "999999999999999.99"
+
+
+def exact(answer):
+    """The body with its numbers as they are written."""
+    assert answer.status_code < 300, answer.content
+    return json.loads(answer.content, parse_float=Decimal, parse_int=Decimal)
+
+
+@pytest.fixture
+def account(api):
+    return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+
+
+@pytest.fixture
+def categories(api):
+    return {each["systemKey"]: each["id"] for each in api.get("categories").json()}
+
+
+def sent(api, method, path, body):
+    """Sends numbers with the digits of a Decimal."""
+    text = re.sub(r'"@([^"]*)"', r"\1", json.dumps(body, default=lambda value: f"@{value}"))
+    return getattr(api.client, method)(api.path(path), text, content_type="application/json", headers=api.headers)
+
+
+def book(api, account, amount=MOST, day="2026-03-15"):
+    body = {"accountId": account, "date": day, "amountValue": amount}
+    return api.post("transactions", body).json()["id"]
+
+
+@pytest.mark.parametrize("amount", [MOST, f"-{MOST}", "123456789012345.67", "999999999999999", "0.01", "0.10", "0"])
+def test_amounts_by_id(amount, api, account):
+    row = book(api, account, amount)
+    answer = exact(api.post("transactions/categorization_status", {"transactionIds": [row]}))
+    assert answer["amountsById"][row] == {"value": Decimal(amount), "currency": "EUR"}
+
+
+def test_a_split_takes_and_tells_every_cent(api, account, categories):
+    row = book(api, account)
+    most, cent = Decimal("999999999999999.98"), Decimal("0.01")
+    part = {"categoryId": categories["revenueOther"], "plSplit": {"revenue": most}, "passThroughTax": cent}
+    answer = exact(sent(api, "put", f"transactions/{row}/categorizations", {"categorizations": {"a": part}}))
+    (stored,) = answer["categorizations"].values()
+    assert (stored["plSplit"]["revenue"], stored["passThroughTax"]) == (most, cent)
+    assert api.get("transactions", {"open": "true"}).json() == []
+    part["passThroughTax"] = Decimal("0.02")
+    refused = sent(api, "put", f"transactions/{row}/categorizations", {"categorizations": {"a": part}})
+    assert (refused.status_code, refused.json()["code"]) == (400, "split_exceeds_amount")
+
+
+def test_tax_of_many(api, account, categories):
+    row = book(api, account)
+    body = {"selection": {"mode": "ids", "ids": [row]}, "categoryId": categories["revenueOther"]}
+    exact(sent(api, "post", "transactions/categorize", body | {"passThroughTax": Decimal("999999999999999.98")}))
+    (part,) = exact(api.get(f"transactions/{row}"))["categorizations"].values()
+    assert part["passThroughTax"] == Decimal("999999999999999.98")
+    assert part["plSplit"]["revenue"] == Decimal("0.01")
+
+
+def test_a_plan_item(api, categories):
+    amount = {"type": "fixed", "amount": {"value": Decimal(MOST), "currency": "EUR"}}
+    body = {"month": "2026-03", "plType": "revenue", "categoryId": categories["revenueOther"], "amount": amount}
+    made = exact(sent(api, "post", "plan_items", body))
+    assert made["amount"]["amount"]["value"] == Decimal(MOST)
+    assert exact(api.get(f"plan_items/{made['id']}"))["amount"]["amount"]["value"] == Decimal(MOST)
+    rows = exact(api.post("data/profitAndLoss", {"startMonth": "2026-03", "endMonth": "2026-03"}))
+    assert [row["planned"] for row in rows] == [Decimal(MOST)]
+
+
+def test_what_was_read_in_a_document(api):
+    from django.core.files.uploadedfile import SimpleUploadedFile
+
+    upload = SimpleUploadedFile("a.csv", b"a,b\n1,2\n")
+    file = api.client.post(api.path("files"), {"file": upload}, headers=api.headers).json()["id"]
+    for value in (Decimal(MOST), Decimal("12.5"), Decimal(7)):
+        body = {"parseData": {"amount": {"value": value, "currency": "EUR"}}}
+        assert exact(sent(api, "put", f"files/{file}", body))["parseData"]["amount"]["value"] == value
+        read = exact(api.get(f"files/{file}"))
+        assert read["parseData"]["amount"]["value"] == value
+        assert exact(sent(api, "put", f"files/{file}", read)) == read
+        assert exact(api.get("files"))[0]["parseData"]["amount"]["value"] == value
+
+
+def test_analytics(api, account, categories):
+    row = book(api, account)
+    api.post("transactions/categorize",
+             {"selection": {"mode": "ids", "ids": [row]}, "categoryId": categories["revenueOther"]})  # fmt: skip
+    window = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
+    most = Decimal(MOST)
+    held = exact(api.post("data/accountBalanceByAccount", window))[account]
+    assert (held["value"], held["valueChange"]) == (most, most)
+    assert exact(api.post("data/balanceByCashType", window))["cash"][-1]["value"] == most
+    assert max(point["value"] for point in exact(api.post("data/cashFlowTimeSeries", window))["inflow"]) == most
+    assert exact(api.post("data/revenueExpensesBar", window))[0]["revenueOther"] == most
+    book(api, account, day="2026-03-16")
+    assert exact(api.post("data/accountBalanceByAccount", window))[account]["value"] == 2 * most
+
+
+def test_recurring_revenue(api):
+    event = {"subscriptionExternalId": "s", "customerName": "Bar", "productName": "Tea", "effectiveDate": "2026-01-01"}
+    event |= {"amountValue": MOST, "amountCurrency": "EUR"}
+    exact(api.post("subscription_events/import", {"events": [event]}))
+    window = {"startMonth": "2026-01", "endMonth": "2026-02"}
+    first, second = exact(api.post("data/monthlyData", window | {"mrrType": "mrr"}))
+    assert (first["new"], second["start"], second["end"]) == (Decimal(MOST),) * 3
+    assert exact(api.post("data/monthlyData", window | {"mrrType": "arr"}))[0]["new"] == 12 * Decimal(MOST)
+    assert exact(api.get("products"))[0]["cMRR"] == Decimal(MOST)
+    (row,) = exact(api.get("subscriptions"))
+    assert row["currentAmountValue"] == MOST
+
+
+@pytest.mark.parametrize("text", ["1e5", "1.0", "0.1", "1e-400", "12345678901234567890.5", "-0.0", "9" * 400 + ".5",
+                                  "0." + "0" * 400 + "1", "1" * 25])  # fmt: skip
+def test_any_number_is_read_and_taken_or_refused(text, api, account, categories):
+    row = book(api, account)
+    padding = "1234567890123456"  # lets the body be read for long numbers
+    body = f'{{"categorizations": {{"a": {{"categoryId": "{categories["revenueOther"]}", "sourceNote": "{padding}", '
+    body += f'"plSplit": {{"revenue": {text}}}}}}}}}'
+    path = api.path(f"transactions/{row}/categorizations")
+    answer = api.client.put(path, body, content_type="application/json", headers=api.headers)
+    assert answer.status_code in (200, 400), answer.content
+
+
+def test_settings_with_long_numbers_are_stored_and_answered(api, account):
+    body = {"importSettings": {"csv": {"rate": Decimal("1.23456789012345678901"), "n": 5, "deep": [{"x": 0.5}]}}}
+    answer = sent(api, "put", f"accounts/{account}", body)
+    assert answer.json()["importSettings"]["csv"] == {"rate": 1.2345678901234567, "n": 5, "deep": [{"x": 0.5}]}
+
+
+def test_depth_is_refused_where_the_body_has_long_numbers(api, account):
+    for depth in (500, 1020, 5000):
+        body = '{"a": 1234567890123456.1, "b": ' + "[" * depth + "]" * depth + "}"
+        path = api.path(f"accounts/{account}")
+        answer = api.client.put(path, body, content_type="application/json", headers=api.headers)
+        assert answer.status_code in (200, 400), answer.content
+
+
+def test_a_retry_is_answered_with_the_same_digits(api, categories):
+    amount = {"type": "fixed", "amount": {"value": Decimal(MOST), "currency": "EUR"}}
+    body = {"month": "2026-03", "plType": "revenue", "categoryId": categories["revenueOther"], "amount": amount}
+    api.headers["Idempotency-Key"] = "once"
+    first, again = (sent(api, "post", "plan_items", body) for _ in range(2))
+    assert again["Idempotency-Replayed"] == "true"
+    assert exact(again) == exact(first)
+    assert exact(again)["amount"]["amount"]["value"] == Decimal(MOST)

@@ -1,0 +1,99 @@
+"""Trying rules on 100,000 transactions against listing them, and proposals against ``select 1``.
+
+Run with ``make bench`` or ``python -m tests.bench.rules``. Every figure is a ratio within this run.
+"""
+
+import http.client
+import json
+import random
+import re
+import sys
+from datetime import date, timedelta
+
+from tests.bench.figures import AT_MOST, figure
+from tests.bench.imports import open_accounts
+from tests.bench.served import Served, alternating, served
+
+TRANSACTIONS, NAMES, RULES, ASKED = 100_000, 2_000, 20, 100
+GOAL_PREVIEW, GOAL_PROPOSALS = 3, 50
+ROUNDS, MANY = 5, 100  # of select 1 a round, so that a new connection does not count
+
+
+def fill(bench: Served) -> list[str]:
+    """Two thousand names over three years, each with its own category; the last hundred transactions are open."""
+    accounts, _ = open_accounts(bench, 3)
+    categories = [each["id"] for each in bench.call("GET", f"{bench.path}/categories") if len(each["plTypes"]) == 1]
+    chance = random.Random(1)
+    items = []
+    for number in range(TRANSACTIONS):
+        name = chance.randrange(NAMES)
+        item = {
+            "accountId": accounts[name % 3],
+            "date": str(date(2023, 1, 1) + timedelta(days=chance.randrange(1000))),
+            "amountValue": f"-{chance.uniform(1, 1000):.2f}",
+            "fromTo": f"Vendor {name} Ltd",
+            "description": f"Invoice {number} for services of kind {name % 97}",
+        }
+        items.append(item | ({"categoryId": categories[name % len(categories)]} if number >= ASKED else {}))
+    answer = bench.call("POST", f"{bench.path}/transactions/import", json.dumps({"transactions": items}).encode())
+    assert answer["count"] == TRANSACTIONS
+    for number in range(RULES):
+        conditions = {"text": {"operator": ("contains", "wholeWord")[number % 2], "value": f"kind {number}"}}
+        body = {"name": f"Rule {number}", "conditions": conditions, "action": {"categoryId": categories[0]}}
+        bench.call("POST", f"{bench.path}/categorization_rules", body)
+    bench.database.execute("VACUUM ANALYZE")
+    return [each["id"] for each in bench.call("GET", f"{bench.path}/transactions?open=true&limit=1000")]
+
+
+def listed(bench: Served) -> None:
+    """All transactions, a thousand a page."""
+    address, seen = f"{bench.path}/transactions?limit=1000", 0
+    headers = {"Authorization": f"Bearer {bench.key}"}
+    while address:
+        connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=600)
+        connection.request("GET", address, headers=headers)
+        answer = connection.getresponse()
+        seen += len(json.loads(answer.read()))
+        found = re.search(r"<[^>]*(/companies/[^>]+)>", answer.headers.get("Link", ""))
+        address = found[1] if found else ""
+        connection.close()
+    assert seen == TRANSACTIONS
+
+
+def main() -> None:
+    with served() as bench:
+        ids = fill(bench)
+        assert len(ids) == ASKED
+
+        def nothing() -> None:
+            for _ in range(MANY):
+                bench.database.execute("SELECT 1").fetchall()
+
+        body = json.dumps({"transactionIds": ids}).encode()
+        preview, listing, proposals, one = alternating(
+            lambda: bench.call("POST", f"{bench.path}/categorization_rules/preview", {}),
+            lambda: listed(bench),
+            lambda: bench.call("POST", f"{bench.path}/transactions/proposals", body),
+            nothing,
+            rounds=ROUNDS,
+        )
+        figure(
+            f"preview of {RULES} rules over {TRANSACTIONS:,} transactions",
+            preview / listing,
+            "× listing them",
+            goal=GOAL_PREVIEW,
+            way=AT_MOST,
+            behind=f"{preview:.2f} s against {listing:.2f} s",
+        )
+        figure(
+            f"proposals for {ASKED} of {TRANSACTIONS:,} transactions",
+            proposals / (one / MANY),
+            "× select 1",
+            goal=GOAL_PROPOSALS,
+            way=AT_MOST,
+            behind=f"{proposals * 1000:.1f} ms over HTTP",
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""A wide and a narrow font, whatever the machine has installed: how wide is a page in them?
+
+They come as a style of the test's own, which the pages' policy would refuse: use a context with ``bypass_csp``.
+"""
+
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+FONTS = {  # by weight; one that has no bold of its own is made bold by the browser, which widens nothing
+    "wide": {400: "DejaVuSans.woff2", 700: "DejaVuSans-Bold.woff2"},
+    "narrow": {400: "RobotoCondensed.woff2"},
+}
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "fonts"
+
+
+def width_in(page: Any, font: str) -> int:
+    """How many pixels the page needs across once all its text stands in the font."""
+    faces = "".join(
+        f'@font-face {{ font-family: "{font}"; font-weight: {weight}; '
+        f'src: url("data:font/woff2;base64,{b64encode((FOLDER / file).read_bytes()).decode()}"); }}'
+        for weight, file in FONTS[font].items()
+    )
+    page.add_style_tag(content=f'{faces} *, ::before, ::after {{ font-family: "{font}" !important; }}')
+    for weight in FONTS[font]:
+        loaded = page.evaluate(f"async () => (await document.fonts.load('{weight} 16px {font}')).length")
+        assert loaded, "the font is not in use"
+    return int(page.evaluate("document.documentElement.scrollWidth"))
+
+
+def too_wide(page: Any, width: int) -> list[str]:
+    """In which of the fonts the page is wider than its window."""
+    found = {font: width_in(page, font) for font in FONTS}
+    return [f"{page.url}: {across} pixels in the {font} font" for font, across in found.items() if across > width]

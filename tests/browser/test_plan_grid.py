@@ -1,0 +1,72 @@
+"""The plan typed like a sheet, in a real browser: with the keys, from a spreadsheet, undone, and without JavaScript."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_walks import sign_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASTE = """
+    ([cell, text]) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData("text", text);
+        cell.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    }
+"""
+
+
+def cell(page, category, month):
+    return page.get_by_label(f"{category}, {month}", exact=True)
+
+
+@pytest.fixture
+def plan(site, acme, alice):
+    """Opens the plan of 2026 as Alice."""
+
+    def opened(page):
+        page.goto(f"{site}/app/companies/{acme.id}/plan?startMonth=2026-01")
+        sign_in(page, alice)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Plan")
+        return page
+
+    return opened
+
+
+def names_of(page):
+    """The categories as the cells are called, in their order."""
+    labels = [each.get_attribute("aria-label") for each in page.locator("[data-plan] td > input").all()]
+    return list(dict.fromkeys(label.rpartition(", ")[0] for label in labels))
+
+
+def test_a_block_is_pasted_walked_through_saved_and_taken_back(page, complaints, plan):
+    plan(page)
+    first, second = names_of(page)[:2]
+    at = cell(page, first, "Feb 2026")
+    at.evaluate(f"(cell) => ({PASTE})([cell, '10\\t20\\n30\\t40\\n'])")
+    expect(cell(page, second, "Mar 2026")).to_have_value("40")
+    expect(at).to_have_class("differs")
+    at.focus()
+    page.keyboard.press("Enter")
+    expect(cell(page, second, "Feb 2026")).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(at).to_be_focused()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("4 amounts were saved.")).to_be_visible()
+    expect(cell(page, first, "Mar 2026")).to_have_value("20.00")
+    page.get_by_role("button", name="Undo the last change").click()
+    expect(page.get_by_text("The change was taken back.")).to_be_visible()
+    expect(cell(page, first, "Mar 2026")).to_have_value("")
+
+
+def test_without_javascript_a_row_is_copied_and_cleared(browser, plan):
+    context = browser.new_context(java_script_enabled=False)
+    page = plan(context.new_page())
+    first = names_of(page)[0]
+    cell(page, first, "Mar 2026").fill("25")
+    page.get_by_role("button", name=f"Copy across: {first}").click()
+    expect(cell(page, first, "Dec 2026")).to_have_value("25.00")
+    expect(cell(page, first, "Feb 2026")).to_have_value("")
+    page.get_by_role("button", name=f"Clear: {first}").click()
+    expect(page.get_by_text("The row was emptied.")).to_be_visible()
+    expect(cell(page, first, "Dec 2026")).to_have_value("")
+    context.close()

@@ -1,0 +1,57 @@
+"""The staff's pages of apps: nothing in them keeps anybody out, in light and dark."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.walk import Site, site
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+STAFF = """
+from companies.models import User
+User.objects.create_superuser("staff@example.com", "correct horse battery")
+"""
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Site]:
+    with site() as found:
+        found.machine.run("shell", "-v", "0", "-c", STAFF)
+        yield found
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(request, browser, served):
+    context = browser.new_context(base_url=served.url, color_scheme=request.param, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto("/admin/")
+    page.get_by_label("Email").fill("staff@example.com")
+    page.get_by_label("Password").fill("correct horse battery")
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/admin/")
+    yield page
+    context.close()
+
+
+def sound(page):
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []
+
+
+def test_an_app_is_registered_looked_at_and_tried(page, served):
+    page.goto("/admin/oauth/application/add/")
+    sound(page)
+    page.locator("#id_name").fill("Forecaster")
+    page.locator("#id_client_type").select_option("confidential")
+    page.locator("#id_redirect_uris").fill("http://127.0.0.1:7/callback")
+    page.get_by_role("button", name="Save", exact=True).click()
+    assert page.get_by_role("button", name="Copy").is_visible()
+    sound(page)
+    page.get_by_role("link", name="To the app").click()
+    sound(page)
+    page.get_by_role("link", name="See its consent page").click()
+    sound(page)
+    for path in ("/admin/oauth/application/", "/admin/oauth/clienthost/add/", "/admin/oauth/consentgrant/"):
+        page.goto(path)
+        sound(page)

@@ -1,0 +1,38 @@
+"""Who calls is found out by one statement without the ORM, over a connection that may have died."""
+
+import pytest
+from django.db import close_old_connections, connection
+
+from companies.callers.credentials import COMPANY_COLUMNS, COMPANY_FIELDS, company_of, first_row
+from companies.models import Company
+
+
+def end_the_connection():
+    """As a restart of the server does."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (own,) = cursor.fetchone()
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [own])
+    other.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_dead_connection_is_made_anew_and_the_request_answered(api):
+    assert api.get("/companies").status_code == 200
+    end_the_connection()
+    close_old_connections()  # as every request begins, but for the test client's
+    assert api.get("/companies").status_code == 200
+
+
+@pytest.mark.django_db
+def test_the_company_is_the_one_that_the_orm_reads(acme):
+    Company.objects.filter(id=acme.id).update(
+        system_payment_provider={"customerId": "c"}, computed_committed_mrr_eur="12.30", data_start_date="2024-02-29"
+    )
+    row = first_row(f"SELECT {COMPANY_COLUMNS} FROM companies_company c WHERE c.id = %s", [acme.id])
+    found, expected = company_of(row), Company.objects.get(id=acme.id)
+    for name in COMPANY_FIELDS:
+        assert getattr(found, name) == getattr(expected, name), name
+        assert type(getattr(found, name)) is type(getattr(expected, name)), name

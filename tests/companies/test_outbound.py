@@ -1,0 +1,165 @@
+"""The one way out to addresses that callers name: where it leads, and what it takes."""
+
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from companies import outbound
+
+PRIVATE = [
+    "127.0.0.1", "10.0.0.1", "172.16.5.4", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
+    "239.255.255.250", "255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1", "::1", "::", "fe80::1",
+    "fe80::1%eth0", "fc00::1", "fd12:3456::1", "ff02::1", "2001:db8::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
+    "::ffff:169.254.169.254", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "::7f00:1", "2002:7f00:1::",
+    "2001:0:7f00:1::",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_what_is_not_public_is_not_called(address):
+    assert not outbound.is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["1.1.1.1", "93.184.215.14", "2606:4700:4700::1111", "64:ff9b::101:101", "::ffff:1.1.1.1"]
+)
+def test_what_is_public_may_be_called(address):
+    assert outbound.is_public(address)
+
+
+@pytest.fixture
+def names(monkeypatch):
+    """What the name server says, and where connections went."""
+    said, went = {}, []
+
+    def getaddrinfo(host, port, *args, **kwargs):
+        answers = said[host]
+        found = answers.pop(0) if len(answers) > 1 else answers[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in found]
+
+    def create_connection(address, timeout=None):
+        went.append(address)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(outbound.socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(outbound.socket, "create_connection", create_connection)
+    return said, went
+
+
+@pytest.mark.parametrize("found", [["10.0.0.1"], ["1.1.1.1", "10.0.0.1"], ["::ffff:127.0.0.1"], []])
+def test_a_name_on_one_private_address_is_refused_whole(found, names):
+    said, went = names
+    said["app.example"] = [found]
+    with pytest.raises(outbound.Refused):
+        outbound.fetch("https://app.example/app.json")
+    assert went == []
+
+
+def test_a_name_is_asked_for_once_and_a_second_answer_leads_nowhere(names):
+    said, went = names
+    said["app.example"] = [["1.1.1.1", "8.8.8.8"], ["127.0.0.1"]]
+    with pytest.raises(outbound.Refused):
+        outbound.fetch("https://app.example/app.json")
+    assert went == [("1.1.1.1", 443), ("8.8.8.8", 443)]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://app.example/", "ftp://app.example/", "file:///etc/passwd", "https://me@app.example/", "https:///x",
+     "https://app.example:99999/", "https://app.example/\r\nHost: other", "https://app.example/ü", "app.example", ""],
+)  # fmt: skip
+def test_what_is_no_https_address_is_refused_before_anything_is_asked(url, names):
+    names[0]["app.example"] = [["1.1.1.1"]]
+    with pytest.raises(outbound.Refused):
+        outbound.fetch(url)
+    assert names[1] == []
+
+
+@contextmanager
+def serving(answer):
+    """A server of one connection; ``answer`` gets it once the request has come."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def run():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                with suppress(OSError):  # the caller gave up
+                    answer(connection)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/app.json"
+
+
+@pytest.fixture
+def private(settings):
+    settings.OUTBOUND_ALLOW_PRIVATE = True
+
+
+def test_a_plain_answer_comes_back(private):
+    with serving(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: b\r\n\r\n{}")) as url:
+        answer = outbound.fetch(url)
+    assert (answer.status, answer.body, answer.headers["X-A"]) == (200, b"{}", "b")
+
+
+def test_a_chunked_answer_comes_back(private):
+    with serving(
+        lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n")
+    ) as url:
+        assert outbound.fetch(url).body == b"{}"
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed(private):
+    raw = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
+    with serving(lambda c: c.sendall(raw)) as url:
+        assert outbound.fetch(url).status == 302
+
+
+@pytest.mark.parametrize("size", [64 * 1024 + 1, 10_000_000])
+def test_more_than_64_kib_is_refused(size, private):
+    with serving(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * size)) as url, pytest.raises(outbound.Refused):
+        outbound.fetch(url)
+
+
+def test_64_kib_are_read(private):
+    with serving(lambda c: c.sendall(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 64 * 1024)) as url:
+        assert len(outbound.fetch(url).body) == 64 * 1024
+
+
+def drip(connection):
+    connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    for _ in range(100):
+        connection.sendall(b"x")
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("answer", [drip, lambda c: time.sleep(3), lambda c: c.sendall(b"HTTP/1.1 200 OK\r\nX: ")])
+def test_what_comes_slowly_is_given_up_after_its_time_in_all(answer, private):
+    began = time.monotonic()
+    with serving(lambda c: (answer(c), time.sleep(3))) as url, pytest.raises(outbound.Refused):
+        outbound.fetch(url, seconds=0.5)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"nonsense", b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", b"\xff\xfe\r\n\r\n"]
+)
+def test_what_is_no_answer_is_refused(raw, private):
+    with serving(lambda c: c.sendall(raw)) as url:
+        try:
+            answer = outbound.fetch(url)
+        except outbound.Refused:
+            return
+    assert answer.body == b""
+
+
+def test_a_name_that_takes_long_to_find_is_given_up(monkeypatch):
+    monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda *_, **__: time.sleep(1))
+    began = time.monotonic()
+    with pytest.raises(outbound.Refused):
+        outbound.fetch("https://app.example/", seconds=0.3)
+    assert time.monotonic() - began < 0.9

@@ -1,0 +1,296 @@
+"""What rules and accounts say of what arrives, over HTTP; what a person decided is never changed."""
+
+import pytest
+
+from tests.ledger.conftest import lines_of, results
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+@pytest.fixture
+def hosting(books):
+    return books.category("hosting")
+
+
+@pytest.fixture
+def rule(api, hosting):
+    """Makes a rule for what has "nimbus" in a text."""
+
+    def make(value="nimbus", category=None, conditions=None, **action):
+        body = {
+            "name": "Hosting",
+            "conditions": conditions or {"text": {"operator": "contains", "value": value}},
+            "action": {"categoryId": category or hosting} | action,
+        }
+        answer = api.post("categorization_rules", body)
+        assert answer.status_code == 201, answer.content
+        return answer.json()["id"]
+
+    return make
+
+
+def sent(api, *items, **request):
+    """What an import stored, by what stands in fromTo."""
+    answer = api.post("transactions/import", {"transactions": list(items)} | request)
+    assert answer.status_code == 200, answer.content
+    return {each["fromTo"]: each for each in api.get("transactions").json()}
+
+
+def item(account, name="Nimbus Ltd", amount="-10.00", date="2026-03-15", **more):
+    return {"accountId": account, "date": date, "amountValue": amount, "fromTo": name} | more
+
+
+def said(transaction):
+    """(assigned by itself, the notes of its parts)"""
+    notes = [part["sourceNote"] for part in transaction["categorizations"].values()]
+    return transaction["categorizationsAutoAssigned"], notes
+
+
+def test_a_booking_is_given_to_the_first_rule_that_matches(api, books, bank, acme, rule, hosting):
+    later = rule(category=books.category("support"))
+    first = rule("NÍMBUS")
+    api.put("categorization_rules/order", {"ids": [first, later]})
+    made = books.book(bank, "-10.00", fromTo="Nimbus Ltd")
+    assert said(made) == (True, [f"rule:{first}"])
+    (part,) = made["categorizations"].values()
+    assert (part["categoryId"], lines_of(part)) == (hosting, {"cogs": -10})
+    assert results(acme) == {("2026-03", "cogs"): -10}
+    assert api.get("transactions", {"open": "true"}).json() == []
+    counts = {each["id"]: (each["matchedCount"], bool(each["lastMatchedTime"])) for each in rules_of(api)}
+    assert counts == {first: (1, True), later: (0, False)}
+
+
+def rules_of(api):
+    return api.get("categorization_rules").json()
+
+
+def test_a_rule_takes_the_tax_out_of_the_amount_and_gives_the_rest(api, books, bank, rule):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
+    rule(
+        counterparty={"id": vendor},
+        usingDateRule={"type": "month"},
+        passThroughTaxPercent=19,
+    )
+    for amount, tax in [("-119.00", -19), ("-10.00", -1.6), ("0.03", 0), ("0.05", 0.01)]:
+        (part,) = books.book(bank, amount, fromTo="nimbus")["categorizations"].values()
+        assert part["passThroughTax"] == tax
+        assert lines_of(part).get("cogs", 0) == pytest.approx(float(amount) - tax)
+        assert (part["computedStartDate"], part["computedEndDate"]) == ("2026-03-01", "2026-03-31")
+        assert part["counterparty"] == {"type": "vendor", "id": vendor}
+
+
+def test_what_an_import_brings_is_given_to_rules_in_one_go(api, bank, rule, django_assert_max_num_queries):
+    made = rule()
+    items = [item(bank, f"Nimbus {n}", externalId=str(n)) for n in range(60)]
+    with django_assert_max_num_queries(40):
+        found = sent(api, *items, item(bank, "Somebody"))
+    assert [said(found[f"Nimbus {n}"]) for n in range(60)] == [(True, [f"rule:{made}"])] * 60
+    assert said(found["Somebody"]) == (False, [])
+    assert rules_of(api)[0]["matchedCount"] == 60
+
+
+def test_what_rules_do_not_speak_about(api, books, bank, rule, hosting):
+    rule(conditions={"direction": "out"})
+    support = books.category("support")
+    found = sent(
+        api,
+        item(bank, "pending", pending=True),
+        item(bank, "decided", categoryId=support),
+        item(bank, "nothing", amount="0.00"),
+        item(bank, "for rules"),
+    )
+    assert [said(found[name]) for name in ("pending", "decided", "nothing")] == [
+        (False, []),
+        (False, [None]),
+        (False, []),
+    ]
+    assert said(found["for rules"])[0]
+    excluded = books.book(bank, "-5.00", fromTo="excluded", excludeFromAutoCategorization=True)
+    assert said(excluded) == (False, [])
+    api.put(f"accounts/{bank}/initial_balance", {"date": "2026-01-01", "amountValue": "-50.00"})
+    (initial,) = api.get("transactions", {"source": "initialBalance"}).json()
+    assert said(initial) == (False, [None])
+
+
+def test_an_edit_of_what_rules_look_at_is_looked_at_again(api, books, bank, rule):
+    made = rule(conditions={"text": {"operator": "contains", "value": "nimbus"}, "minAmount": "20"})
+    row = books.book(bank, "-10.00", fromTo="x", pending=True)
+    path = f"transactions/{row['id']}"
+    for values, expected in [
+        ({"notes": "x"}, (False, [])),
+        ({"fromTo": "Nimbus"}, (False, [])),
+        ({"amountValue": "-20.00"}, (False, [])),
+        ({"pending": False}, (True, [f"rule:{made}"])),
+    ]:
+        answer = api.put(path, values)
+        assert said(answer.json()) == expected
+        assert answer["ETag"] == api.get(path)["ETag"]
+
+
+def test_the_part_of_a_rule_follows_the_amount(api, books, bank, acme, rule):
+    rule(passThroughTaxPercent=25)
+    row = books.book(bank, "-100.00", fromTo="nimbus")
+    for amount, tax in [("-50.00", -10), ("-1000.00", -200), ("10.00", 2)]:
+        changed = api.put(f"transactions/{row['id']}", {"amountValue": amount}).json()
+        (part,) = changed["categorizations"].values()
+        assert (said(changed)[0], part["passThroughTax"]) == (True, tax)
+        assert lines_of(part) == {"cogs": float(amount) - tax}
+    api.delete(f"categorization_rules/{rules_of(api)[0]['id']}")
+    changed = api.put(f"transactions/{row['id']}", {"amountValue": "-5.00", "date": "2026-04-01"}).json()
+    (part,) = changed["categorizations"].values()
+    assert (said(changed)[0], part["passThroughTax"], lines_of(part)) == (True, -1, {"cogs": -4})
+    assert results(acme) == {("2026-04", "cogs"): -4}
+
+
+def test_what_a_person_does_about_it_takes_it_over(api, books, bank, rule, hosting):
+    rule()
+    support = books.category("support")
+    ids = [books.book(bank, "-10.00", fromTo="nimbus")["id"] for _ in range(4)]
+    assert books.split(ids[0], {"categoryId": hosting, "plSplit": {"cogs": -10}}).status_code == 200
+    api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [ids[1]]}, "categoryId": support})
+    api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [ids[2]]}})
+    whole = api.get(f"transactions/{ids[3]}").json()
+    api.put(f"transactions/{ids[3]}/categorizations", {"categorizations": whole["categorizations"]})
+    assert [books.read(each)["categorizationsAutoAssigned"] for each in ids] == [False] * 4
+    applied = api.post("categorization_rules/apply", {"selection": {"mode": "all", "confirm": True}}).json()
+    assert applied["affected"] == 1  # the one that is open again
+    assert said(books.read(ids[1])) == (False, [None])
+
+
+def test_the_account_says_it_last(api, books, rule, hosting):
+    support = books.category("support")
+    bank = books.account(defaultCategoryId=support)
+    made = rule()
+    found = sent(api, item(bank), item(bank, "Somebody"))
+    assert said(found["Nimbus Ltd"]) == (True, [f"rule:{made}"])
+    assert said(found["Somebody"]) == (True, ["account"])
+    (part,) = found["Somebody"]["categorizations"].values()
+    assert part["categoryId"] == support
+
+
+def test_what_cannot_be_categorized_stays_open(api, books, bank, acme, rule, rates):
+    """A rate is missing, or a period lies before the calendar: nobody asked for it, so nothing is refused."""
+    rates(USD="1.25")
+    rule(usingDateRule={"type": "previousMonth"})
+    found = sent(api, item(bank, "nimbus a", amountCurrency="GBP"), item(bank, "nimbus b", date="0001-01-01"))
+    assert [said(each) for each in found.values()] == [(False, [])] * 2
+
+
+def test_an_import_that_is_undone_takes_its_parts_along(api, books, bank, acme, rule):
+    rule()
+    done = api.post("transactions/import", {"transactions": [item(bank)]}).json()
+    answer = api.delete(f"imports/{done['importId']}").json()
+    assert (answer["deletedCount"], answer["changedCount"]) == (1, 0)
+    assert results(acme) == {}
+
+
+def test_the_list_shows_who_assigned(api, books, bank, rule):
+    made = rule()
+    mine, auto = books.book(bank, fromTo="x")["id"], books.book(bank, fromTo="nimbus")["id"]
+    for flag, expected in [("true", [auto]), ("false", [mine])]:
+        listed = api.get("transactions", {"categorizationsAutoAssigned": flag}).json()
+        assert [each["id"] for each in listed] == expected
+    assert [each["id"] for each in api.get("transactions", {"assignedBy": f"rule:{made}"}).json()] == [auto]
+    assert api.get("transactions", {"assignedBy": "history"}).json() == []
+
+
+# ---------------------------------------------------------------------------------------------- trying and applying
+
+
+def tried(api, **body):
+    answer = api.post("categorization_rules/preview", body)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+ALL = {"selection": {"mode": "all", "confirm": True}}
+
+
+def applied(api, **body):
+    answer = api.post("categorization_rules/apply", body or ALL)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_a_preview_tells_what_a_rule_would_do_and_stores_nothing(api, books, bank, hosting):
+    support = books.category("support")
+    ids = [books.book(bank, fromTo=name)["id"] for name in ("Nimbus", "Nimbus B", "Other")]
+    api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [ids[0]]}, "categoryId": support})
+    rule = {"conditions": {"fromTo": {"operator": "startsWith", "value": "nimbus"}}, "action": {"categoryId": hosting}}
+    found = tried(api, rule=rule)
+    assert found == {
+        "matched": 2,
+        "changed": 1,
+        "byRule": [{"ruleId": None, "count": 2}],
+        "sample": [{"transactionId": ids[1], "ruleId": None, "categoryId": hosting}],
+    }
+    assert tried(api, rule=rule, selection={"mode": "ids", "ids": [ids[2]]})["matched"] == 0
+    assert tried(api) == {"matched": 0, "changed": 0, "byRule": [], "sample": []}
+    assert [books.read(each)["categorizationsAutoAssigned"] for each in ids] == [False] * 3
+
+
+def test_rules_are_applied_to_what_waits_and_to_what_rules_gave(api, books, bank, acme, rule, hosting):
+    names = ["Nimbus", "Nimbus B", "Nimbus C", "Other"]
+    ids = dict(zip(names, [books.book(bank, "-10.00", fromTo=name)["id"] for name in names], strict=True))
+    office, sales = books.category("officeAndAdmin"), books.category("sales")
+    decided = {"selection": {"mode": "ids", "ids": [ids["Nimbus"]]}, "categoryId": office}
+    api.post("transactions/categorize", decided)
+    first = rule()
+    done = applied(api)
+    assert (done["affected"], done["byRule"]) == (2, [{"ruleId": first, "count": 2}])
+    assert applied(api)["affected"] == 0
+    second = rule("nimbus b", category=sales)
+    api.put("categorization_rules/order", {"ids": [second, first]})
+    assert tried(api)["byRule"] == [{"ruleId": first, "count": 2}, {"ruleId": second, "count": 1}]
+    assert (tried(api)["matched"], tried(api)["changed"]) == (3, 1)
+    done = applied(api)
+    assert (done["affected"], done["byRule"]) == (1, [{"ruleId": second, "count": 1}])
+    assert said(books.read(ids["Nimbus B"])) == (True, [f"rule:{second}"])
+    assert results(acme) == {("2026-03", "cogs"): -10, ("2026-03", "cac"): -10, ("2026-03", "ga"): -10}
+    back = api.delete(f"categorization_runs/{done['runId']}").json()
+    assert (back["affected"], back["keptCount"]) == (1, 0)
+    assert said(books.read(ids["Nimbus B"])) == (True, [f"rule:{first}"])
+    assert {each["id"]: each["matchedCount"] for each in rules_of(api)} == {first: 2, second: 0}
+    assert results(acme) == {("2026-03", "cogs"): -20, ("2026-03", "ga"): -10}
+
+
+def test_a_run_is_taken_back_where_nobody_has_touched_it(api, books, bank, acme, rule, hosting):
+    ids = [books.book(bank, "-10.00", fromTo="Nimbus")["id"] for _ in range(4)]
+    rule()
+    run = applied(api)
+    part = next(iter(books.read(ids[0])["categorizations"].items()))
+    api.put(f"transactions/{ids[0]}/categorizations", {"categorizations": dict([part])})
+    api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [ids[1]]}})
+    api.put(f"transactions/{ids[2]}", {"notes": "looked at"})
+    back = api.delete(f"categorization_runs/{run['runId']}")
+    assert (back.status_code, back.json()["affected"], back.json()["keptCount"]) == (200, 2, 2)
+    assert [bool(books.parts(each)) for each in ids] == [True, False, False, False]
+    assert results(acme) == {("2026-03", "cogs"): -10}
+    assert api.delete(f"categorization_runs/{run['runId']}").status_code == 404
+
+
+def test_a_rule_may_ask_for_a_counterparty(api, books, bank, hosting):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Café Nimbus"}).json()["id"]
+    known, named = books.book(bank, "-10.00", fromTo="CN 77")["id"], books.book(bank, fromTo="CAFE  NIMBUS")["id"]
+    books.split(
+        known, {"categoryId": hosting, "plSplit": {"cogs": -10}, "counterparty": {"type": "vendor", "id": vendor}}
+    )
+    books.book(bank, fromTo="Somebody")
+    found = tried(api, rule={"conditions": {"counterpartyId": vendor}, "action": {"categoryId": hosting}})
+    assert (found["matched"], [each["transactionId"] for each in found["sample"]]) == (2, [named])
+
+
+def test_all_is_applied_to_only_where_it_is_confirmed(api, rule):
+    rule()
+    answer = api.post("categorization_rules/apply", {"selection": {"mode": "all"}})
+    assert (answer.status_code, answer.json()["code"]) == (400, "confirmation_required")
+    assert tried(api, selection={"mode": "all"})["matched"] == 0
+
+
+def test_what_rules_did_stands_in_the_log(api, books, bank, rule):
+    made = rule()
+    sent(api, item(bank))
+    books.book(bank, fromTo="Nimbus")
+    entries = {each["action"]: each["after"] for each in api.get("audit_log").json()}
+    assert entries["import.finished"]["assigned"] == {made: 1}
+    assert entries["transaction.created"]["categorizationsAutoAssigned"] is True

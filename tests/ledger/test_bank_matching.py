@@ -1,0 +1,90 @@
+"""Any files of a bank, in any order: the ledger ends up with each entry once. Without a database."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import count, permutations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.statements.calc.facts import Entry
+from ledger.statements.calc.matching import Ledger, Row, groups_of
+
+FIRST = date(2026, 1, 1)
+ACCOUNT = "account"
+FORMATS = ("camt.053", "camt.052", "mt940", "ofx")
+movements = st.lists(
+    st.tuples(
+        st.integers(0, 5), st.sampled_from(["-3.5", "-3.50", "7", "40"]), st.sampled_from(["Coffee", "Rent", ""])
+    ),
+    max_size=12,
+)
+files = st.lists(st.tuples(st.sampled_from(FORMATS), st.integers(0, 5), st.integers(0, 5)), max_size=6)
+
+
+def told(format_, truth, first, last):
+    """What a file of some days has: the same movements, in each family of formats by other references and words."""
+    for number, (day, amount, text) in enumerate(truth):
+        if first <= day <= last:
+            named = {"camt": f"C{number}", "ofx": f"F{number}"}.get(format_[:4], "")
+            said = text if format_.startswith("camt") else f"{format_}: {text.upper()}"
+            yield Entry(FIRST + timedelta(days=day), amount, "EUR", "", said, reference=named)
+
+
+def taken_in(rows, ids, format_, entries):
+    """The ledger's rows after a file."""
+    found = Ledger([copy(row) for row in rows], format_=format_).sort_out(
+        groups_of(ACCOUNT, entries, details=False), settled={}
+    )
+    new = [entry for group in found.groups for entry in group.new]
+    return rows + [
+        Row(
+            next(ids),
+            ACCOUNT,
+            each.day,
+            Decimal(each.amount),
+            "EUR",
+            each.reference,
+            "",
+            each.description,
+            format=format_,
+        )
+        for each in new
+    ]
+
+
+def copy(row):
+    names = ("id", "account", "day", "amount", "currency", "reference", "from_to", "description", "pending", "format")
+    return Row(**{name: getattr(row, name) for name in names})
+
+
+def after(truth, sent):
+    rows, ids = [], count(1)
+    for format_, first, last in sent:
+        rows = taken_in(rows, ids, format_, list(told(format_, truth, first, last)))
+    return sorted((row.day, row.amount) for row in rows)
+
+
+@given(truth=movements, sent=files)
+def test_overlapping_files_of_any_format_leave_each_movement_once(truth, sent):
+    covered = {day for _, first, last in sent for day in range(first, last + 1)}
+    once = sorted((FIRST + timedelta(days=day), Decimal(amount)) for day, amount, _ in truth if day in covered)
+    assert after(truth, sent) == once
+
+
+@given(truth=movements, sent=files.filter(lambda sent: len(sent) <= 4))
+def test_the_order_of_the_files_changes_nothing(truth, sent):
+    results = [after(truth, order) for order in permutations(sent)]
+    assert all(each == results[0] for each in results)
+
+
+@given(truth=movements, sent=files)
+def test_the_same_file_again_adds_nothing(truth, sent):
+    assert after(truth, [*sent, *sent]) == after(truth, sent)
+
+
+def test_many_equal_entries_are_told_apart_in_time_that_grows_with_their_number():
+    """Ten times as many would take a hundred times as long where each looked at all others."""
+    entries = [Entry(FIRST, "-3.5", "EUR", "", "Coffee") for _ in range(20_000)]
+    rows = taken_in([], count(1), "camt.053", entries)
+    assert len(taken_in(rows, count(len(rows) + 1), "camt.053", entries)) == len(entries)

@@ -1,0 +1,192 @@
+"""The inbox and the rules as pages: one press each, and what the pages say."""
+
+import re
+
+import pytest
+
+from companies.models import Company
+from tests.ledger.conftest import error_at, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+class Page:
+    def __init__(self, company, client):
+        self.base, self.client = f"/app/companies/{company.id}", client
+
+    def get(self, path, **params):
+        return self.client.get(f"{self.base}/{path}", params)
+
+    def post(self, path, **form):
+        return self.client.post(f"{self.base}/{path}", form)
+
+
+@pytest.fixture
+def site(browser_of, alice, acme) -> Page:
+    return Page(acme, browser_of(alice, acme).client)
+
+
+@pytest.fixture
+def hosting(books):
+    return books.category("hosting")
+
+
+def said(api, books, bank, category, *, times=1, **values):
+    ids = [books.book(bank, **values)["id"] for _ in range(times)]
+    api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": ids}, "categoryId": category})
+
+
+def test_an_empty_inbox_is_a_good_picture(site):
+    page = site.get("inbox")
+    assert page.status_code == 200
+    assert "All done" in text_of(page)
+    assert 'class="count"' not in page.content.decode().partition("</nav>")[2].partition("</nav>")[0]
+
+
+def test_what_waits_is_accepted_in_one_press(api, books, bank, hosting, site):
+    said(api, books, bank, hosting, times=3, fromTo="Nimbus Ltd")
+    row = books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
+    books.book(bank, "-12.00", fromTo="pending", pending=True)
+    page = site.get("inbox")
+    text = text_of(page)
+    assert "Nimbus Ltd" in text
+    assert "3 of 3 from this name" in text
+    assert "pending" not in text
+    assert "Inbox 1 waiting" in text
+    form = re.search(r'name="category" value="([^"]+)" data-key="a"', page.content.decode())
+    done = site.post("inbox", act="accept", id=row, category=form[1], counterparty="")
+    assert (done.status_code, done["Location"]) == (303, f"{site.base}/inbox#waiting")
+    (part,) = books.parts(row)
+    assert part["categoryId"] == hosting
+    assert books.read(row)["categorizationsAutoAssigned"] is False
+    assert "All done" in text_of(site.get("inbox"))
+
+
+def test_what_is_wrong_with_a_press_is_told(books, bank, site):
+    row = books.book(bank, fromTo="x")["id"]
+    for form in ({"act": "accept", "id": row}, {"act": "accept", "id": "x", "category": "x:ga"}, {"act": "no"}):
+        page = site.post("inbox", **form)
+        assert page.status_code == 400
+        assert 'role="alert"' in page.content.decode()
+    assert books.parts(row) == []
+
+
+def test_a_pair_is_confirmed_in_one_press(books, bank, savings, site):
+    from datetime import UTC, datetime
+
+    day = datetime.now(tz=UTC).date().isoformat()
+    source, target = books.book(bank, "-80.00", day)["id"], books.book(savings, "80.00", day)["id"]
+    page = site.get("inbox")
+    assert "Main → Savings" in text_of(page)
+    assert site.post("inbox", act="link", source=source, target=target).status_code == 303
+    assert books.read(source)["categorizations"]
+    assert "All done" in text_of(site.get("inbox"))
+
+
+def test_a_balance_that_is_not_the_banks_is_told(bank, site, acme):
+    from ledger.models import Account
+
+    Account.objects.of(acme.id).filter(id=bank).update(bank_connection={"balanceMismatchSince": "2026-01-01T00:00:00Z"})
+    assert "Main: the balance is not the bank's" in text_of(site.get("inbox"))
+    Account.objects.of(acme.id).filter(id=bank).update(bank_connection={"balanceMismatchSince": None})
+    assert "balance" not in text_of(site.get("inbox"))
+
+
+def test_what_is_overdue_is_told(api, bank, site):
+    from datetime import UTC, datetime, timedelta
+
+    day = (datetime.now(tz=UTC).date() - timedelta(days=3)).isoformat()
+    api.post("planned_transactions", {"accountId": bank, "name": "Rent", "startDate": day, "amountValue": "-1.00"})
+    assert "1 expected payment overdue" in text_of(site.get("inbox"))
+
+
+def test_who_may_only_read_sees_no_buttons(books, bank, browser_of, bob, acme, site):
+    row = books.book(bank, fromTo="x")["id"]
+    reader = Page(acme, browser_of(bob, acme).client)
+    assert 'name="act"' not in reader.get("inbox").content.decode()
+    assert reader.post("inbox", act="accept", id=row, category="x").status_code == 403
+
+
+# ---------------------------------------------------------------------------------------------- rules
+
+FORM = {"name": "Hosting", "textOperator": "contains", "textValue": "nimbus", "direction": "out", "enabled": "on"}
+
+
+def test_a_rule_is_made_tried_applied_and_taken_back(api, books, bank, hosting, site):
+    row = books.book(bank, "-119.00", fromTo="Nimbus Ltd")["id"]
+    form = FORM | {"category": f"{hosting}:cogs", "tax": "19", "dateRule": "month"}
+    tried = site.post("rules/new", preview="1", **form)
+    assert "It matches 1 transaction" in text_of(tried)
+    assert api.get("categorization_rules").json() == []
+    assert site.post("rules/new", **form).status_code == 303
+    (rule,) = api.get("categorization_rules").json()
+    assert rule["conditions"]["text"] == {"operator": "contains", "value": "nimbus"}
+    assert (rule["action"]["passThroughTaxPercent"], rule["action"]["usingDateRule"]["type"]) == (19, "month")
+    listed = text_of(site.get("rules"))
+    assert "From / to or text contains “nimbus”, money out" in listed
+    assert "1 open transaction matches" in listed
+    done = site.post("rules/apply")
+    assert books.parts(row)[0]["sourceNote"] == f"rule:{rule['id']}"
+    shown = site.client.get(done["Location"]).content.decode()
+    undo = re.search(r'action="([^"]+/undo)"', shown)[1]
+    site.client.post(undo)
+    assert books.parts(row) == []
+
+
+def test_a_rule_is_changed_moved_and_deleted(api, hosting, site):
+    for name in ("First", "Second"):
+        site.post("rules/new", **FORM | {"name": name, "category": f"{hosting}:cogs"})
+    first, second = (each["id"] for each in api.get("categorization_rules").json())
+    page = site.get(f"rules/{first}").content.decode()
+    assert 'value="nimbus"' in page
+    seen = re.search(r'name="seen" value="([^"]+)"', page)[1]
+    changed = FORM | {"name": "Changed", "category": f"{hosting}:cogs", "minAmount": "5", "seen": seen}
+    assert site.post(f"rules/{first}", **changed).status_code == 303
+    assert api.get(f"categorization_rules/{first}").json()["conditions"]["minAmount"] == "5.00"
+    site.post(f"rules/{second}/move", to="up")
+    assert [each["id"] for each in api.get("categorization_rules").json()] == [second, first]
+    site.post(f"rules/{second}/delete")
+    assert [each["name"] for each in api.get("categorization_rules").json()] == ["Changed"]
+
+
+def test_what_is_wrong_with_a_rule_is_told_at_its_field(hosting, site):
+    form = FORM | {"category": f"{hosting}:cogs"}
+    for wrong, name in [
+        ({"textValue": ""} | {"direction": ""}, None),
+        ({"category": ""}, "category"),
+        ({"minAmount": "x"}, "minAmount"),
+        ({"tax": "x"}, "tax"),
+        ({"counterparty": "Nobody"}, "counterparty"),
+        ({"dateRule": "custom"}, "ruleStart"),
+    ]:
+        page = site.post("rules/new", **form | wrong)
+        assert page.status_code == 400, wrong
+        assert error_at(page, name) if name else 'role="alert"' in page.content.decode(), wrong
+
+
+def test_a_rule_is_filled_in_from_a_transaction(api, books, bank, hosting, site):
+    said(api, books, bank, hosting, fromTo="Nimbus Ltd")
+    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+    page = site.get("rules/new", transaction=row).content.decode()
+    assert page.count('value="Nimbus Ltd"') == 2  # its name and its condition
+    assert re.search(rf'value="{hosting}:cogs" selected', page)
+
+
+def test_what_somebody_may_not_see_of_a_rule_stays(api, books, bank, hosting, browser_of, acme, site):
+    from companies.permissions import Role
+    from tests import factories
+
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
+    body = {
+        "name": "x",
+        "conditions": {"accountIds": [bank], "counterpartyId": vendor},
+        "action": {"categoryId": hosting, "counterparty": {"id": vendor}},
+    }
+    made = api.post("categorization_rules", body).json()
+    held = ["company:read", "transactions:read", "transactions:write", "categories:read"]
+    clerk = factories.member(acme, "clerk@acme.example", role=Role.EDITOR, permissions=held)
+    form = {"name": "y", "category": f"{hosting}:cogs", "enabled": "on"}
+    assert Page(acme, browser_of(clerk, acme).client).post(f"rules/{made['id']}", **form).status_code == 303
+    changed = api.get(f"categorization_rules/{made['id']}").json()
+    assert (changed["name"], changed["conditions"], changed["action"]) == ("y", made["conditions"], made["action"])
+    assert Company.objects.filter(id=acme.id).exists()

@@ -1,0 +1,257 @@
+"""Initial balances over HTTP: complete by themselves, whatever door one comes through."""
+
+from importlib import import_module
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+
+from ledger.models import Categorization, Category, DayMovement, Transaction
+from tests.ledger.conftest import text_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+COMPLETE = "transaction_initial_balance_complete"
+
+
+@pytest.fixture
+def opened(api, bank):
+    """The initial balance of the bank: a hundred euros."""
+    answer = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-03-01", "amountValue": "100.00"})
+    assert answer.status_code == 200, answer.content
+    return answer.json()["transaction"]
+
+
+@pytest.fixture
+def pages(browser_of, alice, acme):
+    """Pages of transactions by their paths."""
+
+    class Pages:
+        client = browser_of(alice, acme).client
+        base = f"/app/companies/{acme.id}"
+
+        def get(self, path, **query):
+            return self.client.get(f"{self.base}/{path}", query)
+
+        def post(self, path, **form):
+            return self.client.post(f"{self.base}/{path}", form)
+
+    return Pages()
+
+
+def by_ids(*ids):
+    return {"mode": "ids", "ids": list(ids)}
+
+
+def refusal(answer):
+    return answer.status_code, answer.json()["code"]
+
+
+# ---------------------------------------------------------------------------------------------- what it is
+
+
+def test_an_initial_balance_is_shown_under_the_category_for_them(opened, books, api, bank):
+    (part,) = opened["categorizations"].values()
+    assert part["categoryId"] == books.category("initialBalance")
+    assert (part["plSplit"]["neutral"], part["computedStartDate"]) == (100, "2026-03-01")
+    changed = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-02-01", "amountValue": "-7.50"}).json()
+    (again,) = changed["transaction"]["categorizations"].values()
+    assert (again["plSplit"]["neutral"], again["computedStartDate"]) == (-7.5, "2026-02-01")
+    assert again["categoryId"] == part["categoryId"]
+    assert api.get("transactions", {"categoryId": part["categoryId"]}).json() == [changed["transaction"]]
+
+
+@pytest.mark.parametrize("amount", ["100.00", "-0.01", "0.00"])
+def test_an_initial_balance_is_never_open(amount, api, bank):
+    row = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-03-01", "amountValue": amount}).json()
+    ids = [row["transaction"]["id"]]
+    assert api.get("transactions", {"open": "true"}).json() == []
+    assert [each["id"] for each in api.get("transactions", {"open": "false"}).json()] == ids
+    assert api.post("transactions/categorization_status", {"transactionIds": ids}).json()["openTransactionIds"] == []
+
+
+def test_it_is_complete_in_the_currency_that_the_account_changes_to(opened, api, bank):
+    api.put(f"accounts/{bank}", {"defaultCurrency": "JPY"})
+    row = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-03-01", "amountValue": "5"}).json()["transaction"]
+    assert (row["amountValue"], row["amountCurrency"]) == ("5", "JPY")
+    assert api.get("transactions", {"open": "true"}).json() == []
+
+
+def test_its_texts_are_changed_and_nothing_else(opened, api, books):
+    path = f"transactions/{opened['id']}"
+    assert api.put(path, {**opened, "notes": "counted"}).status_code == 200
+    for change in ({"amountValue": "1.00"}, {"date": "2026-01-02"}, {"pending": True}, {"amountCurrency": "USD"}):
+        assert refusal(api.put(path, change)) == (409, "transaction_is_initial_balance")
+    assert books.read(opened["id"])["categorizations"] == opened["categorizations"]
+
+
+def test_the_database_refuses_an_initial_balance_that_is_open(opened):
+    with pytest.raises(IntegrityError, match=COMPLETE), transaction.atomic():
+        Transaction.objects.filter(id=opened["id"]).update(categorized_value=0)
+
+
+# ---------------------------------------------------------------------------------------------- acts
+
+
+def test_a_selection_never_means_an_initial_balance(opened, api, books, bank):
+    other = books.book(bank, "-10.00")["id"]
+    hosting = books.category("hosting")
+    for selection in (by_ids(opened["id"], other), {"mode": "filter", "filter": {"startDate": "2026-01-01"}},
+                      {"mode": "all", "confirm": True}):  # fmt: skip
+        asked = {"selection": selection, "categoryId": hosting}
+        assert api.post("transactions/categorize", asked).json() == {"success": True, "affected": 1}
+        gone = api.post("transactions/uncategorize", {"selection": selection}).json()
+        assert (gone["affected"], gone["countersCreated"], gone["countersSkipped"]) == (1, 0, 0)
+    assert books.read(opened["id"]) == opened
+    only = {"selection": by_ids(opened["id"]), "categoryId": hosting}
+    assert api.post("transactions/categorize", only).json()["affected"] == 0
+
+
+def test_its_categorizations_are_not_replaced(opened, api, books):
+    path = f"transactions/{opened['id']}/categorizations"
+    part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": 100}}
+    for parts in ({}, {"0": part}, opened["categorizations"]):
+        assert refusal(api.put(path, {"categorizations": parts})) == (409, "transaction_is_initial_balance")
+    assert books.read(opened["id"]) == opened
+
+
+def test_it_is_no_leg_of_a_transfer(opened, books, savings):
+    other = books.book(savings, "-100.00", "2026-03-01")["id"]
+    (part,) = opened["categorizations"]
+    for pair in ((opened["id"], other), (other, opened["id"]), (opened["id"], other, part)):
+        assert refusal(books.link(*pair)) == (409, "transaction_is_initial_balance")
+        assert refusal(books.link(*pair, force=True)) == (409, "transaction_is_initial_balance")
+    assert books.link(opened["id"], "00000000-0000-7000-8000-000000000000").status_code == 404
+    assert books.read(opened["id"]) == opened
+
+
+def test_an_account_that_holds_nothing_else_goes_with_it(opened, api, bank, acme):
+    assert api.delete(f"accounts/{bank}").json() == {"success": True}
+    assert api.get(f"transactions/{opened['id']}").status_code == 404
+    assert not Categorization.objects.of(acme.id).exists()
+    assert not DayMovement.objects.of(acme.id).exclude(count=0).exists()
+
+
+def test_an_account_that_holds_more_stays_with_it(opened, api, books, bank):
+    books.book(bank)
+    assert refusal(api.delete(f"accounts/{bank}")) == (409, "account_not_empty")
+    assert books.read(opened["id"]) == opened
+
+
+@pytest.mark.parametrize("by", ["single", "batch"])
+def test_deleted_by_its_id_it_is_gone_and_can_be_set_again(by, opened, api, bank):
+    if by == "single":
+        assert api.delete(f"transactions/{opened['id']}").json() == {"success": True}
+    else:
+        done = api.post("transactions/batch_delete", {"transactionIds": [opened["id"]]}).json()
+        assert done == {"success": True, "deletedCount": 1}
+    assert api.get(f"accounts/{bank}/initial_balance").json() == {"transaction": None}
+    again = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-03-01", "amountValue": "1.00"})
+    assert len(again.json()["transaction"]["categorizations"]) == 1
+
+
+# ---------------------------------------------------------------------------------------------- pages
+
+
+def test_the_list_shows_it_under_its_category_and_not_as_open(opened, pages):
+    shown = text_of(pages.get("transactions"))
+    assert "Initial balances" in shown
+    assert "Open" not in shown.split("Initial balances")[-1]
+
+
+def test_a_page_of_it_offers_neither_split_nor_link(opened, pages):
+    body = pages.get(f"transactions/{opened['id']}").content.decode()
+    assert "Initial balances" in body
+    assert f"{opened['id']}/split" not in body
+    assert f"{opened['id']}/link" not in body
+
+
+@pytest.mark.parametrize("path", ["split", "link"])
+def test_who_asks_for_them_all_the_same_is_sent_back_with_the_reason(path, opened, pages, books, savings):
+    other = books.book(savings, "-100.00", "2026-03-01")["id"]
+    for send, status in ((pages.get, 302), (pages.post, 303)):
+        answer = send(f"transactions/{opened['id']}/{path}", target=other)
+        assert answer.status_code == status, answer.content
+        assert answer["Location"].endswith(f"transactions/{opened['id']}")
+        assert "stands by itself" in text_of(pages.get(f"transactions/{opened['id']}"))
+    assert books.read(opened["id"]) == opened
+
+
+def test_it_is_no_candidate_and_refused_as_one(opened, pages, books, savings):
+    other = books.book(savings, "-100.00", "2026-03-01")["id"]
+    assert opened["id"] not in pages.get(f"transactions/{other}/link").content.decode()
+    answer = pages.post(f"transactions/{other}/link", target=opened["id"])
+    assert answer.status_code == 400
+    assert "stands by itself" in text_of(answer)
+
+
+@pytest.mark.parametrize("act", ["categorize", "uncategorize", "delete"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_bulk_acts_of_the_page_pass_it_by(act, whole, opened, pages, books):
+    form = {"act": act, "category": f"{books.category('hosting')}:cogs", "id": opened["id"]}
+    answer = pages.post("transactions", **form, **({"whole": "on"} if whole else {}))
+    assert answer.status_code == 303, answer.content
+    assert books.read(opened["id"]) == opened
+
+
+def test_the_page_deletes_an_account_with_nothing_else(opened, pages, api, bank):
+    assert pages.post(f"accounts/{bank}/delete").status_code == 303
+    assert api.get(f"accounts/{bank}").status_code == 404
+
+
+# ---------------------------------------------------------------------------------------------- what was stored before
+
+
+def as_it_was(row_id):
+    """The row as it was stored before initial balances were complete."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE ledger_transaction DROP CONSTRAINT {COMPLETE}")
+    Categorization.objects.filter(transaction_id=row_id).delete()
+    Transaction.objects.filter(id=row_id).update(categorized_value=0)
+
+
+def mend():
+    with connection.cursor() as cursor:
+        for statement in import_module("ledger.migrations.0009_initial_balances_complete").MENDING:
+            cursor.execute(statement)
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    (complete,) = (each for each in Transaction._meta.constraints if each.name == COMPLETE)
+    with connection.schema_editor() as editor:
+        editor.add_constraint(Transaction, complete)
+
+
+def test_one_that_was_open_is_completed(opened, api, books, acme):
+    as_it_was(opened["id"])
+    assert [each["id"] for each in api.get("transactions", {"open": "true"}).json()] == [opened["id"]]
+    mend()
+    row = books.read(opened["id"])
+    (part,) = row["categorizations"].values()
+    assert (part["categoryId"], part["plSplit"]["neutral"]) == (books.category("initialBalance"), 100)
+    assert api.get("transactions", {"open": "true"}).json() == []
+
+
+def test_one_that_was_linked_and_split_is_freed_and_its_partner_is_open_again(opened, api, books, savings, acme):
+    other = books.book(savings, "-30.00", "2026-03-01")["id"]
+    third = books.book(savings, "30.00", "2026-03-01")["id"]
+    as_it_was(opened["id"])
+    day = {"company": acme, "computed_start_date": "2026-03-01", "computed_end_date": "2026-03-01"}
+    transfer = Category.objects.of(acme.id).system("transfer").get()
+    leg = Categorization(transaction_id=other, category=transfer, neutral=-30, value=-30, **day)
+    leg.save(force_insert=True)
+    link = {"counter": leg, "link_kind": "transfer"}
+    counter = Categorization(transaction_id=opened["id"], category=transfer, neutral=30, value=30, **day, **link)
+    counter.save(force_insert=True)
+    Categorization.objects.filter(id=leg.id).update(counter_id=counter.id, link_kind="transfer")
+    split = {"category_id": books.category("hosting"), "cogs": 70, "value": 70}
+    Categorization(transaction_id=opened["id"], **split, **day).save(force_insert=True)
+    Transaction.objects.filter(id=other).update(categorized_value=-30, transferred_value=-30)
+    Transaction.objects.filter(id=opened["id"]).update(categorized_value=100, transferred_value=30)
+    tag = api.get(f"transactions/{other}")["ETag"]
+    mend()
+    assert books.read(opened["id"])["amountValue"] == "100.00"
+    (part,) = books.read(opened["id"])["categorizations"].values()
+    assert (part["plSplit"]["neutral"], part["transferCounterPosition"]) == (100, None)
+    assert books.read(other)["categorizations"] == {}
+    assert api.get(f"transactions/{other}")["ETag"] != tag
+    assert {each["id"] for each in api.get("transactions", {"open": "true"}).json()} == {other, third}
+    assert books.link(other, third).status_code == 400  # of one account: open, and no longer taken
+    call_command("rebuild_derived", check=True)

@@ -1,0 +1,158 @@
+"""The list of transactions: by the months in which they count, and what they come to."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ledger.calc.fx import convert
+from ledger.calc.money import round_half_up
+from ledger.money.rates import rate_table
+
+pytestmark = pytest.mark.django_db
+
+
+def totals(answer):
+    assert answer.status_code == 200, answer.content
+    return int(answer["X-Total-Count"]), Decimal(answer["X-Total-Amount"])
+
+
+def listed(api, **query):
+    answer = api.get("transactions", query)
+    assert answer.status_code == 200, answer.content
+    return {row["id"] for row in answer.json()}
+
+
+def test_a_list_tells_what_all_its_pages_come_to_where_it_is_asked(api, books, bank):
+    for n in range(3):
+        books.book(bank, "100.00", f"2024-01-0{n + 1}")
+    books.book(bank, "-50.00", "2024-02-01", amountCurrency="USD")
+    dollars = convert(Decimal(50), source="USD", target="EUR", day=date(2024, 2, 1), rates=rate_table())
+    page = api.get("transactions", {"total": "true", "limit": 1})
+    assert len(page.json()) == 1
+    assert totals(page) == (4, 300 - round_half_up(dollars, "EUR"))
+    assert totals(api.get(page["Link"][1:].partition(">")[0])) == totals(page)
+    assert totals(api.get("transactions", {"total": "true", "endDate": "2024-01-02"})) == (2, 200)
+    assert totals(api.get("transactions", {"total": "true", "q": "nobody"})) == (0, 0)
+    for query in ({}, {"total": "false"}):
+        assert "X-Total-Count" not in api.get("transactions", query)
+
+
+def test_transactions_are_found_by_the_months_in_which_they_count(api, books, bank):
+    year = books.book(bank, "-1200.00", "2024-01-10")["id"]
+    rule = {"type": "servicePeriod", "startDate": "2024-02-01", "endDate": "2025-01-31"}
+    rent, hosting = books.category("officeAndAdmin"), books.category("hosting")
+    books.split(year, {"categoryId": rent, "plSplit": {"ga": -1200}, "usingDateRule": rule})
+    once = books.book(bank, "-30.00", "2024-03-05")["id"]
+    books.split(once, {"categoryId": rent, "plSplit": {"ga": -10}}, {"categoryId": hosting, "plSplit": {"cogs": -20}})
+    books.book(bank, "-9.00", "2024-03-06")
+    assert listed(api, recognizedFrom="2024-03", recognizedTo="2024-03") == {year, once}
+    assert listed(api, recognizedFrom="2024-03-31", recognizedTo="2024-03-01") == {year, once}
+    assert listed(api, recognizedTo="2024-01") == set()
+    assert listed(api, recognizedFrom="2024-04") == {year}
+    march = {"recognizedFrom": "2024-03", "recognizedTo": "2024-03"}
+    assert listed(api, **march, plType="cogs") == {once}
+    assert listed(api, **march, plType="cogs", categoryId=rent) == set(), "no part is both"
+    assert totals(api.get("transactions", march | {"plType": "ga", "total": "true"})) == (2, Decimal("111.64"))
+    assert totals(api.get("transactions", march | {"total": "true"})) == (2, Decimal("-131.64"))
+
+
+def test_a_selection_takes_the_same_filters(api, books, bank):
+    made = books.book(bank, "-30.00", "2024-03-05")["id"]
+    books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
+    for month, affected in (("2024-02", 0), ("2024-03", 1)):
+        chosen = {"mode": "filter", "filter": {"recognizedFrom": month, "recognizedTo": month}}
+        assert api.post("transactions/uncategorize", {"selection": chosen}).json()["affected"] == affected
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"total": "1"},
+        {"total": ""},
+        {"recognizedFrom": "2024-13"},
+        {"recognizedTo": "2024"},
+        {"recognizedTo": "2024-02-30"},
+    ],
+)  # fmt: skip
+def test_malformed_questions_are_refused(api, query):
+    refused = api.get("transactions", query)
+    assert refused.status_code == 400
+    assert [error["code"] for error in refused.json()["errors"]] == ["invalid_filter"]
+
+
+def test_a_total_is_one_statement_more_however_many_rows_there_are(api, books, bank):
+    def statements(**query):
+        with CaptureQueriesContext(
+            connection,
+        ) as seen:
+            assert api.get("transactions", query).status_code == 200
+        return len(seen)
+
+    march = {"recognizedFrom": "2024-03", "recognizedTo": "2024-03"}
+    for _ in range(2):
+        made = books.book(bank, "-30.00", "2024-03-05")["id"]
+        books.split(made, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -30}})
+        assert statements(**march, total="true") == statements(**march) + 1
+
+
+PARTS = st.lists(
+    st.tuples(
+        st.sampled_from(["EUR", "USD", "JPY"]), st.integers(1, 9_000), st.dates(date(2024, 1, 1), date(2024, 6, 30)),
+        st.integers(0, 200), st.sampled_from(["ga", "no"]), st.booleans(),
+    ),
+    min_size=1, max_size=5,
+)  # fmt: skip
+
+
+@given(parts=PARTS)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_months_of_a_line_come_to_all_of_it(api, books, bank, parts):
+    category = api.post("categories", {"name": "Any", "plTypes": ["ga", "no"]}).json()["id"]
+    for currency, units, start, length, line, incoming in parts:
+        value = units if incoming else -units
+        made = books.book(bank, f"{value}", str(start), amountCurrency=currency)["id"]
+        end = str(start + timedelta(days=length))
+        rule = {"type": "servicePeriod", "startDate": str(start), "endDate": end}
+        part = {"categoryId": category, "plSplit": {line: value}, "usingDateRule": rule}
+        assert books.split(made, part).status_code == 200
+    rates = rate_table()
+    for asked, sign in (("ga", -1), ("no", 1)):
+        worth = sum(
+            sign
+            * convert(Decimal(units if incoming else -units), source=currency, target="EUR", day=start, rates=rates)
+            for currency, units, start, _, line, incoming in parts
+            if line == asked
+        )
+        query = {"recognizedFrom": "2024-01", "recognizedTo": "2025-12", "plType": asked, "categoryId": category}
+        count, amount = totals(api.get("transactions", query | {"total": "true"}))
+        assert count == sum(line == asked for *_, line, _ in parts)
+        assert abs(amount - Decimal(worth)) <= Decimal("0.01")
+
+
+def test_flows_are_found_as_the_cash_flow_counts_them(api, books, bank):
+    other, transit = books.account(name="Other"), books.account(name="Transit", type="transit")
+    api.put(f"accounts/{bank}/initial_balance", {"date": "2024-01-01", "amountValue": "5000.00"})
+    into = books.book(bank, "300.00", "2024-01-02")["id"]
+    gone = books.book(bank, "-120.00", "2024-01-31")["id"]
+    books.book(bank, "-7.00", "2024-01-05", pending=True)
+    books.book(transit, "77.00", "2024-01-05")
+    legs = [books.book(account, amount, "2024-01-06")["id"] for account, amount in ((bank, "-9.00"), (other, "9.00"))]
+    assert books.link(*legs).status_code == 200
+    mixed, fits = books.book(bank, "-100.00", "2024-01-08")["id"], books.book(other, "60.00", "2024-01-08")["id"]
+    hosting = books.category("hosting")
+    parts = [{"categoryId": hosting, "plSplit": {"cogs": amount}} for amount in (-60, -40)]
+    part = next(iter(books.split(mixed, *parts).json()["categorizations"]))
+    assert books.link(mixed, fits, part).status_code == 200
+    window = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
+    told = api.post("data/cashFlowTimeSeries", window | {"interval": "month"}).json()
+    assert listed(api, flow="in") == {into}
+    assert listed(api, flow="out") == {gone, mixed}
+    flows = {way: totals(api.get("transactions", window | {"flow": way, "total": "true"})) for way in ("in", "out")}
+    assert flows == {"in": (1, 300), "out": (2, -160)}
+    assert (told["inflow"][0]["value"], told["outflow"][0]["value"]) == (300, 160)
+    assert api.get("transactions", {"flow": "both"}).status_code == 400

@@ -1,0 +1,244 @@
+"""What the company's own history proposes, assigns where it is certain, and teaches, over HTTP."""
+
+import pytest
+
+from ledger.models import Categorization
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+@pytest.fixture
+def hosting(books):
+    return books.category("hosting")
+
+
+@pytest.fixture
+def done(api, books, bank):
+    """Books movements and says what they were for."""
+
+    def do(category, *, times=1, name="Nimbus Ltd", account=None, **more):
+        ids = [books.book(account or bank, **({"fromTo": name} | more))["id"] for _ in range(times)]
+        body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": category}
+        assert api.post("transactions/categorize", body).status_code == 200
+        return ids
+
+    return do
+
+
+def proposed(api, *ids):
+    answer = api.post("transactions/proposals", {"transactionIds": list(ids)})
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_a_counterparty_is_proposed_what_it_was_for(api, books, bank, done, hosting):
+    support = books.category("support")
+    done(hosting, times=3)
+    done(support)
+    open_one = books.book(bank, fromTo="NIMBUS LTD")["id"]
+    found = proposed(api, open_one)[open_one]
+    assert [(each["categoryId"], each["plType"], each["counterparty"]) for each in found] == [
+        (hosting, "cogs", None),
+        (support, "cogs", None),
+    ]
+    assert [each["basis"] for each in found] == [
+        {"kind": "counterparty", "seen": 4, "agreed": 3},
+        {"kind": "counterparty", "seen": 4, "agreed": 1},
+    ]
+    assert 1 > found[0]["confidence"] > found[1]["confidence"] > 0
+
+
+def test_the_counterparty_that_was_chosen_is_proposed_and_known_by_its_name(api, books, bank, hosting):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
+    known = books.book(bank, "-10.00", fromTo="NMB 4711")["id"]
+    part = {"categoryId": hosting, "plSplit": {"cogs": -10}, "counterparty": {"type": "vendor", "id": vendor}}
+    books.split(known, part)
+    by_text, by_name = books.book(bank, fromTo="nmb 4711")["id"], books.book(bank, fromTo="NIMBUS")["id"]
+    found = proposed(api, by_text, by_name)
+    assert list(found) == [by_text, by_name]
+    for each in found.values():
+        assert each[0]["counterparty"] == {"type": "vendor", "id": vendor}
+        assert each[0]["basis"] == {"kind": "counterparty", "seen": 1, "agreed": 1}
+
+
+def test_who_is_new_is_proposed_by_text_and_then_by_account(api, books, bank, savings, done, hosting):
+    support, other = books.category("support"), books.category("marketing")
+    done(hosting, name="A", description="Rent for servers March")
+    done(support, name="B", description="Rent for phones March")
+    done(other, name="C", account=savings)
+    by_text = books.book(bank, fromTo="New", description="Rent for servers April 2026")["id"]
+    by_account = books.book(savings, fromTo="New", description="Hello")["id"]
+    nothing = books.book(savings, "5.00", fromTo="New")["id"]
+    found = proposed(api, by_text, by_account, nothing)
+    assert found[by_text][0]["categoryId"] == hosting
+    assert found[by_text][0]["basis"] == {"kind": "text", "seen": 1, "agreed": 1}
+    assert (found[by_account][0]["categoryId"], found[by_account][0]["basis"]["kind"]) == (other, "account")
+    assert found[nothing] == []
+
+
+def test_nothing_is_proposed_from_another_company(api, books, bank, globex_api, hosting):
+    made = globex_api.post("accounts", {"name": "x", "type": "bank"}).json()["id"]
+    body = {"accountId": made, "date": "2026-03-15", "amountValue": "-1.00", "fromTo": "Nimbus"}
+    row = globex_api.post("transactions", body).json()["id"]
+    category = globex_api.get("categories").json()[0]["id"]
+    globex_api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [row]}, "categoryId": category})
+    open_one = books.book(bank, fromTo="Nimbus")["id"]
+    assert proposed(api, open_one) == {open_one: []}
+    answer = api.post("transactions/proposals", {"transactionIds": [open_one, row, "x"]})
+    assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [
+        ("#/transactionIds/2", "unknown_id")
+    ]
+    answer = api.post("transactions/proposals", {"transactionIds": [open_one, row]})
+    assert answer.json()["errors"][0]["pointer"] == "#/transactionIds/1"
+
+
+def test_as_many_as_a_thousand_are_asked_in_as_many_statements_as_one(api, books, bank, done, hosting):
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    done(hosting, times=2)
+    items = [
+        {"accountId": bank, "date": "2026-04-01", "amountValue": "-1.00", "fromTo": f"n{n % 7}", "description": f"w{n}"}
+        for n in range(999)
+    ]
+    api.post("transactions/import", {"transactions": items})
+    ids = [each["id"] for each in api.get("transactions", {"open": "true", "limit": "1000"}).json()]
+    counts = []
+    for asked in (ids[:1], ids):
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            proposed(api, *asked)
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+    answer = api.post("transactions/proposals", {"transactionIds": [*ids, ids[0], ids[0]]})
+    assert answer.status_code == 400
+
+
+def auto(api, *, on=True):
+    assert api.put("", {"autoCategorize": on}).json()["autoCategorize"] is on
+
+
+def test_what_is_certain_is_assigned_where_the_company_wants_it(api, books, bank, done, hosting):
+    assert api.get("").json()["autoCategorize"] is False
+    done(hosting, times=5)
+    assert books.book(bank, fromTo="nimbus ltd")["categorizations"] == {}
+    auto(api)
+    made = books.book(bank, "-7.00", fromTo="nimbus ltd")
+    (part,) = made["categorizations"].values()
+    assert (part["categoryId"], part["sourceNote"]) == (hosting, "history")
+    assert made["categorizationsAutoAssigned"] is True
+    auto(api, on=False)
+    assert books.book(bank, fromTo="nimbus ltd")["categorizations"] == {}
+
+
+@pytest.mark.parametrize(("agreed", "against", "certain"), [(4, 0, False), (5, 0, True), (18, 1, False), (19, 1, True)])
+def test_certain_are_five_and_nineteen_in_twenty(api, books, bank, done, hosting, agreed, against, certain):
+    auto(api)
+    support = books.category("support")
+    for category, times in ((support, against), (hosting, agreed)):
+        items = [
+            {"accountId": bank, "date": "2026-01-01", "amountValue": "-1.00", "fromTo": "x", "categoryId": category}
+        ] * times
+        api.post("transactions/import", {"transactions": items})
+    assert bool(books.book(bank, fromTo="X")["categorizations"]) is certain
+
+
+def test_what_history_assigned_teaches_nothing(api, books, bank, done, hosting):
+    done(hosting, times=5)
+    auto(api)
+    assigned = [books.book(bank, fromTo="Nimbus Ltd")["id"] for _ in range(4)]
+    other = books.book(bank, fromTo="Nimbus Ltd", excludeFromAutoCategorization=True)["id"]
+    assert proposed(api, other)[other][0]["basis"] == {"kind": "counterparty", "seen": 5, "agreed": 5}
+    body = {"selection": {"mode": "ids", "ids": assigned[:1]}, "categoryId": hosting}
+    api.post("transactions/categorize", body)  # now somebody has said so
+    assert proposed(api, other)[other][0]["basis"]["seen"] == 6
+
+
+def test_what_an_account_assigned_teaches_nothing(api, books, hosting):
+    account = books.account(defaultCategoryId=hosting)
+    books.book(account, fromTo="Somebody")
+    open_one = books.book(account, fromTo="Somebody", excludeFromAutoCategorization=True)["id"]
+    assert proposed(api, open_one) == {open_one: []}
+
+
+def test_rules_come_before_history_and_history_before_the_account(api, books, done, hosting):
+    support, sales = books.category("support"), books.category("sales")
+    account = books.account(defaultCategoryId=support)
+    body = {"selection": {"mode": "all", "confirm": True}, "categoryId": hosting}
+    for _ in range(5):
+        books.book(account, fromTo="Nimbus")
+    api.post("transactions/categorize", body)
+    auto(api)
+    conditions = {"description": {"operator": "equals", "value": "ads"}}
+    rule = {"name": "Ads", "conditions": conditions, "action": {"categoryId": sales}}
+    made = api.post("categorization_rules", rule).json()["id"]
+    items = [("Ads Ltd", "ads"), ("Nimbus", "x"), ("Who", "x")]
+    answers = [books.book(account, fromTo=name, description=text) for name, text in items]
+    notes = [part["sourceNote"] for each in answers for part in each["categorizations"].values()]
+    assert notes == [f"rule:{made}", "history", "account"]
+
+
+# ---------------------------------------------------------------------------------------------- a rule from an act
+
+
+def offered(api, transaction_id):
+    return api.post("categorization_rules/from_transaction", {"transactionId": transaction_id})
+
+
+def test_a_rule_is_offered_from_what_somebody_did(api, books, bank, hosting):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
+    row = books.book(bank, "-119.00", fromTo="Nimbus  Ltd", description="Invoice 7")["id"]
+    waits = books.book(bank, "-50.00", fromTo="nimbus ltd")["id"]
+    books.split(
+        row,
+        {
+            "categoryId": hosting,
+            "plSplit": {"cogs": -100},
+            "passThroughTax": -19,
+            "counterparty": {"type": "vendor", "id": vendor},
+            "usingDateRule": {"type": "month"},
+        },
+    )
+    answer = offered(api, row)
+    assert answer.status_code == 200, answer.content
+    rule, preview = answer.json()["rule"], answer.json()["preview"]
+    conditions = {name: value for name, value in rule["conditions"].items() if value is not None}
+    assert conditions == {"fromTo": {"operator": "equals", "value": "Nimbus Ltd"}, "direction": "out"}
+    assert rule["action"] == {
+        "categoryId": hosting,
+        "plType": "cogs",
+        "counterparty": {"type": "vendor", "id": vendor},
+        "usingDateRule": {"type": "month", "startDate": None, "endDate": None, "invoiceDate": None},
+        "passThroughTaxPercent": 19,
+    }
+    assert (preview["matched"], preview["changed"]) == (2, 1)
+    assert api.get("categorization_rules").json() == []
+    made = api.post("categorization_rules", rule).json()["id"]
+    api.post("categorization_rules/apply", {"selection": {"mode": "ids", "ids": [row, waits]}})
+    assert [part["sourceNote"] for part in books.parts(waits)] == [f"rule:{made}"]
+
+
+def test_without_a_name_the_text_counts_up_to_what_differs(api, books, bank, done, hosting):
+    (row,) = done(hosting, name="", description="Card payment AMZN 4711 Berlin")
+    conditions = offered(api, row).json()["rule"]["conditions"]
+    assert conditions["description"] == {"operator": "startsWith", "value": "Card payment AMZN"}
+
+
+def test_a_rule_that_contradicts_what_was_done_is_not_offered(api, books, bank, done, hosting):
+    support = books.category("support")
+    (row,), (other,) = done(hosting), done(support, name="NIMBUS LTD")
+    answer = offered(api, row)
+    assert (answer.status_code, answer.json()["code"]) == (409, "rule_too_broad")
+    assert answer.json()["counterExamples"] == [{"transactionId": other, "categoryId": support}]
+
+
+def test_nothing_is_learned_from_what_is_open_or_split(api, books, bank, hosting):
+    row = books.book(bank, "-10.00", fromTo="x")["id"]
+    assert (offered(api, row).status_code, offered(api, row).json()["code"]) == (409, "nothing_to_learn")
+    support = books.category("support")
+    parts = [{"categoryId": each, "plSplit": {"cogs": -5}} for each in (hosting, support)]
+    books.split(row, *parts)
+    assert offered(api, row).json()["code"] == "nothing_to_learn"
+    assert offered(api, "x").json()["errors"][0]["code"] == "unknown_id"
+    assert Categorization.objects.filter(transaction=row).count() == 2

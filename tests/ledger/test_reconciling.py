@@ -1,0 +1,154 @@
+"""Balances: what statements open accounts with, and whether the ledger agrees with the bank."""
+
+import pytest
+
+from notifications.models import Notification
+from tests.ledger import banks
+from tests.ledger.banks import camt, entry, rows, simple, statement
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+# ---------------------------------------------------------------------------------- balances
+
+
+def initial(api, account):
+    found = api.get(f"accounts/{account}/initial_balance").json()["transaction"]
+    return found and (found["date"], found["amountValue"])
+
+
+def test_the_first_statement_gives_the_initial_balance_on_its_eve(api, take, main):
+    take(simple("-40.00"))
+    assert initial(api, main) == ("2025-12-31", "100.00")
+
+
+def test_an_account_with_transactions_or_an_initial_balance_keeps_what_it_has(api, take, books, main):
+    books.book(main, "-1.00", "2025-06-01")
+    take(simple("-40.00"))
+    assert initial(api, main) is None
+    other = books.account()
+    api.put(f"accounts/{other}/initial_balance", {"date": "2025-01-01", "amountValue": "7.00"})
+    take(simple("-41.00", iban="DE02120300000000202051"), accountId=other)
+    assert initial(api, other) == ("2025-01-01", "7.00")
+
+
+def test_an_earlier_statement_that_comes_later_moves_the_initial_balance(api, take, main):
+    february = simple("-10.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
+    take(february)
+    assert initial(api, main) == ("2026-01-31", "60.00")
+    told = take(simple("-40.00"))
+    assert initial(api, main) == ("2025-12-31", "100.00")
+    assert told["statements"][0]["ledgerDifference"] == "0.00"
+    api.delete(f"imports/{told['importId']}")
+    assert initial(api, main) == ("2026-01-31", "60.00")
+
+
+def test_an_initial_balance_that_somebody_changed_is_theirs(api, take, main):
+    told = take(simple("-40.00"))
+    api.put(f"accounts/{main}/initial_balance", {"date": "2025-12-31", "amountValue": "90.00"})
+    api.delete(f"imports/{told['importId']}")
+    assert initial(api, main) == ("2025-12-31", "90.00")
+
+
+def test_undoing_gives_the_ledger_before(api, take, acme, main):
+    told = take(simple("-40.00", "25.50"))
+    undone = api.delete(f"imports/{told['importId']}").json()
+    assert undone["deletedCount"] == 2
+    assert (rows(acme), initial(api, main), api.get(f"accounts/{main}").json()["bankConnection"]) == ([], None, None)
+    assert api.get(f"accounts/{main}/reconciliation").json() == []
+
+
+def connection(api, account):
+    return api.get(f"accounts/{account}").json()["bankConnection"]
+
+
+def test_after_a_statement_the_account_is_connected_by_its_files(api, take, main):
+    take(simple("-40.00"))
+    found = connection(api, main)
+    assert (found["type"], found["status"]) == ("statementFile", "active")
+    assert found["lastSyncTime"].endswith("Z")
+    rest = set(found) - {"type", "status", "lastSyncTime"}
+    assert {name: found[name] for name in rest} == dict.fromkeys(rest)
+    assert "balanceMismatchSince" in rest
+
+
+def test_a_difference_is_kept_and_told_once_to_owners_and_admins_until_a_statement_agrees(api, take, main, alice, bob):
+    take(simple("-40.00"))
+    told = take(camt(statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
+    assert told["statements"][0]["difference"] == "-4.45"
+    assert told["statements"][0]["ledgerDifference"] == "-4.45"
+    found = connection(api, main)
+    assert (found["balanceMismatchReportedBalances"], found["balanceMismatchCalculatedBalance"]) == ([55.55], 60)
+    since = found["balanceMismatchSince"]
+    told = Notification.objects.filter(type="balance.mismatch")
+    assert set(told.values_list("recipient_id", flat=True)) >= {alice.id}
+    assert not told.filter(recipient_id=bob.id).exists()
+    before = told.count()
+    take(camt(statement(start="2026-03-01", end="2026-03-31", opening="55.55", closing="50")))
+    assert told.count() == before
+    assert connection(api, main)["balanceMismatchSince"] == since
+    take(camt(statement(start="2026-04-01", end="2026-04-30", opening="60", closing="60")))
+    assert connection(api, main)["balanceMismatchSince"] is None
+    take(camt(statement(start="2026-05-01", end="2026-05-31", opening="60", closing="61")))
+    assert connection(api, main)["balanceMismatchSince"] is not None
+
+
+def test_the_reconciliation_lists_what_was_reported_latest_first(api, take, main):
+    one = take(simple("-40.00"))
+    two = take(camt(statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
+    take(camt(statement(entry("-1.00", "2026-03-02"), kind="054"), kind="054"))
+    rows = api.get(f"accounts/{main}/reconciliation").json()
+    assert rows == [
+        {
+            "date": "2026-02-28",
+            "reported": "55.55",
+            "calculated": "60.00",
+            "difference": "-4.45",
+            "importId": two["importId"],
+        },
+        {
+            "date": "2026-01-31",
+            "reported": "60.00",
+            "calculated": "60.00",
+            "difference": "0.00",
+            "importId": one["importId"],
+        },
+    ]
+    page = api.get(f"accounts/{main}/reconciliation", {"limit": "1"})
+    assert page.json() == rows[:1]
+    assert api.get(page["Link"].split(">")[0][1:]).json() == rows[1:]
+
+
+def test_undoing_the_statement_that_differs_takes_its_row_and_the_mismatch_along(api, take, main):
+    take(simple("-40.00"))
+    two = take(camt(statement(start="2026-02-01", end="2026-02-28", opening="60", closing="55.55")))
+    api.delete(f"imports/{two['importId']}")
+    assert len(api.get(f"accounts/{main}/reconciliation").json()) == 1
+    assert connection(api, main)["balanceMismatchSince"] is None
+
+
+def test_reconciliation_needs_to_see_balances(make_api, acme, main):
+    assert make_api(acme, "accounts:read").get(f"accounts/{main}/reconciliation").status_code == 403
+    assert make_api(acme, "balances:read").get(f"accounts/{main}/reconciliation").status_code == 200
+
+
+def test_a_statement_that_contradicts_itself_is_told_and_not_mended(take, acme, main):
+    told = take(simple("-40.00", closing="70.00"))["statements"][0]
+    assert (told["difference"], told["ledgerBalance"], told["ledgerDifference"]) == ("10.00", "60.00", "10.00")
+
+
+def test_an_entry_in_another_currency_counts_by_its_amount_in_the_statements(api, take, main):
+    own = banks.tag("AmtDtls", banks.tag("TxAmt", banks.amount("-92.00")))
+    told = take(camt(statement(entry("-100.00", currency="USD", more=own), opening="100", closing="8")))["statements"][
+        0
+    ]
+    assert (told["bookedSum"], told["difference"], told["ledgerDifference"]) == ("-92.00", "0.00", "0.00")
+    (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
+    assert (row["amountValue"], row["amountCurrency"], row["notes"]) == ("-92.00", "EUR", "Amount USD -100")
+
+
+def test_without_an_amount_in_the_statements_currency_there_is_no_sum(api, take, main):
+    told = take(camt(statement(entry("-100.00", currency="USD"), opening="100", closing="8")))["statements"][0]
+    assert (told["bookedSum"], told["difference"], told["ledgerDifference"]) == (None, None, None)
+    (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
+    assert (row["amountValue"], row["amountCurrency"]) == ("-100.00", "USD")

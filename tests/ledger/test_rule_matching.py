@@ -1,0 +1,122 @@
+"""Matching by rules against a naive reading of the same words."""
+
+import re
+import time
+import unicodedata
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.rules.calc.matching import Condition, Conditions, Matcher, Movement, edged, fold
+
+OPERATORS = ["contains", "equals", "startsWith", "wholeWord"]
+letters = st.text(st.sampled_from("aAáÄßñ bB1-_.\t\u00a0İłŁ"), max_size=12)
+anything = st.text(max_size=30)
+
+
+def naive_fold(text):
+    """Letter by letter."""
+    strokes = dict(zip("øØłŁđĐħĦŧŦı", "oOlLdDhHtTi", strict=True))
+    for _ in range(3):  # until nothing changes any more
+        found = ""
+        for char in text:
+            for part in unicodedata.normalize("NFKD", strokes.get(char, char)):
+                found += "" if unicodedata.combining(part) else part
+        text = found.casefold()
+    return re.sub(r"[\s\x1c-\x1f]+", " ", text).strip()
+
+
+def naive_holds(operator, value, text):
+    value, text = naive_fold(value), naive_fold(text)
+    match operator:
+        case "contains":
+            return any(text[at : at + len(value)] == value for at in range(len(text) + 1))
+        case "equals":
+            return text == value
+        case "startsWith":
+            return text[: len(value)] == value
+    return any(
+        text[at : at + len(value)] == value and is_edge(text, at) and is_edge(text, at + len(value))
+        for at in range(len(text) + 1)
+    )
+
+
+def is_edge(text, at):
+    """No word goes on here."""
+    inside = 0 < at < len(text)
+    return not (inside and re.match(r"\w", text[at - 1]) and re.match(r"\w", text[at]))
+
+
+def movement(from_to="", description="", amount="-10", currency="EUR", account=1, people=()):
+    return Movement(from_to, description, Decimal(amount), currency, account, frozenset(people))
+
+
+def holds(conditions, of):
+    return Matcher([("rule", conditions)]).first(of) == "rule"
+
+
+@given(anything)
+def test_folding_again_changes_nothing(text):
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.one_of(letters, anything))
+def test_folding_is_what_a_naive_reading_says(text):
+    assert fold(text) == naive_fold(text)
+
+
+@given(st.sampled_from(OPERATORS), letters.filter(fold), letters, letters)
+def test_texts_compare_as_a_naive_reading_says(operator, value, from_to, description):
+    condition, of = Condition(operator, value), movement(from_to, description)
+    in_name, in_text = naive_holds(operator, value, from_to), naive_holds(operator, value, description)
+    assert holds(Conditions(from_to=condition), of) == in_name
+    assert holds(Conditions(description=condition), of) == in_text
+    assert holds(Conditions(text=condition), of) == (in_name or in_text)
+
+
+amounts = st.decimals(min_value=-50, max_value=50, places=2)
+bounds = st.one_of(st.none(), st.decimals(min_value=0, max_value=50, places=2))
+
+
+@given(amounts, bounds, bounds, st.sampled_from([None, "in", "out"]), st.sampled_from([None, "EUR", "USD"]))
+def test_facts_compare_as_a_naive_reading_says(amount, least, most, direction, currency):
+    asked = Conditions(min_amount=least, max_amount=most, direction=direction, currency=currency)
+    expected = (
+        (least is None or abs(amount) >= least)
+        and (most is None or abs(amount) <= most)
+        and (direction is None or ((amount > 0) == (direction == "in") and amount != 0))
+        and currency in (None, "EUR")
+    )
+    assert holds(asked, movement(amount=str(amount))) == expected
+
+
+def test_the_first_rule_that_holds_wins():
+    rules = [(name, Conditions(text=Condition("contains", name))) for name in ("beta", "alpha", "alp")]
+    assert Matcher(rules).first(movement("Alpha", "beta")) == "beta"
+    assert Matcher(rules).first(movement("Alpha")) == "alpha"
+    assert Matcher(rules).first(movement("Gamma")) is None
+
+
+def test_a_counterparty_is_known_by_its_parts_and_by_its_name():
+    asked = Conditions(counterparty_id=7, counterparty_name="Café Nimbus")
+    assert holds(asked, movement(people=[7]))
+    assert holds(asked, movement("CAFE  NIMBUS"))
+    assert not holds(asked, movement("Cafe Nimbus GmbH"))
+    assert not holds(Conditions(counterparty_id=7, counterparty_name=" "), movement(""))
+
+
+def test_a_whole_word_may_have_signs_in_it():
+    assert edged("a-b 1").split("\x1f") == ["", "a", "-", "b", " ", "1", ""]
+    asked = Conditions(text=Condition("wholeWord", "no. 7"))
+    assert holds(asked, movement("Invoice No. 7/2026"))
+    assert not holds(asked, movement("Invoice No. 77"))
+
+
+def test_a_text_that_would_break_a_pattern_takes_no_longer_than_its_length_says():
+    """Ten thousand letters that nearly match, at each of their places: a search that starts anew takes their square."""
+    text, value = "a" * 10_000, "a" * 199 + "b"
+    matcher = Matcher([(operator, Conditions(text=Condition(operator, value))) for operator in OPERATORS])
+    began = time.perf_counter()
+    assert matcher.first(movement(text, f"{text} {text}")) is None
+    assert time.perf_counter() - began < 0.2

@@ -1,0 +1,220 @@
+"""Rules over HTTP: kept, ordered, checked as categorize checks, and switched off when what they refer to goes away."""
+
+import pytest
+
+from tests.ledger.conftest import codes
+
+pytestmark = pytest.mark.django_db
+
+NO_CONDITIONS = {
+    "fromTo": None, "description": None, "text": None, "accountIds": None, "direction": None,
+    "minAmount": None, "maxAmount": None, "currency": None, "counterpartyId": None,
+}  # fmt: skip
+
+
+@pytest.fixture
+def hosting(books):
+    return books.category("hosting")
+
+
+@pytest.fixture
+def rule(api, hosting):
+    """Makes a rule."""
+
+    def make(conditions=None, action=None, **values):
+        body = {
+            "name": "Hosting",
+            "conditions": conditions or {"text": {"operator": "contains", "value": "Nimbus"}},
+            "action": action or {"categoryId": hosting},
+        }
+        answer = api.post("categorization_rules", body | values)
+        assert answer.status_code == 201, answer.content
+        return answer.json()
+
+    return make
+
+
+def test_a_rule_is_answered_whole(api, hosting, acme, rule):
+    made = rule()
+    expected = {
+        "companyId": str(acme.id),
+        "name": "Hosting",
+        "enabled": True,
+        "disabledReason": None,
+        "order": 0,
+        "conditions": NO_CONDITIONS | {"text": {"operator": "contains", "value": "Nimbus"}},
+        "action": {
+            "categoryId": hosting,
+            "plType": "cogs",
+            "counterparty": None,
+            "usingDateRule": {"type": "transactionDate", "startDate": None, "endDate": None, "invoiceDate": None},
+            "passThroughTaxPercent": None,
+        },
+        "matchedCount": 0,
+        "lastMatchedTime": None,
+    }
+    assert expected.items() <= made.items()
+    read = api.get(f"categorization_rules/{made['id']}")
+    assert read.json() == made == api.get("categorization_rules").json()[0]
+    sent_back = api.put(f"categorization_rules/{made['id']}", made, if_match=read["ETag"])
+    assert sent_back.json() == made
+    assert sent_back["ETag"] == read["ETag"]
+
+
+def test_all_conditions_and_the_whole_action_are_kept(api, books, bank, savings, rule):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
+    conditions = {
+        "fromTo": {"operator": "startsWith", "value": "Nim"},
+        "description": {"operator": "wholeWord", "value": "hosting"},
+        "text": {"operator": "equals", "value": "x"},
+        "accountIds": sorted([bank, savings]),
+        "direction": "out",
+        "minAmount": "10.00",
+        "maxAmount": "1000.00",
+        "currency": "EUR",
+        "counterpartyId": vendor,
+    }
+    action = {
+        "categoryId": books.category("hosting"),
+        "plType": "cogs",
+        "counterparty": {"type": "vendor", "id": vendor},
+        "usingDateRule": {"type": "month", "startDate": None, "endDate": None, "invoiceDate": None},
+        "passThroughTaxPercent": 19,
+    }
+    made = rule(conditions, action)
+    assert (made["conditions"], made["action"]) == (conditions, action)
+    assert api.get("categorization_rules").json()[0]["conditions"] == conditions
+
+
+def test_a_change_leaves_what_is_not_sent(api, bank, rule, hosting):
+    made = rule({"accountIds": [bank], "direction": "out"})
+    path = f"categorization_rules/{made['id']}"
+    changed = api.put(path, {"name": "Other"}).json()
+    unlike = {"lastUpdatedTime", "name"}
+    assert {name: made[name] for name in made.keys() - unlike} == {name: changed[name] for name in made.keys() - unlike}
+    conditions = api.put(path, {"conditions": {"direction": "in"}}).json()["conditions"]
+    assert conditions == NO_CONDITIONS | {"direction": "in"}
+    assert api.put(path, {"action": {"plType": "cogs"}}).status_code == 400
+    off = api.put(path, {"enabled": False}).json()
+    assert (off["enabled"], off["disabledReason"]) == (False, None)
+
+
+def test_rules_are_tried_in_the_order_that_was_given(api, rule):
+    first, second, third = (rule(name=name)["id"] for name in "abc")
+    assert [each["id"] for each in api.get("categorization_rules").json()] == [first, second, third]
+    assert api.put("categorization_rules/order", {"ids": [third, first, second]}).status_code == 200
+    listed = api.get("categorization_rules").json()
+    assert [(each["id"], each["order"]) for each in listed] == [(third, 0), (first, 1), (second, 2)]
+
+
+def test_an_order_names_every_rule_once(api, rule):
+    first, second = rule()["id"], rule()["id"]
+    for ids, expected in [
+        ([first], {"#/ids": "required"}),
+        ([first, first, second], {"#/ids/1": "repeated_id"}),
+        ([first, second, "x"], {"#/ids/2": "unknown_id"}),
+        ([first, second, "00000000-0000-7000-8000-000000000000"], {"#/ids/2": "unknown_id"}),
+    ]:
+        answer = api.put("categorization_rules/order", {"ids": ids})
+        assert (answer.status_code, codes(answer)) == (400, expected)
+
+
+CONTAINS = {"operator": "contains", "value": "x"}
+WRONG = [
+    ("no condition", {"conditions": {}}, "validation_failed", {"#/conditions": "must_not_be_empty"}),
+    ("none that asks", {"conditions": {"text": None, "accountIds": []}}, "validation_failed",
+     {"#/conditions": "must_not_be_empty"}),
+    ("an operator", {"conditions": {"text": {"operator": "matches", "value": "x"}}}, "validation_failed",
+     {"#/conditions/text/operator": "invalid_choice"}),
+    ("nothing to look for", {"conditions": {"fromTo": {"operator": "contains", "value": " \u0301 "}}},
+     "validation_failed", {"#/conditions/fromTo/value": "blank"}),
+    ("an account", {"conditions": {"accountIds": ["00000000-0000-7000-8000-000000000000"]}}, "validation_failed",
+     {"#/conditions/accountIds/0": "unknown_id"}),
+    ("a counterparty", {"conditions": {"counterpartyId": "x"}}, "validation_failed",
+     {"#/conditions/counterpartyId": "unknown_id"}),
+    ("a negative bound", {"conditions": {"minAmount": "-1"}}, "validation_failed",
+     {"#/conditions/minAmount": "out_of_range"}),
+    ("bounds", {"conditions": {"minAmount": "2", "maxAmount": "1"}}, "validation_failed",
+     {"#/conditions/maxAmount": "out_of_range"}),
+    ("a bound", {"conditions": {"minAmount": "ten"}}, "validation_failed",
+     {"#/conditions/minAmount": "invalid_decimal"}),
+    ("a category", {"action": {"categoryId": "x"}}, "validation_failed", {"#/action/categoryId": "unknown_id"}),
+    ("no category", {"action": {"categoryId": None}}, "validation_failed", {"#/action/categoryId": "required"}),
+    ("a line", {"action": {"categoryId": "hosting", "plType": "ga"}}, "validation_failed",
+     {"#/action/plType": "pl_type_not_allowed"}),
+    ("a percentage", {"action": {"categoryId": "hosting", "passThroughTaxPercent": 101}}, "validation_failed",
+     {"#/action/passThroughTaxPercent": "out_of_range"}),
+    ("its decimals", {"action": {"categoryId": "hosting", "passThroughTaxPercent": 1.23456}}, "validation_failed",
+     {"#/action/passThroughTaxPercent": "too_many_decimals"}),
+    ("a period", {"action": {"categoryId": "hosting", "usingDateRule": {
+        "type": "custom", "startDate": "2000-01-01", "endDate": "2040-01-01"}}}, "period_too_long", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "code", "expected"), [pytest.param(*row[1:], id=row[0]) for row in WRONG])
+def test_a_rule_is_checked_as_categorize_checks(api, hosting, given, code, expected):
+    body = {"name": "x", "conditions": {"text": CONTAINS}, "action": {"categoryId": hosting}} | given
+    if body["action"]["categoryId"] == "hosting":
+        body["action"] = body["action"] | {"categoryId": hosting}
+    answer = api.post("categorization_rules", body)
+    assert (answer.status_code, answer.json()["code"], codes(answer)) == (400, code, expected)
+
+
+def test_a_category_of_several_lines_needs_one(api, rule):
+    several = api.post("categories", {"name": "Both", "plTypes": ["cogs", "ga"]}).json()["id"]
+    body = {"name": "x", "conditions": {"text": CONTAINS}, "action": {"categoryId": several}}
+    assert codes(api.post("categorization_rules", body)) == {"#/action/plType": "pl_type_needed"}
+    made = rule(action={"categoryId": several, "plType": "ga"})
+    assert api.put(f"categories/{several}", {"plTypes": ["cogs"]}).status_code == 200
+    lost = api.get(f"categorization_rules/{made['id']}").json()
+    assert (lost["enabled"], lost["disabledReason"]) == (False, "plTypeLost")
+
+
+def test_a_category_that_goes_away_disables_its_rules(api, rule, hosting):
+    own = api.post("categories", {"name": "Own", "plTypes": ["ga"]}).json()["id"]
+    made = rule(action={"categoryId": own})
+    path = f"categorization_rules/{made['id']}"
+    assert api.delete(f"categories/{own}").status_code == 200
+    off = api.get(path).json()
+    assert (off["enabled"], off["disabledReason"], off["action"]["categoryId"]) == (False, "categoryDeleted", None)
+    assert api.put(path, off).json() == off
+    assert codes(api.put(path, {"enabled": True})) == {"#/action/categoryId": "required"}
+    again = api.put(path, {"enabled": True, "action": {"categoryId": hosting}}).json()
+    assert (again["enabled"], again["disabledReason"], again["action"]["plType"]) == (True, None, "cogs")
+
+
+def test_the_replacement_of_a_category_takes_its_rules(api, rule, hosting):
+    own = api.post("categories", {"name": "Own", "plTypes": ["ga", "cogs"]}).json()["id"]
+    several = api.post("categories", {"name": "Several", "plTypes": ["pd", "cac"]}).json()["id"]
+    made = rule(action={"categoryId": own, "plType": "cogs"})
+    assert api.delete(f"categories/{own}?replaceWith={hosting}").status_code == 200
+    moved = api.get(f"categorization_rules/{made['id']}").json()
+    assert (moved["enabled"], moved["action"]["categoryId"], moved["action"]["plType"]) == (True, hosting, "cogs")
+    other = api.post("categories", {"name": "Other", "plTypes": ["ga"]}).json()["id"]
+    unlike = rule(action={"categoryId": other})
+    assert api.delete(f"categories/{other}?replaceWith={several}").status_code == 200
+    off = api.get(f"categorization_rules/{unlike['id']}").json()
+    assert (off["disabledReason"], off["action"]["categoryId"]) == ("plTypeLost", several)
+
+
+def test_an_account_that_goes_away_disables_its_rules(api, bank, savings, rule):
+    made = rule({"accountIds": [bank, savings]})
+    assert api.delete(f"accounts/{savings}").status_code == 200
+    off = api.get(f"categorization_rules/{made['id']}").json()
+    assert (off["enabled"], off["disabledReason"]) == (False, "accountDeleted")
+    assert off["conditions"]["accountIds"] == [bank]
+
+
+def test_a_counterparty_of_a_rule_stays(api, rule):
+    vendor = api.post("counterparties", {"type": "vendor", "name": "Nimbus"}).json()["id"]
+    made = rule({"counterpartyId": vendor})
+    assert api.delete(f"counterparties/{vendor}").json()["code"] == "counterparty_in_use"
+    assert api.delete(f"categorization_rules/{made['id']}").status_code == 200
+    assert api.delete(f"counterparties/{vendor}").status_code == 200
+
+
+def test_a_company_has_so_many_rules_at_most(api, rule, monkeypatch):
+    monkeypatch.setattr("ledger.rules.ruling.MOST_RULES", 1)
+    made = rule()
+    answer = api.post("categorization_rules", {name: made[name] for name in ("name", "conditions", "action")})
+    assert (answer.status_code, answer.json()["code"]) == (409, "too_many_rules")

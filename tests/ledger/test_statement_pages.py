@@ -1,0 +1,135 @@
+"""Dropping bank statements on the import page: each is looked at before anything is stored."""
+
+import re
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from ledger.importing import uploads
+from ledger.models import ImportBatch, Transaction
+from tests.ledger.banks import IBAN, camt, entry, qif, rows, simple, statement
+from tests.ledger.conftest import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+def page(company, path=""):
+    return f"/app/companies/{company.id}/imports{path}"
+
+
+def drop(client, company, *files, **more):
+    """Files as (name, content)."""
+    sent = [SimpleUploadedFile(name, content) for name, content in files]
+    return client.post(page(company, "/new"), {"file": sent, **more})
+
+
+def looked_at(client, company, *files, **more):
+    answer = drop(client, company, *files, **more)
+    assert answer.status_code == 303, answer.content.decode()
+    return answer["Location"], client.get(answer["Location"])
+
+
+def confirm(client, address, answer):
+    form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
+    found = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
+    sent = {name: unescape(value) for name, value in found if name not in ("csrfmiddlewaretoken", "upload")}
+    sent["upload"] = [unescape(value) for name, value in found if name == "upload"]
+    return client.post(urlsplit(address).path, sent, follow=True)
+
+
+def test_a_statement_is_shown_with_its_account_balances_and_what_is_new(editor, acme, main):
+    _, answer = looked_at(editor, acme, ("january.xml", simple("-40.00", "25.50")))
+    shown = text_of(answer)
+    assert "january.xml CAMT.053 · 2 new, 0 there already" in shown
+    assert f"Main {IBAN} 1 Jan 2026 – 31 Jan 2026 €100.00 €85.50 €0.00 2 0 0" in shown
+    assert "Import 2 transactions" in shown
+    assert rows(acme) == []
+
+
+def test_nothing_is_stored_before_it_is_confirmed_and_all_of_it_after(editor, acme, main):
+    address, answer = looked_at(editor, acme, ("january.xml", simple("-40.00", "25.50")))
+    assert ImportBatch.objects.of(acme.id).count() == 0
+    done = confirm(editor, address, answer)
+    assert "2 transactions imported from 1 file." in text_of(done)
+    assert len(rows(acme)) == 2
+    assert default_storage.listdir(uploads.FOLDER)[1] == []
+    assert "january.xml CAMT.053 Main" in text_of(done)
+    again = editor.post(
+        urlsplit(address).path, {"upload": re.findall(r"upload=([^&]+)", unescape(address))}, follow=True
+    )
+    assert "Import" in text_of(again)
+    assert len(rows(acme)) == 2
+
+
+def test_several_files_are_looked_at_one_after_the_other(editor, acme, main):
+    february = simple("-1.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
+    address, answer = looked_at(editor, acme, ("1.xml", simple("-40.00")), ("2.xml", february), ("3.xml", february))
+    shown = text_of(answer)
+    assert "3.xml CAMT.053 · 0 new, 1 there already" in shown
+    assert "Import 2 transactions" in shown
+    confirm(editor, address, answer)
+    assert [row[1] for row in rows(acme)] == ["-40.00", "-1.00"]
+
+
+def test_a_difference_is_shown_before_it_is_stored(editor, acme, main):
+    _, answer = looked_at(editor, acme, ("january.xml", simple("-40.00", closing="70.00")))
+    assert '<strong class="bad">€10.00</strong>' in answer.content.decode()
+    assert "the file itself: €10.00" in text_of(answer)
+
+
+def test_the_page_of_an_account_says_that_its_bank_disagrees(editor, api, acme, main):
+    address, answer = looked_at(editor, acme, ("january.xml", simple("-40.00", closing="70.00")))
+    confirm(editor, address, answer)
+    shown = text_of(editor.get(f"/app/companies/{acme.id}/accounts/{main}"))
+    assert "the bank says €70.00, the transactions come to €60.00." in shown
+
+
+def test_a_file_that_names_no_account_goes_to_the_chosen_one(editor, acme, bank):
+    content = qif(["D01/31/2026", "T-1.00", "PCoffee bar"])
+    _, answer = looked_at(editor, acme, ("bank.qif", content))
+    assert "send accountId" in text_of(answer)
+    assert b"disabled" in answer.content
+    address, answer = looked_at(editor, acme, ("bank.qif", content), account=bank)
+    confirm(editor, address, answer)
+    assert rows(acme) == [("2026-01-31", "-1.00", "Coffee bar", "")]
+
+
+def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, books, main):
+    other = books.account(name="Other")
+    address, answer = looked_at(editor, acme, ("january.xml", simple("-40.00")), account=other)
+    confirm(editor, address, answer)
+    assert [str(row.account_id) for row in Transaction.objects.of(acme.id).without_initial()] == [main]
+
+
+def test_one_file_that_is_refused_holds_up_the_others_and_says_why(editor, acme, main):
+    broken = camt(statement(entry("1.00")))[:-30]
+    _, answer = looked_at(editor, acme, ("1.xml", simple("-40.00")), ("2.xml", broken))
+    shown = text_of(answer)
+    assert "Line 2" in shown
+    assert b"disabled" in answer.content
+
+
+def test_what_is_no_statement_is_refused_at_the_drop(editor, acme, main):
+    answer = drop(editor, acme, ("1.xml", simple("-40.00")), ("2.pdf", b"%PDF-1.7 %%EOF"))
+    assert answer.status_code == 400
+    assert "2.pdf" in text_of(answer)
+
+
+def test_the_uploads_of_another_person_are_not_found(editor, browser_of, carol, globex, acme, main):
+    address, _ = looked_at(editor, acme, ("january.xml", simple("-40.00")))
+    query = urlsplit(address).query
+    theirs = browser_of(carol, globex).client.get(f"{page(globex, '/statements')}?{query}", follow=True)
+    assert "no longer kept" in text_of(theirs)
+
+
+def test_an_address_with_nothing_in_it_leads_to_the_drop(editor, acme):
+    for query in ("", "?upload=x", "?upload=00000000-0000-7000-8000-000000000000%20a"):
+        assert editor.get(page(acme, f"/statements{query}"), follow=True).redirect_chain[0][0] == page(acme, "/new")

@@ -1,0 +1,99 @@
+"""Pairs that look like transfers: over HTTP, and by properties of the arithmetic."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.rules.calc.pairs import Leg, pairs
+
+START = date(2026, 3, 1)
+
+
+def leg(number, account=1, day=0, amount="-10.00", currency="EUR"):
+    return Leg(UUID(int=number), UUID(int=account), START + timedelta(day), Decimal(amount), currency)
+
+
+def at_par(amount, source, target, day):
+    return None if "XXX" in (source, target) else amount * (2 if target == "USD" else 1)
+
+
+def found(*legs):
+    return [(each.source.id.int, each.target.id.int, each.days) for each in pairs(legs, worth=at_par)]
+
+
+AMOUNTS, CURRENCIES = ["-10", "10", "-20", "20", "20.5", "-7"], ["EUR", "USD"]
+row = st.integers(0, 3 * 10 * len(AMOUNTS) * len(CURRENCIES) - 1)  # one draw is quicker than four
+legs = st.lists(row, max_size=12).map(lambda rows: [leg_of(n + 1, each) for n, each in enumerate(rows)])
+
+
+def leg_of(number, seed):
+    seed, account = divmod(seed, 3)
+    seed, day = divmod(seed, 10)
+    currency, amount = divmod(seed, len(AMOUNTS))
+    return leg(number, account, day, AMOUNTS[amount], CURRENCIES[currency])
+
+
+def fits(source, target):
+    """A naive reading of the rule."""
+    days = abs((source.day - target.day).days)
+    opposite = source.amount < 0 < target.amount and source.account_id != target.account_id and days <= 5
+    if source.currency == target.currency:
+        return opposite and source.amount == -target.amount
+    expected = -source.amount * (2 if target.currency == "USD" else 1)
+    return opposite and abs(target.amount - expected) <= Decimal("0.03") * expected
+
+
+@given(legs)
+def test_pairs_fit_are_disjoint_nearest_first_and_none_is_left_out(rows):
+    result = pairs(rows, worth=at_par)
+    taken = [each.id for pair in result for each in (pair.source, pair.target)]
+    assert len(taken) == len(set(taken))
+    assert all(fits(pair.source, pair.target) for pair in result)
+    assert [pair.days for pair in result] == sorted(pair.days for pair in result)
+    left = [each for each in rows if each.id not in taken]
+    assert not [(one, other) for one in left for other in left if fits(one, other)]
+    for pair in result:  # nobody who waits was nearer
+        nearer = [
+            each for each in left if fits(pair.source, each) and abs((pair.source.day - each.day).days) < pair.days
+        ]
+        assert not nearer
+
+
+def test_of_two_the_nearer_day_is_taken():
+    assert found(leg(1), leg(2, 2, 3, "10"), leg(3, 2, -1, "10")) == [(1, 3, 1)]
+
+
+def test_an_account_is_no_partner_of_itself():
+    assert found(leg(1), leg(2, 1, 0, "10"), leg(3, 2, 4, "10")) == [(1, 3, 4)]
+
+
+def test_across_currencies_the_nearest_amount_is_taken():
+    rows = [leg(1, amount="-100"), leg(2, 2, 0, "205", "USD"), leg(3, 2, 0, "199", "USD"), leg(4, 2, 0, "207", "USD")]
+    assert found(*rows) == [(1, 3, 0)]
+    assert found(leg(1, amount="-100", currency="XXX"), *rows[1:]) == []
+
+
+@pytest.mark.django_db
+def test_pairs_are_proposed_and_confirmed(api, books, bank, savings, rates):
+    out = books.book(bank, "-100.00", "2026-03-10")["id"]
+    into = books.book(savings, "100.00", "2026-03-12")["id"]
+    dollars = books.account(name="Dollars", defaultCurrency="USD")
+    out_b, into_b = books.book(bank, "-40.00", "2026-03-10")["id"], books.book(dollars, "49.00", "2026-03-10")["id"]
+    books.book(bank, "-100.00", "2026-03-10", pending=True)
+    books.book(savings, "77.00", "2026-03-10")
+    body = {"startDate": "2026-03-01", "endDate": "2026-03-31"}
+    answer = api.post("transactions/transfer_proposals", body)
+    assert answer.status_code == 200, answer.content
+    assert answer.json() == [
+        {"sourceTransactionId": out_b, "targetTransactionId": into_b, "days": 0, "difference": "-1.00"},
+        {"sourceTransactionId": out, "targetTransactionId": into, "days": 2, "difference": "0.00"},
+    ]
+    for pair in answer.json():
+        assert books.link(pair["sourceTransactionId"], pair["targetTransactionId"]).status_code == 200
+    assert api.post("transactions/transfer_proposals", body).json() == []
+    wrong = api.post("transactions/transfer_proposals", {"startDate": "2026-03-02", "endDate": "2026-03-01"})
+    assert wrong.json()["errors"][0]["code"] == "end_before_start"

@@ -1,0 +1,175 @@
+"""What ends a consent for good: leaving the company, being switched off, a new password where the person wants it."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client
+
+from companies.members import password_link
+from companies.models import AuditEntry, Membership, User
+from companies.permissions import Role
+from notifications.models import Notification
+from oauth.models import ConsentGrant
+from tests import factories
+from tests.oauth.conftest import PASSWORD, Flow, consent, csrf
+
+pytestmark = pytest.mark.django_db
+NEW = "another battery staple"
+
+
+@pytest.fixture
+def bobs(application, acme, bob):
+    """Bob's browser, and the tokens of a consent of his."""
+    flow = Flow(application=application)
+    flow.sign_in(bob)
+    return flow, flow.tokens(acme)
+
+
+@pytest.fixture
+def staff(db):
+    client = Client()
+    client.force_login(
+        User.objects.create_superuser("staff@example.com", PASSWORD), "django.contrib.auth.backends.ModelBackend"
+    )
+    return client
+
+
+def membership_of(user, company):
+    return Membership.objects.of(company.id).get(user=user)
+
+
+def closed(flow, tokens):
+    return (
+        flow.call(tokens["access_token"]).status_code == 401
+        and flow.refresh(tokens["refresh_token"]).status_code == 400
+    )
+
+
+# ---------------------------------------------------------------------------------------------- leaving a company
+
+
+@pytest.mark.parametrize("door", ["api", "page"])
+def test_who_comes_back_to_a_company_has_no_apps_connected_there(door, bobs, browser_of, alice, bob, acme):
+    flow, tokens = bobs
+    browser, member = browser_of(alice, acme), membership_of(bob, acme)
+    if door == "api":
+        assert browser.delete(f"members/{member.id}").status_code == 200
+    else:
+        browser.client.post(f"/app/companies/{acme.id}/settings/members/{member.id}/remove")
+    assert consent().revoked_reason == "membershipEnded"
+    assert browser.post("members", {"email": bob.email, "role": "viewer"}).status_code == 201
+    assert closed(flow, tokens)
+    assert AuditEntry.objects.of(acme.id).get(action="app.revoked").after == {"reason": "membershipEnded"}
+
+
+def test_a_code_that_was_not_yet_fetched_ends_with_the_membership(application, browser_of, alice, bob, acme):
+    flow = Flow(application=application)
+    flow.sign_in(bob)
+    code = flow.code(acme)
+    browser = browser_of(alice, acme)
+    browser.delete(f"members/{membership_of(bob, acme).id}")
+    browser.post("members", {"email": bob.email, "role": "viewer"})
+    assert flow.redeem(code).status_code == 400
+
+
+def test_apps_in_other_companies_and_of_other_people_stay(
+    bobs, signed_in, granted, browser_of, alice, bob, acme, globex
+):
+    flow, tokens = bobs
+    Membership(company=globex, user=bob, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
+    elsewhere = flow.tokens(globex)
+    browser_of(alice, acme).delete(f"members/{membership_of(bob, acme).id}")
+    assert flow.call(elsewhere["access_token"]).status_code == 200
+    assert signed_in.call(granted["access_token"]).status_code == 200
+    assert closed(flow, tokens)
+
+
+def test_a_membership_that_could_not_be_ended_ends_no_app(signed_in, granted, browser_of, alice, acme):
+    admin = browser_of(factories.member(acme, "admin@acme.example", role=Role.ADMIN), acme)
+    assert admin.delete(f"members/{membership_of(alice, acme).id}").status_code == 403
+    assert signed_in.call(granted["access_token"]).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- being switched off
+
+
+def switch(staff, user, *, on):
+    form = {"email": user.email, "name": user.name} | ({"is_active": "on"} if on else {})
+    assert staff.post(f"/admin/companies/user/{user.pk}/change/", form).status_code == 303
+
+
+def test_who_is_switched_on_again_has_no_apps_connected(staff, bobs, bob, alice, acme):
+    flow, tokens = bobs
+    switch(staff, bob, on=False)
+    assert consent().revoked_reason == "userDeactivated"
+    switch(staff, bob, on=True)
+    assert closed(flow, tokens)
+    told = Notification.objects.of(acme.id).filter(type="app.revoked")
+    managers = set(Membership.objects.of(acme.id).managers().values_list("user_id", flat=True))
+    assert {each.recipient_id for each in told} == managers  # staff are no members of the company
+
+
+def test_another_change_of_a_person_ends_no_app(staff, bobs, bob):
+    flow, tokens = bobs
+    User.objects.filter(pk=bob.pk).update(name="Bobby")
+    bob.refresh_from_db()
+    switch(staff, bob, on=True)
+    assert flow.call(tokens["access_token"]).status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- a new password
+
+
+def reset_form(flow, user):
+    """The page behind the mailed link."""
+    user.refresh_from_db()
+    return flow.browser.get(urlsplit(password_link(user)).path, follow=True)
+
+
+def set_password(flow, user, **more):
+    page = reset_form(flow, user)
+    form = {"new_password1": NEW, "new_password2": NEW, "csrfmiddlewaretoken": csrf(page)} | more
+    assert flow.browser.post(page.request["PATH_INFO"], form).status_code == 303
+    return page.content.decode()
+
+
+def test_a_reset_signs_connected_apps_out_where_it_is_ticked_as_it_is_by_default(bobs, bob):
+    flow, tokens = bobs
+    page = set_password(flow, bob, sign_out_apps="on")
+    assert re.search(r'<input[^>]*type="checkbox"[^>]*name="sign_out_apps"[^>]*checked', page)
+    assert "connected apps" in page
+    assert closed(flow, tokens)
+    assert consent().revoked_reason == "passwordChanged"
+
+
+def test_a_reset_leaves_apps_alone_where_it_is_not_ticked(bobs, bob):
+    flow, tokens = bobs
+    set_password(flow, bob)
+    assert flow.call(tokens["access_token"]).status_code == 200
+
+
+@pytest.mark.parametrize("ticked", [True, False])
+def test_a_change_signs_connected_apps_out_where_it_is_ticked_as_it_is_not_by_default(ticked, bobs, bob):
+    flow, tokens = bobs
+    page = flow.browser.get("/app/password")
+    assert re.search(r'<input[^>]*type="checkbox"[^>]*name="sign_out_apps"(?![^>]*checked)', page.content.decode())
+    form = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW, "csrfmiddlewaretoken": csrf(page)}
+    assert flow.browser.post("/app/password", form | ({"sign_out_apps": "on"} if ticked else {})).status_code == 303
+    assert closed(flow, tokens) is ticked
+
+
+def test_an_app_connected_after_the_new_password_works(bobs, bob, acme):
+    flow, _ = bobs
+    set_password(flow, bob, sign_out_apps="on")
+    flow.sign_in(bob, password=NEW)
+    assert flow.call(flow.tokens(acme)["access_token"]).status_code == 200
+    assert ConsentGrant.objects.filter(revoked_time=None).count() == 1
+
+
+def test_a_refused_password_ends_no_app(bobs, bob):
+    flow, tokens = bobs
+    page = reset_form(flow, bob)
+    form = {"new_password1": "1", "new_password2": "2", "csrfmiddlewaretoken": csrf(page), "sign_out_apps": "on"}
+    flow.browser.post(page.request["PATH_INFO"], form)
+    assert flow.call(tokens["access_token"]).status_code == 200

@@ -1,0 +1,451 @@
+"""The plan typed into a grid: cells, rules, rows copied and cleared, and the last change taken back."""
+
+import re
+from datetime import date
+from html import unescape
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from companies.models import AuditEntry
+from ledger.calc.fx import RateTable
+from ledger.calc.money import round_half_up
+from planning.calc.filling import making
+from planning.models import PlanItem
+from planning.pages import plan_grid
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+MONTHS = [f"2026-{month:02}" for month in range(1, 13)]
+UNKNOWN = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def owner(browser_of, alice, acme):
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def viewer(browser_of, bob, acme):
+    return browser_of(bob, acme).client
+
+
+@pytest.fixture
+def office(api):
+    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "officeAndAdmin")
+
+
+@pytest.fixture
+def hosting(api):
+    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+
+
+def page(company, path="?startMonth=2026-01"):
+    return f"/app/companies/{company.id}/plan{path}"
+
+
+def text_of(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def form_of(answer):
+    """What the grid would send as it is shown, and the name of each row's fields by its key."""
+    html = answer.content.decode()
+    found = {}
+    for tag in re.findall(r"<input[^>]*>", html[html.index("data-plan") :]):
+        name, value = re.search(r'name="([^"]*)"', tag)[1], re.search(r'value="([^"]*)"', tag)[1]
+        found[name] = unescape(value)
+    found.pop("csrfmiddlewaretoken", None)
+    return found, {value: name.removeprefix("row") for name, value in found.items() if name.startswith("row")}
+
+
+def fill(client, company, cells, *, path="?startMonth=2026-01", **more):
+    """Types into cells: (category, line, month's place) → text."""
+    form, rows = form_of(client.get(page(company, path)))
+    for (category, line, number), text in cells.items():
+        form[f"c{rows[f'{category}:{line}']}-{number}"] = text
+    named = {name: rows[row] for name, row in more.items()}
+    return client.post(page(company, path), form | named)
+
+
+def planned(api, category, months=("2026-01", "2026-12")):
+    """What the statement of the API says is planned for a category, month by month."""
+    rows = api.post("data/profitAndLoss", {"startMonth": months[0], "endMonth": months[1]}).json()
+    return {row["month"]: row["planned"] for row in rows if row["categoryId"] == category}
+
+
+def items(api):
+    """(month, amount, frequency, duration) of every item of the plan."""
+    return sorted(
+        (each["month"], each["amount"]["amount"]["value"], each["frequency"], each["duration"])
+        for each in api.get("plan_items").json()
+    )
+
+
+def rule(api, category, value, **more):
+    price = {"type": "fixed", "amount": {"value": value, "currency": "EUR"}}
+    body = {"month": "2026-01", "plType": "ga", "categoryId": category, "amount": price} | more
+    answer = api.post("plan_items", body)
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+def undone(client, company, answer):
+    """The press on Undo that the next page offers."""
+    html = client.get(answer["Location"]).content.decode()
+    changed = unescape(re.search(r'name="changed" value="([^"]+)"', html)[1])
+    return client.post(page(company, "/undo"), {"changed": changed, "startMonth": "2026-01"}, follow=True)
+
+
+# ---------------------------------------------------------------------------------------------- cells
+
+
+def test_what_is_typed_is_planned_in_that_month_alone(owner, api, acme, office):
+    answer = fill(owner, acme, {(office, "ga", 2): "1200.50", (office, "ga", 3): "-5"})
+    assert answer.status_code == 303
+    assert items(api) == [("2026-03", 1200.5, 0, None), ("2026-04", -5, 0, None)]
+    assert planned(api, office) == {"2026-03": 1200.5, "2026-04": -5}
+    saved = owner.get(answer["Location"])
+    assert "2 amounts were saved." in text_of(saved)
+    shown, rows = form_of(saved)
+    row = rows[f"{office}:ga"]
+    assert [shown[f"c{row}-{number}"] for number in (1, 2, 3)] == ["", "1200.50", "-5.00"]
+
+
+def test_only_what_differs_is_stored_and_each_item_leaves_its_row_in_the_log(owner, api, acme, office):
+    fill(owner, acme, {(office, "ga", 2): "100", (office, "ga", 5): "50"})
+    before = AuditEntry.objects.of(acme.id).count()
+    assert fill(owner, acme, {(office, "ga", 2): "100.00", (office, "ga", 5): "60"}).status_code == 303
+    new = AuditEntry.objects.of(acme.id).order_by("-id")[: AuditEntry.objects.of(acme.id).count() - before]
+    assert [entry.action for entry in new] == ["planItem.updated"]
+    fill(owner, acme, {(office, "ga", 2): "", (office, "ga", 5): "0"})
+    assert items(api) == []
+    assert "Nothing was typed differently" in text_of(owner.get(fill(owner, acme, {})["Location"]))
+
+
+def test_a_cell_makes_up_the_difference_to_what_rules_bring(owner, api, acme, office):
+    rule(api, office, 100)
+    fill(owner, acme, {(office, "ga", 2): "150"})
+    assert planned(api, office)["2026-03"] == 150
+    assert ("2026-03", 50, 0, None) in items(api)
+    fill(owner, acme, {(office, "ga", 2): "100"})
+    assert items(api) == [("2026-01", 100, 1, None)]
+    fill(owner, acme, {(office, "ga", 2): ""})
+    assert planned(api, office)["2026-03"] == 0
+
+
+def test_amounts_in_other_currencies_and_growing_ones_are_met_to_the_cent(owner, api, acme, office):
+    price = {"type": "relative", "amount": {"value": 99.99, "currency": "USD"}, "relativeChange": 0.0123}
+    rule(api, office, 0, amount=price)
+    fill(owner, acme, {(office, "ga", 4): "123.45", (office, "ga", 5): "1.00"})
+    found = planned(api, office)
+    assert (found["2026-05"], found["2026-06"]) == (123.45, 1)
+
+
+@given(st.decimals(-9999, 9999, places=2), st.decimals(-9999, 9999, places=7), st.sampled_from(["EUR", "JPY"]))
+def test_a_difference_always_makes_the_cell_read_as_it_was_typed(typed, others, currency):
+    typed = round_half_up(typed, currency)
+    found = making(typed, others=others, currency=currency)
+    assert round_half_up(found, currency) == found
+    assert round_half_up(others + found, currency) == typed
+
+
+CELLS = st.dictionaries(st.integers(0, 11), st.sampled_from(["", "0", "1", "33.33", "-7.5", "100"]), max_size=5)
+
+
+@given(first=CELLS, second=CELLS, rules=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 4)), max_size=3))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_was_typed_last_stands_and_undo_brings_back_what_was(db, browser_of, make_api, first, second, rules):
+    company = factories.company(name="Any")
+    client, api = (
+        browser_of(factories.member(company, "any@any.example", role="owner"), company).client,
+        make_api(company),
+    )
+    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "officeAndAdmin")
+    for month, frequency in rules:
+        rule(api, category, 10, month=MONTHS[month], frequency=frequency)
+    for cells in (first, second):
+        before, stood = planned(api, category), items(api)
+        answer = fill(client, company, {(category, "ga", number): text for number, text in cells.items()})
+        found = planned(api, category)
+        for number, month in enumerate(MONTHS):
+            wanted = float(cells[number] or 0) if number in cells else before.get(month, 0)
+            assert found.get(month, 0) == wanted
+        if "changed" in answer["Location"]:
+            undone(client, company, answer)
+            assert (planned(api, category), items(api)) == (before, stood)
+            fill(client, company, {(category, "ga", number): text for number, text in cells.items()})
+
+
+# ---------------------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("much", "Must be a string such as"),
+        ("1.234", "fewer decimals"),
+        ("1e3", "Must be a string such as"),
+        ("9" * 16, "Must be a string such as"),
+    ],
+)
+def test_a_bad_amount_is_told_at_its_cell_and_nothing_is_half_stored(owner, api, acme, office, hosting, text, said):
+    answer = fill(owner, acme, {(office, "ga", 2): "100", (hosting, "cogs", 3): text})
+    assert answer.status_code == 400
+    assert items(api) == []
+    html = answer.content.decode()
+    name = f"c{form_of(answer)[1][f'{hosting}:cogs']}-3"
+    assert said in re.search(rf'id="{name}-error">([^<]+)<', html)[1]
+    shown = form_of(answer)[0]
+    assert (shown[name], shown[f"c{form_of(answer)[1][f'{office}:ga']}-2"]) == (text, "100"), "what was typed stays"
+    assert owner.post(page(acme), shown | {name: "7"}).status_code == 303
+    assert len(items(api)) == 2
+
+
+def test_a_difference_that_cannot_be_kept_is_refused(owner, api, acme, office):
+    rule(api, office, -999999999999999)
+    answer = fill(owner, acme, {(office, "ga", 2): "999999999999999"})
+    assert (answer.status_code, "too far from" in text_of(answer)) == (400, True)
+
+
+def test_a_cell_that_somebody_changed_meanwhile_is_told_and_nothing_unseen_is_overwritten(owner, api, acme, office):
+    form, rows = form_of(owner.get(page(acme)))
+    row = rows[f"{office}:ga"]
+    rule(api, office, 40, frequency=0, month="2026-02")
+    answer = owner.post(page(acme), form | {f"c{row}-1": "70", f"c{row}-2": "80"})
+    assert answer.status_code == 400
+    assert "Somebody changed this meanwhile." in text_of(answer)
+    assert items(api) == [("2026-02", 40, 0, None)]
+    again, rows = form_of(answer)
+    assert (again[f"c{row}-1"], again[f"was{row}"].split("_")[1]) == ("70", "40.00")
+    assert owner.post(page(acme), again).status_code == 303
+    assert planned(api, office) == {"2026-02": 70, "2026-03": 80}
+
+
+def test_what_somebody_else_typed_into_another_cell_stays(owner, api, acme, office):
+    form, rows = form_of(owner.get(page(acme)))
+    rule(api, office, 40, frequency=0, month="2026-02")
+    assert owner.post(page(acme), form | {f"c{rows[f'{office}:ga']}-2": "80"}).status_code == 303
+    assert planned(api, office) == {"2026-02": 40, "2026-03": 80}
+
+
+def test_rows_of_other_companies_and_lines_that_a_category_does_not_have_are_refused(
+    owner, api, globex_api, acme, office
+):
+    foreign = globex_api.get("categories").json()[0]["id"]
+    for key in (f"{foreign}:revenue", f"{UNKNOWN}:ga", f"{office}:cogs"):
+        answer = owner.post(page(acme), {"row0": key, "was0": "", "c0-1": "5"})
+        assert answer.status_code == 400, key
+        assert "Nothing was saved" in text_of(answer)
+    assert owner.post(page(acme), {"row0": "x", "c0-1": "5"}).status_code == 303, "no row at all"
+    assert not PlanItem.objects.exists()
+
+
+def test_a_form_that_is_sent_twice_has_its_effect_once(owner, api, acme, office):
+    form, rows = form_of(owner.get(page(acme)))
+    form[f"c{rows[f'{office}:ga']}-2"] = "80"
+    assert owner.post(page(acme), form).status_code == 303
+    again = owner.post(page(acme), form)
+    assert again.status_code == 400
+    assert len(items(api)) == 1
+
+
+def test_the_form_of_a_full_page_is_within_what_a_form_may_have(owner, api, acme, settings):
+    for number in range(70):
+        api.post("categories", {"name": f"Category {number:02}", "plTypes": ["ga"]})
+    form, rows = form_of(owner.get(page(acme)))
+    assert len(rows) == plan_grid.MOST_ROWS
+    long = {name: "-999999999999999.99" for name in form if name.startswith("c")}
+    was = {name: "_".join(["-999999999999999.99"] * 12) for name in form if name.startswith("was")}
+    body = "&".join(f"{name}={value}" for name, value in (form | long | was).items())
+    assert len(body.replace(":", "%3A")) < settings.MAX_FORM_BYTES
+    assert "Category 69" in text_of(owner.get(page(acme, "?startMonth=2026-01&page=2")))
+
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+def test_a_row_is_copied_across_from_its_first_change(owner, api, acme, office):
+    fill(owner, acme, {(office, "ga", 0): "10", (office, "ga", 9): "7"})
+    fill(owner, acme, {(office, "ga", 4): "25"}, across=f"{office}:ga")
+    assert planned(api, office) == {"2026-01": 10, **dict.fromkeys(MONTHS[4:], 25)}
+    fill(owner, acme, {}, across=f"{office}:ga")
+    assert planned(api, office) == dict.fromkeys(MONTHS, 10), "without a change from the first amount on"
+
+
+def test_a_cleared_row_has_nothing_planned_from_the_first_month_on(owner, api, acme, office, hosting):
+    rule(api, office, 100, month="2025-07")
+    rule(api, office, 5, month="2026-03", frequency=3)
+    rule(api, office, 1, month="2025-12", frequency=0)
+    rule(api, hosting, 9, plType="cogs")
+    assert fill(owner, acme, {(hosting, "cogs", 1): "11"}, clear=f"{office}:ga").status_code == 303
+    assert set(planned(api, office, ("2025-01", "2028-12")).items()) >= {("2025-12", 101)}
+    assert set(planned(api, office, ("2026-01", "2028-12")).values()) <= {0}
+    assert planned(api, hosting)["2026-02"] == 11, "other rows are saved with it"
+    assert planned(api, office, ("2025-07", "2025-11")) == dict.fromkeys([f"2025-{n:02}" for n in range(7, 12)], 100)
+
+
+RULE = {"month": "2026-02", "amount": "100", "currency": "EUR", "frequency": "3", "duration": "9", "growth": "fixed"}
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ({}, {"2026-02": 100, "2026-05": 100, "2026-08": 100}),
+        ({"growth": "changeByAmount"}, {"2026-02": 100, "2026-05": 200, "2026-08": 300}),
+        ({"growth": "relative", "percent": "2.5"}, {"2026-02": 100, "2026-05": 102.5, "2026-08": 105.06}),
+        ({"frequency": "0", "duration": ""}, {"2026-02": 100}),
+        ({"frequency": "", "duration": ""}, {"2026-02": 100}),
+        ({"frequency": "1", "duration": "2"}, {"2026-02": 100, "2026-03": 100}),
+    ],
+)
+def test_a_row_is_filled_by_a_rule(owner, api, acme, office, more, found):
+    sent = RULE | {"row": f"{office}:ga", "percent": ""} | more
+    assert owner.post(page(acme, "/fill"), sent).status_code == 303
+    assert planned(api, office) == found
+    assert "What is planned in this row" in text_of(owner.get(page(acme, f"/fill?row={office}:ga")))
+
+
+def test_a_rule_may_take_the_place_of_what_is_planned(owner, api, acme, office):
+    rule(api, office, 40)
+    sent = RULE | {"row": f"{office}:ga", "percent": "", "replaces": "on", "frequency": "1", "duration": ""}
+    answer = owner.post(page(acme, "/fill"), sent)
+    assert planned(api, office) == {"2026-01": 40, **dict.fromkeys(MONTHS[1:], 100)}
+    undone(owner, acme, answer)
+    assert items(api) == [("2026-01", 40, 1, None)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"amount": "much"}, "amount"),
+        ({"amount": "0.001"}, "amount"),
+        ({"currency": "XXX"}, "currency"),
+        ({"month": "soon"}, "month"),
+        ({"frequency": "-1"}, "frequency"),
+        ({"frequency": "often"}, "frequency"),
+        ({"duration": "0"}, "duration"),
+        ({"growth": "wild"}, "growth"),
+        ({"growth": "relative", "percent": ""}, "percent"),
+        ({"growth": "relative", "percent": "lots"}, "percent"),
+        ({"growth": "relative", "percent": "-101"}, "percent"),
+        ({"row": ""}, "row"),
+        ({"row": f"{UNKNOWN}:ga"}, "row"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_told_at_its_field(owner, acme, office, wrong, field):
+    answer = owner.post(page(acme, "/fill"), RULE | {"row": f"{office}:ga", "percent": ""} | wrong)
+    assert answer.status_code == 400
+    assert f'id="{field}-error"' in answer.content.decode()
+    assert not PlanItem.objects.exists()
+
+
+def test_an_item_is_changed_and_deleted_on_its_own_page(owner, api, acme, office):
+    price = {"type": "relative", "amount": {"value": 99.5, "currency": "USD"}, "relativeChange": 0.025}
+    made = rule(api, office, 0, amount=price, duration=6, frequency=2)
+    place = page(acme, f"/items/{made}")
+    html = owner.get(place).content.decode()
+    for name, value in {
+        "amount": "99.50",
+        "month": "2026-01",
+        "frequency": "2",
+        "duration": "6",
+        "percent": "2.5",
+    }.items():
+        assert re.search(rf'name="{name}"[^>]*value="{value}"', html), name
+    before = api.get(f"plan_items/{made}").json()
+    sent = {"row": f"{office}:ga", "month": "2026-01", "amount": "99.50", "currency": "USD", "frequency": "2"}
+    sent |= {"duration": "6", "growth": "relative", "percent": "2.5"}
+    assert owner.post(place, sent).status_code == 303
+    assert api.get(f"plan_items/{made}").json() == before, "sent as it is shown it changes nothing"
+    seen = re.search(r'name="seen" value="([^"]+)"', html)[1]
+    api.put(f"plan_items/{made}", {"duration": 7})
+    stale = owner.post(place, sent | {"seen": seen, "amount": "1"})
+    assert (stale.status_code, "while this page was open" in text_of(stale)) == (400, True)
+    assert owner.post(f"{place}/delete").status_code == 303
+    assert items(api) == []
+
+
+# ---------------------------------------------------------------------------------------------- taking back
+
+
+def test_undo_takes_back_exactly_the_last_change(owner, api, acme, office, hosting):
+    rule(api, office, 100)
+    fill(owner, acme, {(office, "ga", 1): "30", (office, "ga", 2): "60"})
+    before, stood = items(api), api.get("plan_items").json()
+    cells = {(office, "ga", 1): "", (office, "ga", 2): "61", (hosting, "cogs", 3): "5", (office, "ga", 3): "0"}
+    answer = fill(owner, acme, cells)
+    assert items(api) != before
+    assert "The change was taken back." in text_of(undone(owner, acme, answer))
+    assert items(api) == before
+    assert {each["id"] for each in api.get("plan_items").json()} == {each["id"] for each in stood}
+
+
+def test_a_cleared_row_comes_back(owner, api, acme, office):
+    rule(api, office, 100, month="2025-07")
+    rule(api, office, 5, month="2026-03", frequency=3, duration=12)
+    before = items(api)
+    answer = fill(owner, acme, {}, clear=f"{office}:ga")
+    assert items(api) != before
+    undone(owner, acme, answer)
+    assert items(api) == before
+
+
+def test_what_was_changed_since_is_not_taken_back(owner, api, acme, office):
+    answer = fill(owner, acme, {(office, "ga", 1): "30", (office, "ga", 2): "40"})
+    one = api.get("plan_items").json()[0]["id"]
+    api.put(f"plan_items/{one}", {"duration": 9})
+    before = items(api)
+    assert "nothing was taken back" in text_of(undone(owner, acme, answer))
+    assert items(api) == before
+    api.delete(f"plan_items/{one}")
+    assert "nothing was taken back" in text_of(undone(owner, acme, answer))
+
+
+def test_undo_is_for_ones_own_changes_and_once(owner, browser_of, api, acme, office):
+    answer = fill(owner, acme, {(office, "ga", 1): "30"})
+    other = browser_of(factories.member(acme, "erin@acme.example"), acme).client
+    assert "no such change" in text_of(undone(other, acme, answer))
+    assert len(items(api)) == 1
+    undone(owner, acme, answer)
+    assert items(api) == []
+    assert "nothing was taken back" in text_of(undone(owner, acme, answer))
+    for changed in ("", "soon", "2026-01-01T00:00:00", "2026-01-01T00:00:00+00:00"):
+        said = owner.post(page(acme, "/undo"), {"changed": changed}, follow=True)
+        assert "no such change" in text_of(said)
+
+
+# ---------------------------------------------------------------------------------------------- what is shown
+
+
+def test_who_may_not_write_sees_the_plan_without_fields(viewer, api, acme, office):
+    rule(api, office, 100)
+    html = viewer.get(page(acme)).content.decode()
+    assert "data-plan" in html
+    assert "<input" not in html[html.index("data-plan") :].replace("csrfmiddlewaretoken", "").split("<table>")[1]
+    assert "General and administration" in html
+    assert "€1,200.00" in html
+    assert viewer.post(page(acme), {}).status_code == 403
+
+
+def test_a_wrong_month_gives_way_to_the_running_year_and_the_ends_of_the_calendar_are_shown(viewer, acme):
+    assert f"The plan from January {date.today().year} on" in text_of(viewer.get(page(acme, "?startMonth=soon")))
+    for month in ("0001-01", "9999-12"):
+        assert viewer.get(page(acme, f"?startMonth={month}")).status_code == 200
+    for number in ("0", "x", "-1"):
+        assert viewer.get(page(acme, f"?page={number}")).status_code == 404
+
+
+def test_without_a_rate_the_page_says_so_and_nothing_is_typed(owner, api, acme, office, monkeypatch):
+    rule(api, office, 0, amount={"type": "fixed", "amount": {"value": 5, "currency": "USD"}})
+    monkeypatch.setattr(plan_grid, "rate_table", lambda: RateTable([]))
+    assert "There is no exchange rate for USD" in text_of(owner.get(page(acme)))
+
+
+def test_the_grid_takes_as_many_statements_for_many_items(owner, api, acme, office, django_assert_max_num_queries):
+    for number in range(30):
+        rule(api, office, number, month=MONTHS[number % 12])
+    owner.get(page(acme))
+    with django_assert_max_num_queries(25):
+        owner.get(page(acme))
