@@ -1,8 +1,7 @@
 """Every row of the audit log says which transaction wrote it.
 
-So what is kept of a company can be told from what has changed since, whatever order transactions end in:
-``AuditEntry.objects.any_between``. Rows from before have none: whoever keeps something began later. The column is not in
-the model; nothing but that one query reads it.
+So what is kept of a company could be told from what had changed since, until 0008 numbered the rows in the order of their
+commits. Rows from before have none.
 """
 
 from django.db import migrations

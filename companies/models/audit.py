@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connection, models
+from django.db import models
 
 from companies.models.stamps import Stamp
 from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
@@ -39,34 +39,9 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
             after=after,
         )
 
-    def any_between(self, company_id: UUID, then: str, now: str) -> bool:
-        """Whether any change of the company was committed after one moment (``this_moment``) and before another.
-
-        Times and numbers of rows cannot tell: a change that began first may be committed last. Snapshots can.
-        """
-        with connection.cursor() as cursor:
-            cursor.execute(_CHANGED, {"company": company_id, "then": then, "now": now})
-            (changed,) = cursor.fetchone()
-        return bool(changed)
-
-
-def this_moment() -> str:
-    """What is committed by now, as PostgreSQL writes a snapshot."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_current_snapshot()::text")
-        (moment,) = cursor.fetchone()
-    return str(moment)
-
-
-_CHANGED = """
-    SELECT EXISTS (
-        SELECT FROM companies_auditentry
-         WHERE company_id = %(company)s
-           AND written_in >= pg_snapshot_xmin(%(then)s::pg_snapshot)
-           AND written_in < pg_snapshot_xmax(%(now)s::pg_snapshot)
-           AND NOT pg_visible_in_snapshot(written_in, %(then)s::pg_snapshot)
-    )
-"""
+    def last_number(self, company_id: UUID) -> int:
+        """The number of the company's newest row; 0 before the first. While it stays, nothing has been committed."""
+        return self.filter(company_id=company_id).aggregate(last=models.Max("number"))["last"] or 0
 
 
 class AuditEntry(CompanyOwned):

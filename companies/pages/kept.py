@@ -1,7 +1,8 @@
 """Parts of pages that are drawn once and shown again for as long as nothing in their company has changed.
 
-Whatever changes a company's facts leaves a row in its audit log, in the same transaction. A part is kept with what was
-committed before it was drawn: while the log has no row from after that, to draw it again would give the same.
+Whatever changes a company's facts leaves a row in its audit log, in the same transaction, and the rows are numbered in
+the order of their commits. A part is kept with the last number from before it was drawn: while that is still the last
+one, to draw it again would give the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,6 @@ from django.db import connection
 from django.utils.safestring import SafeString
 
 from companies.models import AuditEntry
-from companies.models.audit import this_moment
 
 
 def kept(*, company_id: UUID, name: str, of: Sequence[object], draw: Callable[[], str]) -> SafeString:
@@ -24,9 +24,9 @@ def kept(*, company_id: UUID, name: str, of: Sequence[object], draw: Callable[[]
     if connection.in_atomic_block:  # it sees what nobody else does, and what may yet be undone
         return SafeString(draw())
     pages, key = caches["pages"], ":".join(map(str, (name, company_id, *of)))
-    then, part = pages.get(key, ("", ""))
-    now = this_moment()
-    if not then or AuditEntry.objects.any_between(company_id, then, now):
+    drawn_at, part = pages.get(key, (None, ""))
+    last = AuditEntry.objects.last_number(company_id)
+    if drawn_at != last:
         part = draw()
-        pages.set(key, (now, part))
+        pages.set(key, (last, part))
     return SafeString(part)
