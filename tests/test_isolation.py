@@ -14,7 +14,7 @@ import pytest
 from django.apps import apps
 from django.db import connection, transaction
 
-from companies.models import Company, Membership
+from companies.models import AuditEntry, Company, Membership
 from ledger.models import Categorization
 from notifications.models import Notification
 from oauth.models import ConsentGrant
@@ -47,7 +47,7 @@ NAMED = {
     "subscriptionId": "subscriptions", "targetTransactionId": "incoming", "transactionId": "transactions",
     "transactionIds": "transactions", "counterparty.id": "counterparties", "selection.ids": "transactions",
     "categorizations.-": "parts", "ruleId": "categorization_rules", "runId": "categorization_runs",
-    "ids": "categorization_rules",
+    "ids": "categorization_rules", "after": "events",
 }  # fmt: skip
 # Where the same name stands for another row.
 NAMED_THERE = {
@@ -90,6 +90,7 @@ OWN_IS_REFUSED = {
     "DELETE counterparties/{}": 409,
     "DELETE products/{}": 409,
     "DELETE product_groups/{}": 409,
+    "DELETE subscriptions/{}": 409,
     "POST planned_transactions/{}/unsettle": 409,  # nothing settles it
     "PUT transactions/{}/categorizations categorizations.-": 400,  # another transaction has it
 }
@@ -226,6 +227,7 @@ def tenant(api: Api, owner: Any) -> dict[str, str]:
     assert api.put(f"{planned}/overrides/2024-01-31", {"name": "x"}).status_code == 200
     rows["notifications"] = str(Notification.objects.of(api.company.id).latest("id").id)
     rows["connected_apps"] = str(consent(api, owner).id)
+    rows["events"] = str(AuditEntry.objects.of(api.company.id).earliest("number").id)
     return rows
 
 
