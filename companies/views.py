@@ -216,8 +216,8 @@ class EventViewSet(CompanyViewSet):
     def list(self, request: Request, company_id: str) -> Response:
         """What changed, in the order in which it was committed: nothing ever comes before an event that was given out.
 
-        Ask again with the id of the last event as `after`, or by the `Link` header. Where nothing has happened since, the
-        answer is empty, without `Link`, and the same `after` stays good. Events are kept as long as the audit log.
+        Ask again with the id of the last event as `after`, or by the `Link` header. Where nothing has happened since,
+        the answer is empty, without `Link`, and the same `after` stays good. Events are kept as long as the audit log.
         """
         refuse_unknown({"cursor"} & set(request.query_params))  # the place in the feed is ``after``
         rows = filtered(self, EventFilter, AuditEntry.objects.of(self.company.id), also=frozenset({"after"}))

@@ -41,12 +41,12 @@ def refuse(request: Request, error: str, description: str) -> NoReturn:
 # stands beside it. oauthlib's own rules come after.
 RULES = [
     # name, left out, must match, error, what to say
-    ("response_type", "code", "code", "unsupported_response_type", "must be code."),
-    ("response_mode", "query", "query", "invalid_request", "must be query."),
-    ("code_challenge", "", "[A-Za-z0-9_-]{43}", "invalid_request", "must be 43 base64url characters (PKCE, S256)."),
-    ("code_challenge_method", "", "S256", "invalid_request", "must be S256."),
-    ("nonce", "", "(?s:.{0,255})", "invalid_request", "is longer than 255 characters."),
-    ("max_age", "0", "[0-9]{1,9}", "invalid_request", "must be a number of seconds."),
+    ("response_type", "code", re.compile("code"), "unsupported_response_type", "must be code."),
+    ("response_mode", "query", re.compile("query"), "invalid_request", "must be query."),
+    ("code_challenge", "", re.compile("[A-Za-z0-9_-]{43}"), "invalid_request", "must be 43 base64url characters."),
+    ("code_challenge_method", "", re.compile("S256"), "invalid_request", "must be S256."),
+    ("nonce", "", re.compile("(?s:.{0,255})"), "invalid_request", "is longer than 255 characters."),
+    ("max_age", "0", re.compile("[0-9]{1,9}"), "invalid_request", "must be a number of seconds."),
 ]
 
 
@@ -57,7 +57,7 @@ def check(request: Request) -> dict[str, Any]:
         if name in asked:
             refuse(request, f"{name}_not_supported", f"The parameter {name} is not supported.")
     for name, left_out, pattern, error, told in RULES:
-        if not re.fullmatch(pattern, asked.get(name, left_out)):
+        if not pattern.fullmatch(asked.get(name, left_out)):
             refuse(request, error, f"{name} {told}")
     if not ours(asked.get("resource", settings.BASE_URL)):
         refuse(request, "invalid_target", "resource must be this API's address, or one below it.")

@@ -21,7 +21,7 @@ from ledger.statements.calc.facts import (
     day_of,
 )
 
-TAG = re.compile(r"<(/?)([A-Za-z0-9_.]+)[^<>]*>([^<]*)")
+TAG = re.compile(r"<(/?)([A-Za-z0-9_.]++)[^<>]*+>([^<]*)")
 UNSAFE = re.compile(r"<!(?:DOCTYPE|ENTITY|ELEMENT)", re.IGNORECASE)
 STATEMENTS = {"STMTRS", "CCSTMTRS"}
 MOVEMENTS = {"STMTTRN", "STMTTRNP"}  # the second kind is pending
