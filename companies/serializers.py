@@ -125,7 +125,8 @@ MOST_NAMED = 100  # permissions, repeated ones counted
 
 
 class CompanyListItem(CompanyShape):
-    """A company with the caller's role and effective permissions in it."""
+    """A company with the caller's role and effective permissions in it. Who may not read the company learns how it is
+    called and which it is: what the service knows of it is null."""
 
     role = fields.ChoiceField(choices=CALLER_ROLES, read_only=True, help_text="apiKey or app for a key or token")
     permissions = PermissionList(read_only=True)
@@ -143,7 +144,10 @@ class CompanyListItem(CompanyShape):
     def to_representation(self, access: Any) -> dict[str, Any]:  # of an Access
         company = access.company
         company.role, company.permissions = access.role, in_order(access.permissions)
-        return super().to_representation(company)
+        answer: dict[str, Any] = super().to_representation(company)
+        if Permission.COMPANY_READ not in access.permissions:
+            answer |= {str(f.field_name): None for f in self._readable_fields if f.source in SYSTEM and f.allow_null}
+        return answer
 
 
 class LogoUpload(Shape):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from joserfc import jwt  # not what the service signs with
 from joserfc.jwk import RSAKey
 
-from companies.models import Membership, User
+from companies.models import Company, Membership, User
 from companies.permissions import ADMIN_LEVEL, ALL, Permission, Role, known
 from oauth import scopes, tokens
 from oauth.models import ConsentGrant
@@ -395,6 +395,16 @@ def test_openid_alone_reaches_its_company_with_no_permission(signed_in, acme):
     (company,) = signed_in.call(token).json()
     assert (company["name"], company["role"], company["permissions"]) == ("Acme", "app", [])
     assert signed_in.call(token, f"/companies/{acme.id}").status_code == 403
+
+
+@pytest.mark.parametrize("scope", ["openid", "svc:write"])
+def test_who_may_not_read_the_company_learns_no_figure_of_it_from_the_list(signed_in, acme, scope):
+    Company.objects.filter(id=acme.id).update(computed_committed_mrr_eur=4711, computed_active_customer_count=42)
+    (seen,) = signed_in.call(signed_in.tokens(acme, scope="svc:read")["access_token"]).json()
+    assert (seen["computedCommittedMrrEur"], seen["computedActiveCustomerCount"]) == ("4711.00", 42)
+    (company,) = signed_in.call(signed_in.tokens(acme, scope=scope)["access_token"]).json()
+    assert (company["computedCommittedMrrEur"], company["computedActiveCustomerCount"]) == (None, None)
+    assert company.keys() == seen.keys()
 
 
 def test_r14_answers_are_nobody_elses(signed_in, granted):
