@@ -37,6 +37,17 @@ class IdFilter(django_filters.UUIDFilter):
     field_class = IdFormField
 
 
+class DayFormField(FieldOfShape):
+    reads = fields.DayField()
+    schema = {"type": "string", "format": "date"}
+
+
+class DayFilter(django_filters.DateFilter):
+    """A day as it is printed, YYYY-MM-DD."""
+
+    field_class = DayFormField
+
+
 def filtered(view: Any, filterset_class: Any, rows: Any, *, also: frozenset[str] = frozenset()) -> Any:
     """The rows that the query parameters ask for. Raises ValidationError."""
     params = view.request.query_params

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from companies.api.document.schema import PAGING
-from companies.api.filters import IdFilter, filtered
+from companies.api.filters import DayFilter, IdFilter, filtered
 from companies.api.rendering import json_body
 from companies.api.serializers import SUCCESS
 from companies.api.viewsets import CompanyViewSet, granted
@@ -73,8 +73,8 @@ class SubscriptionViewSet(CompanyViewSet):
 class SubscriptionEventFilter(django_filters.FilterSet):
     subscriptionId = IdFilter("subscription_id")  # noqa: N815
     customerId = IdFilter("subscription__customer_id")  # noqa: N815
-    startDate = django_filters.DateFilter("effective_date", lookup_expr="gte")  # noqa: N815
-    endDate = django_filters.DateFilter("effective_date", lookup_expr="lte")  # noqa: N815
+    startDate = DayFilter("effective_date", lookup_expr="gte")  # noqa: N815
+    endDate = DayFilter("effective_date", lookup_expr="lte")  # noqa: N815
     externalId = django_filters.CharFilter("external_id", max_length=LONGEST_ID)  # noqa: N815
 
     class Meta:

@@ -14,7 +14,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
-from companies.api.filters import FieldOfShape, IdFormField, repeatable
+from companies.api.filters import DayFormField, FieldOfShape, IdFormField, repeatable
 from companies.models import Currency
 from ledger.calc.months import first_of_month
 from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Posting, Source, Transaction
@@ -23,11 +23,6 @@ from ledger.money.fields import AMOUNT
 
 MOST_TEXT = 500
 MOST_VALUES = 200  # of one filter; a line of the protocol has not room for more ids
-
-
-class DayField(FieldOfShape):
-    reads = fields.DayField()
-    schema = {"type": "string", "format": "date"}
 
 
 class TimeField(FieldOfShape):
@@ -41,7 +36,7 @@ class MonthField(FieldOfShape):
 
     def to_python(self, value: Any) -> date | None:
         if value is not None and fields.DATE.fullmatch(value):
-            return first_of_month(DayField().to_python(value))
+            return first_of_month(DayFormField().to_python(value))
         found: date | None = super().to_python(value)
         return found
 
@@ -118,8 +113,8 @@ def with_posting(**conditions: Any) -> Exists:
 
 
 class TransactionFilter(django_filters.FilterSet):
-    startDate = Filter(DayField, "date", "gte", help_text="first day, included")  # noqa: N815 - as on the wire
-    endDate = Filter(DayField, "date", "lte", help_text="last day, included")  # noqa: N815
+    startDate = Filter(DayFormField, "date", "gte", help_text="first day, included")  # noqa: N815 - as on the wire
+    endDate = Filter(DayFormField, "date", "lte", help_text="last day, included")  # noqa: N815
     accountId = Filter(IdsField, "account_id", "in", help_text="repeatable")  # noqa: N815
     categoryId = Filter(IdsField, method="by_category", help_text="repeatable; a part has one of them")  # noqa: N815
     plType = Filter(WordField, method="by_pl_type", words=PlType.values)  # noqa: N815

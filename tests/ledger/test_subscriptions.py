@@ -180,6 +180,9 @@ def test_events_and_subscriptions_are_paged_and_filtered(api, acme, send, subscr
     assert [each["id"] for each in api.get("subscriptions").json()] == [other["id"], subscription["id"]]
     assert api.get("subscriptions?status=active").status_code == 400
     assert api.get("subscription_events?subscriptionId=x").status_code == 400
+    for day in ("01/02/2024", "2024-2-1", "2024-02-30"):  # another's reading of it would be another day
+        refused = api.get(f"subscription_events?startDate={day}")
+        assert (refused.status_code, refused.json()["errors"][0]["code"]) == (400, "invalid_filter")
 
 
 def test_lists_take_as_many_queries_for_many_rows_as_for_one(api, subscription, send):
