@@ -27,13 +27,13 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check chromium fuzz mutants bench faults audit screenshots openapi rules clean
+.PHONY: run test check chromium hledger fuzz mutants bench faults audit screenshots openapi rules clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
 
 # As many at once as there are processors; tests of one file stay together, for their servers are made once.
-test: $(TESTS) chromium check
+test: $(TESTS) chromium hledger check
 	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 check: $(TESTS) openapi
@@ -68,6 +68,15 @@ chromium:
 		{ $(APT) update && $(APT) install -y --no-install-recommends chromium; } >/dev/null 2>&1; \
 	fi; \
 	command -v chromium >/dev/null || echo "There is no Chromium here: the tests in a browser are skipped."
+
+# It checks the journals that are exported; without it those tests are skipped.
+hledger:
+	@command -v hledger >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing hledger for the tests of exports."; \
+		{ $(APT) update && $(APT) install -y --no-install-recommends hledger; } >/dev/null 2>&1; \
+	fi; \
+	command -v hledger >/dev/null || echo "There is no hledger here: the tests of journals for it are skipped."
 
 # Made-up requests, others each time: FUZZ of them for each operation, by each of the two ways to make them up.
 FUZZ ?= 100

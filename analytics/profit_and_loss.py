@@ -1,6 +1,8 @@
 """The page of the profit and loss statement."""
 
+from collections.abc import Sequence
 from datetime import date
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
@@ -14,9 +16,12 @@ from analytics.overview import notices
 from analytics.overview.notices import Notice
 from analytics.period import Period, period_of
 from analytics.statement import Statement, statement
+from analytics.workbook import write_workbook
+from companies.models import Company
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
+from ledger.exporting import files
 from ledger.money.rates import rate_table
 
 INTERVALS: dict[periods.Period, str] = {"month": "Months", "quarter": "Quarters", "year": "Years"}
@@ -60,27 +65,61 @@ def interval_of(text: str, period: Period) -> tuple[periods.Period, str]:
     return fine[0], f"So many {INTERVALS[asked].lower()} have no room beside each other." if text else ""
 
 
+@company_page(reads=Permission.FINANCIALS_READ)
+def download(visit: Visit) -> Any:
+    """The same as a workbook."""
+    period = period_of(visit.request.GET, today=visit.today)
+    interval, _ = interval_of(visit.request.GET.get("interval", ""), period)
+    try:
+        found = told_statement(visit, period, interval)
+    except MissingRate:
+        return visit.to("profit-and-loss")  # which tells of it
+    return files.download(lambda file: write_workbook(file, found), name="profitAndLoss.xlsx", kind=files.XLSX)
+
+
 def told_statement(visit: Visit, period: Period, interval: periods.Period) -> Statement:
-    """As ``data/profitAndLoss`` answers it with ``toDate``. Raises MissingRate."""
-    company = visit.company
-    found = results.profit_and_loss(
-        company=company,
+    """Of a page's address. Raises MissingRate."""
+    return statement_of(
+        visit.company,
         months=period.calendar,
         today=visit.today,
+        interval=interval,
+        comparison=period.comparison,
+        listed=reverse("transactions", args=[visit.company.id]) if visit.may(Permission.TRANSACTIONS_READ) else "",
+    )
+
+
+def statement_of(
+    company: Company,
+    *,
+    months: Sequence[date],
+    today: date,
+    interval: periods.Period,
+    comparison: results.Comparison | None,
+    listed: str = "",
+) -> Statement:
+    """As ``data/profitAndLoss`` answers it with ``toDate``; ``listed`` is the address of the list of transactions.
+
+    Months after the running one are left out. Raises MissingRate.
+    """
+    months = [month for month in months if month <= today]
+    found = results.profit_and_loss(
+        company=company,
+        months=months,
+        today=today,
         every_category=company.pl_show_all_categories,
         rates=rate_table(),
         interval=interval,
-        comparison=period.comparison,
+        comparison=comparison,
         to_date=True,
     )
-    firsts: list[date] = sorted({periods.period_of(month, interval) for month in period.calendar})
     return statement(
         found,
-        periods=firsts,
+        periods=sorted({periods.period_of(month, interval) for month in months}),
         interval=interval,
         currency=company.base_currency,
-        listed=reverse("transactions", args=[company.id]) if visit.may(Permission.TRANSACTIONS_READ) else "",
-        compares=period.comparison is not None,
+        listed=listed,
+        compares=comparison is not None,
     )
 
 

@@ -186,6 +186,13 @@ class ProfitAndLossQuery(Shape):
     )
 
 
+class StatementQuery(Shape):
+    start_date = fields.DayField(required=False)
+    end_date = fields.DayField(required=False)
+    interval = fields.ChoiceField(choices=list(LENGTHS), required=False, default="month")
+    comparison = fields.ChoiceField(choices=COMPARISONS, required=False)
+
+
 class ResultShape(Shape):
     month = fields.MonthField(help_text="the first of the period")
     pl_type = fields.ChoiceField(choices=PlType.choices)

@@ -4,7 +4,7 @@ from django.urls import path
 
 from analytics import account, ahead, cash_plan, pages, profit_and_loss
 from analytics.revenue import pages as revenue
-from analytics.views import cash, recurring, results
+from analytics.views import cash, exports, recurring, results
 
 urlpatterns = [
     path("companies/<str:company_id>/data/accountBalanceByAccount", cash.BalanceViewSet.as_view({"post": "by_account"})),
@@ -20,6 +20,7 @@ urlpatterns = [
     path("companies/<str:company_id>/data/openTransactions", results.ResultViewSet.as_view({"post": "missing"})),
     path("companies/<str:company_id>/data/revenueExpensesBar", results.ResultViewSet.as_view({"post": "bars"})),
     path("companies/<str:company_id>/data/profitAndLoss", results.ResultViewSet.as_view({"post": "profit_and_loss"})),
+    path("companies/<str:company_id>/exports/profitAndLoss.xlsx", exports.StatementExportViewSet.as_view({"get": "profit_and_loss"})),
     path("companies/<str:company_id>/data/monthlyData", recurring.RecurringViewSet.as_view({"post": "monthly_data"})),
     path(
         "companies/<str:company_id>/data/recurringRevenueSummary",
@@ -35,5 +36,6 @@ urlpatterns = [
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>", account.page, name="account"),
     path("app/companies/<str:company_id>/ahead", ahead.coming, name="ahead"),
     path("app/companies/<str:company_id>/profit-and-loss", profit_and_loss.page, name="profit-and-loss"),
+    path("app/companies/<str:company_id>/profit-and-loss.xlsx", profit_and_loss.download, name="profit-and-loss-xlsx"),
     path("app/companies/<str:company_id>/overview/<str:chart>.csv", pages.download, name="chart-download"),
 ]

@@ -21,6 +21,7 @@ ABOUT = {
             "Categories": "What money is spent on and earned with.",
             "Counterparties": "Customers, vendors and all others that money comes from and goes to.",
             "Files": "Documents beside transactions.",
+            "Exports": "The books as files: for spreadsheets, and for programs that check them.",
             "Products": "What is sold, and in which groups it is shown.",
             "Subscriptions": "What customers subscribed to, and the events that changed its worth.",
             "Planned transactions": "Single and recurring payments that are expected.",

@@ -5,6 +5,8 @@ from django.urls import path
 from ledger.accounts import pages as account_pages
 from ledger.accounts import views as accounts
 from ledger.documents import views as files
+from ledger.exporting import pages as export_pages
+from ledger.exporting import views as exports
 from ledger.importing import views as imports
 from ledger.importing.pages import history as import_pages
 from ledger.importing.pages import upload as importing
@@ -119,6 +121,10 @@ urlpatterns = [
         files.FileViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
     path("companies/<str:company_id>/files/<str:file_id>/content", files.FileViewSet.as_view({"get": "content"})),
+    path("companies/<str:company_id>/exports/transactions.csv", exports.ExportViewSet.as_view({"get": "transactions_csv"})),
+    path("companies/<str:company_id>/exports/transactions.xlsx", exports.ExportViewSet.as_view({"get": "transactions_xlsx"})),
+    path("companies/<str:company_id>/exports/journal.beancount", exports.ExportViewSet.as_view({"get": "beancount"})),
+    path("companies/<str:company_id>/exports/journal.hledger", exports.ExportViewSet.as_view({"get": "hledger"})),
     path("companies/<str:company_id>/products", product_views.ProductViewSet.as_view({"get": "list", "post": "create"})),
     path("companies/<str:company_id>/products/<str:product_id>", product_views.ProductViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"})),
     path("companies/<str:company_id>/product_groups", product_views.ProductGroupViewSet.as_view({"get": "list", "post": "create"})),
@@ -137,7 +143,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/rules/<uuid:rule_id>/move", rule_pages.move, name="rule-move"),
     path("app/companies/<str:company_id>/rules/<uuid:rule_id>/delete", rule_pages.delete, name="rule-delete"),
     path("app/companies/<str:company_id>/transactions", categorizing.transactions, name="transactions"),
-    path("app/companies/<str:company_id>/transactions/download", transaction_pages.download, name="transactions-csv"),
+    path("app/companies/<str:company_id>/transactions/export/<str:name>", export_pages.download, name="transactions-export"),
     path("app/companies/<str:company_id>/transactions/new", transaction_pages.new, name="transaction-new"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>", one_transaction.transaction, name="transaction"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/edit", one_transaction.edit, name="transaction-edit"),

@@ -84,7 +84,7 @@ class Story:
     def keep(self, method: str, path: str, answer: Any, *, request: Any = None, query: Any = None) -> Any:
         assert answer.status_code < 300, (method, path, request, answer.content)
         binary = "json" not in answer["Content-Type"]
-        found = b"".join(answer.streaming_content).decode() if binary else answer.json()
+        found = text_of(b"".join(answer.streaming_content)) if binary else answer.json()
         operation = self.operation_at(method, path)
         if operation not in self.told:
             shown = found[:LISTED] if isinstance(found, list) else found
@@ -122,6 +122,11 @@ class Story:
         return self.seen.setdefault(found, f"0199a0c1-7a00-7000-8000-{len(self.seen) + 1:012d}")
 
 
+def text_of(content: bytes) -> str:
+    """A file's text; of one that is none, how it begins."""
+    return "PK…" if content.startswith(b"PK") else content.decode()
+
+
 def signed_in(user: Any) -> Client:
     """A browser whose session is not older than the real clock, which is the one that ends sessions."""
     client = Client()
@@ -149,6 +154,7 @@ def tell(story: Story) -> Iterator[str]:
     plans(story, ids)
     figures(story)
     notes(story)
+    exports(story)
     ends(story, ids, app=apps[0]["id"])
 
 
@@ -274,6 +280,13 @@ def papers(story: Story, ids: dict[str, str]) -> None:
     story.put(f"files/{kept}", {"parseStatus": "parsed", "parseData": read})
     story.get(f"files/{kept}/content")
     ids["file"] = kept
+
+
+def exports(story: Story) -> None:
+    for name in ("transactions.csv", "transactions.xlsx", "journal.beancount", "journal.hledger"):
+        story.get(f"exports/{name}", {"startDate": "2025-12-01", "endDate": "2025-12-31"})
+    quarter = YEAR | {"interval": "quarter", "comparison": "previousYear"}
+    story.get("exports/profitAndLoss.xlsx", quarter)
 
 
 def revenue(story: Story, ids: dict[str, str]) -> None:

@@ -195,30 +195,30 @@ def test_names_are_shown_as_far_as_the_viewer_may_see_them(pages_of, acme, three
 # ---------------------------------------------------------------------------------------------- the file
 
 
+CSV = "/export/transactions.csv"
+
+
 def rows_of(answer):
     return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
 
 
-def test_the_file_has_every_page_of_what_the_filter_finds(pages, books, bank, three, monkeypatch):
-    from ledger.transactions.pages import all as page
-
-    monkeypatch.setattr(page, "ROWS_AT_ONCE", 2)
+def test_the_file_has_every_page_of_what_the_filter_finds(pages, books, bank, three):
     books.split(three["hosting"], {"categoryId": books.category("hosting"), "plSplit": {"cogs": -100}})
-    answer = pages.get("/download")
+    answer = pages.get(CSV)
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
-    assert answer["Content-Disposition"].startswith('attachment; filename="transactions-')
+    assert answer["Content-Disposition"] == 'attachment; filename="transactions.csv"'
     rows = rows_of(answer)
     assert [row["Id"] for row in rows] == [three["payment"], three["coffee"], three["hosting"]]
     assert rows[2]["Amount"] == "-119.00"
     assert (rows[2]["Status"], rows[2]["P&L lines"]) == ("open", "Cost of revenue")
-    assert [row["Id"] for row in rows_of(pages.get("/download", q="nimbus"))] == [three["hosting"]]
-    assert pages.get("/download", startDate="x").status_code == 400
+    assert [row["Id"] for row in rows_of(pages.get(CSV, q="nimbus"))] == [three["hosting"]]
+    assert pages.get(CSV, startDate="x").status_code == 400
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+49 30", "-1", "@SUM(A1)", "\t=1", "\rx", " =1+1", "＝1"])
 def test_no_spreadsheet_calculates_what_somebody_wrote_into_a_text(text, pages, books, bank):
     books.book(bank, "-1.00", fromTo=text, notes="a - b")
-    (row,) = rows_of(pages.get("/download"))
+    (row,) = rows_of(pages.get(CSV))
     assert row["From/to"] == f"'{text}" == harmless(text)
     assert (row["Amount"], row["Notes"]) == ("-1.00", "a - b")
 

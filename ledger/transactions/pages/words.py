@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from companies.models import Company
 from companies.pages.visits import Visit
-from companies.permissions import Permission
+from companies.permissions import Permission, Permissions
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty, PlType, Source
 
@@ -82,12 +83,17 @@ class Names:
 
 
 def names_for(visit: Visit) -> Names:
-    accounts = Account.objects.of(visit.company.id).in_order() if visit.may(Permission.ACCOUNTS_READ) else ()
-    categories = Category.objects.of(visit.company.id).in_order() if visit.may(Permission.CATEGORIES_READ) else ()
+    return names_in(visit.company, permissions=visit.access.permissions)
+
+
+def names_in(company: Company, *, permissions: Permissions) -> Names:
+    """At most two queries."""
+    accounts = Account.objects.of(company.id).in_order() if Permission.ACCOUNTS_READ in permissions else ()
+    categories = Category.objects.of(company.id).in_order() if Permission.CATEGORIES_READ in permissions else ()
     return Names(
         {row.id: row for row in accounts},
         {row.id: row for row in categories},
-        sees_counterparties=visit.may(Permission.COUNTERPARTIES_READ),
+        sees_counterparties=Permission.COUNTERPARTIES_READ in permissions,
     )
 
 

@@ -1,0 +1,1 @@
+"""What others read our books with: tables for spreadsheets, journals for plain-text accounting."""

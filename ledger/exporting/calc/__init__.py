@@ -1,0 +1,1 @@
+"""Journals as text, without a database."""

@@ -1,0 +1,285 @@
+"""The books as a journal: entries, prices, and what the accounts hold at the end of every month."""
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Context, Decimal
+from typing import IO, Any, Protocol
+from uuid import UUID
+
+from django.db import connection
+
+from companies.errors import Invalid
+from companies.models import Company
+from companies.permissions import Permission, Permissions
+from ledger.accounts.balances import balances_on
+from ledger.bulk.reading import copied, one_moment
+from ledger.calc.fx import MissingRate, RateTable
+from ledger.calc.money import format_amount
+from ledger.calc.months import add_months, first_of_month, last_of_month
+from ledger.exporting.calc import beancount
+from ledger.exporting.calc.chart import LINES, OPENING, Chart, chart
+from ledger.exporting.calc.entries import Entry, Posting, Row, entries, turned
+from ledger.models import Account, Category, PlType, Source
+from ledger.money.rates import rate_table
+from ledger.recognition.posting import RateMissing
+
+ONE_DAY = timedelta(days=1)
+ZERO = Decimal(0)
+RATE = Context(prec=12)
+ENTRIES_AT_ONCE = 500
+
+Place = tuple[UUID, str]
+"""An account and a currency that it holds."""
+Held = dict[Place, Decimal]
+
+
+class DaysOutOfRange(Invalid):
+    """A journal has days from 1700 to 2099: narrow the window, or date the transactions anew."""
+
+    code = "journal_days_out_of_range"
+
+
+class Syntax(Protocol):
+    """A module that knows how a kind of journal is written."""
+
+    def head(self, *, title: str, base: str, currencies: Iterable[str]) -> str: ...
+    def opened(self, account: str, *, day: date) -> str: ...
+    def price(self, day: str, *, currency: str, rate: str, base: str) -> str: ...
+    def entry(self, each: Entry) -> str: ...
+    def balances(self, day: date, held: Iterable[Posting]) -> str: ...
+
+
+# ---------------------------------------------------------------------------------------------- what is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The days from ``first`` to ``last``. What was there before is told on the day before; there may be nothing."""
+
+    first: date
+    last: date
+
+    @property
+    def before(self) -> date:
+        return self.first - ONE_DAY
+
+    @property
+    def closings(self) -> list[date]:
+        """The ends of months from the day before on, and the last day."""
+        found, month = [], first_of_month(self.before)
+        while (end := last_of_month(month)) < self.last:
+            found.append(end)
+            month = add_months(month, 1)
+        return [*found, self.last]
+
+
+def window_of(company: Company, *, start: date | None, end: date | None, today: date) -> Window | None:
+    """The days that a journal tells of: no empty years before the first transaction or behind the last and today.
+
+    None where nothing was ever booked. Raises DaysOutOfRange.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT min(date), max(date) FROM ledger_daymovement WHERE company_id = %s AND count > 0", [company.id]
+        )
+        lowest, highest = cursor.fetchone()
+    if lowest is None:
+        return None
+    first = max(start or lowest, lowest)
+    if first <= beancount.EARLIEST:
+        raise DaysOutOfRange
+    last = max(min(end or date.max, max(highest, today)), first - ONE_DAY)
+    if last > beancount.LATEST:
+        raise DaysOutOfRange
+    return Window(first, last)
+
+
+def chart_of(company: Company, *, permissions: Permissions) -> Chart:
+    """Names are those of whoever may see them; for others ids stand in their place."""
+    told = [Permission.ACCOUNTS_READ in permissions, Permission.CATEGORIES_READ in permissions]
+    accounts = Account.objects.of(company.id).order_by("id").values_list("id", "type", "name")
+    categories = Category.objects.of(company.id).order_by("id").values_list("id", "name")
+    return chart(
+        accounts=[(str(each), kind, name if told[0] else "") for each, kind, name in accounts],
+        categories=[(str(each), name if told[1] else "") for each, name in categories],
+    )
+
+
+# ---------------------------------------------------------------------------------------------- writing
+
+
+def write_journal(
+    file: IO[bytes],
+    *,
+    company: Company,
+    syntax: Syntax,
+    start: date | None,
+    end: date | None,
+    today: date,
+    permissions: Permissions,
+) -> None:
+    """What was booked from ``start`` to ``end``, from the first to today where they are left out; pending transactions
+    are not booked. Raises DaysOutOfRange, RateMissing.
+    """
+    with one_moment():
+        window = window_of(company, start=start, end=end, today=today)
+        if window is None:
+            file.write(syntax.head(title=company.name, base=company.base_currency, currencies=[]).encode())
+            return
+        books = Books(company, syntax, window, chart_of(company, permissions=permissions), rate_table())
+        try:
+            with closing(books.told()) as told:
+                for text in in_pieces(told):
+                    file.write(text.encode())
+        except MissingRate as missing:
+            raise RateMissing(str(missing)) from None
+
+
+def in_pieces(texts: Iterator[str]) -> Iterator[str]:
+    """Many at once: writing each by itself takes longer than making it."""
+    piece: list[str] = []
+    for text in texts:
+        piece.append(text)
+        if len(piece) == ENTRIES_AT_ONCE:
+            yield "".join(piece)
+            piece.clear()
+    yield "".join(piece)
+
+
+@dataclass
+class Books:
+    """A journal in the making; what it remembers does not grow with its entries."""
+
+    company: Company
+    syntax: Syntax
+    window: Window
+    chart: Chart
+    rates: RateTable
+    held: Held = field(default_factory=dict)
+    opened: set[str] = field(default_factory=set)
+    priced: dict[str, str] = field(default_factory=dict)  # currency → the last day
+
+    def told(self) -> Generator[str]:
+        changes = changes_in(self.company, self.window)
+        before = {
+            (account, currency): amount
+            for account, held in balances_on(company_id=self.company.id, day=self.window.before).items()
+            for currency, amount in held.items()
+        }
+        places = sorted({place for month in changes.values() for place in month} | set(before), key=self.name)
+        self.held = {place: before.get(place, ZERO) for place in places}
+        base = self.company.base_currency
+        yield self.syntax.head(
+            title=self.company.name, base=base, currencies={base, *(currency for _, currency in places)}
+        )
+        for account, _ in places:
+            yield from self.open(self.chart.accounts[str(account)])
+        if any(before.values()):
+            yield from self.shown(self.opening())
+        days = self.window.closings[::-1]
+        with closing(rows_of(self.company, self.window)) as rows:
+            for entry in entries(rows, chart=self.chart):
+                while entry.day > days[-1].isoformat():
+                    yield from self.close(days.pop(), changes)
+                yield from self.shown(entry)
+        while days:
+            yield from self.close(days.pop(), changes)
+
+    def name(self, place: Place) -> tuple[str, str]:
+        account, currency = place
+        return self.chart.accounts[str(account)], currency
+
+    def open(self, account: str) -> Iterator[str]:
+        """Opens an account before it is used for the first time."""
+        if account not in self.opened:
+            self.opened.add(account)
+            yield self.syntax.opened(account, day=self.window.before)
+
+    def shown(self, entry: Entry) -> Iterator[str]:
+        for account, _, currency in entry.postings:
+            if account not in self.opened:
+                yield from self.open(account)
+            if currency != self.company.base_currency:
+                yield from self.price(entry.day, currency)
+        yield self.syntax.entry(entry)
+
+    def opening(self) -> Entry:
+        """What was there before, as an entry of the day before."""
+        own = [(*self.name(place), amount) for place, amount in self.held.items() if amount]
+        postings: list[Posting] = []
+        for account, currency, amount in own:
+            shown = format_amount(amount, currency)
+            postings += [(account, shown, currency), (OPENING, turned(shown), currency)]
+        return Entry(self.window.before.isoformat(), False, "", "", "Opening balances", postings)
+
+    def close(self, day: date, changes: dict[date, Held]) -> Iterator[str]:
+        """What every account holds at the end of a month, or of the last day, and what foreign money is worth then."""
+        for place, change in changes.pop(first_of_month(day), {}).items():
+            self.held[place] += change
+        for currency in sorted({currency for _, currency in self.held} - {self.company.base_currency}):
+            yield from self.price(day.isoformat(), currency)
+        shown = [(*self.name(place), format_amount(amount, place[1])) for place, amount in self.held.items()]
+        if shown:
+            yield self.syntax.balances(day, [(account, amount, currency) for account, currency, amount in shown])
+
+    def price(self, day: str, currency: str) -> Iterator[str]:
+        """Once a day."""
+        if self.priced.get(currency) == day:
+            return
+        self.priced[currency] = day
+        base = self.company.base_currency
+        rate = RATE.plus(self.rates.cross(currency, base, date.fromisoformat(day)))
+        yield self.syntax.price(day, currency=currency, rate=f"{rate:f}", base=base)
+
+
+# ---------------------------------------------------------------------------------------------- reading
+
+_CHANGES = """
+    SELECT account_id, currency, date_trunc('month', date)::date, sum(amount)
+      FROM ledger_daymovement
+     WHERE company_id = %s AND date BETWEEN %s AND %s AND count > 0
+     GROUP BY 1, 2, 3
+"""
+
+
+def changes_in(company: Company, window: Window) -> dict[date, Held]:
+    """By month, what its days within the window changed on each account."""
+    found: dict[date, Held] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(_CHANGES, [company.id, window.first, window.last])
+        for account, currency, month, amount in cursor.fetchall():
+            found[month][account, currency] = amount
+    return dict(found)
+
+
+UNITS = "CASE WHEN t.amount_currency IN ('ISK', 'JPY', 'KRW') THEN 0 ELSE 2 END"
+OTHER_UNITS = UNITS.replace("t.", "o.")
+_ROWS = f"""
+    SELECT t.id, t.date, t.account_id, t.from_to, t.description, t.amount_currency, round(t.amount_value, {UNITS}),
+           round(nullif(t.amount_value - t.categorized_value, 0), {UNITS}), nullif(t.source = %s, false),
+           c.category_id, {", ".join(f"round(-nullif(c.{line}, 0), {UNITS})" for line in LINES)},
+           round(-nullif(c.pass_through_tax, 0), {UNITS}),
+           CASE WHEN c.counter_id IS NOT NULL THEN round(c.value, {UNITS}) END,
+           o.account_id, o.amount_currency, CASE WHEN o.id IS NOT NULL THEN round(k.value, {OTHER_UNITS}) END
+      FROM ledger_transaction AS t
+      LEFT JOIN ledger_categorization AS c ON c.company_id = %s AND c.transaction_id = t.id
+      LEFT JOIN ledger_categorization AS k ON k.company_id = %s AND k.id = c.counter_id
+      LEFT JOIN ledger_transaction AS o
+             ON o.company_id = %s AND o.id = k.transaction_id AND NOT o.pending AND o.date BETWEEN %s AND %s
+                AND date_trunc('month', o.date) = date_trunc('month', t.date)
+     WHERE t.company_id = %s AND NOT t.pending AND t.date BETWEEN %s AND %s
+     ORDER BY t.date, t.id, c.position, c.id
+"""  # noqa: S608 - the lines are ours
+FIRST_LINE, BEHIND_LINES = 10, 10 + len(LINES)
+assert list(LINES) == PlType.values  # noqa: S101 - the columns and the accounts of a chart have one order
+
+
+def rows_of(company: Company, window: Window) -> Generator[Row]:
+    days = (window.first, window.last)
+    params: list[Any] = [Source.INITIAL_BALANCE.value, company.id, company.id, company.id, *days, company.id, *days]
+    with closing(copied(_ROWS, params)) as found:
+        for row in found:
+            yield Row(*row[:FIRST_LINE], row[FIRST_LINE:BEHIND_LINES], *row[BEHIND_LINES:])  # type: ignore[call-arg]

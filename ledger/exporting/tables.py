@@ -1,0 +1,178 @@
+"""Transactions as a table that spreadsheets open: one row each, whatever the number of its parts."""
+
+import csv
+import io
+import operator
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import date
+from decimal import Decimal
+from itertools import groupby
+from typing import IO, Any
+
+import xlsxwriter
+from django.core.exceptions import EmptyResultSet
+
+from companies.errors import Invalid
+from companies.models import Company
+from companies.pages.downloads import harmless
+from companies.permissions import Permissions
+from ledger.bulk.reading import copied, one_moment
+from ledger.calc.money import minor_units
+from ledger.models import PlType
+from ledger.transactions.pages.words import LINES, NOT_SHOWN, SOURCES, Names, called, names_in
+
+HEADER = (
+    *("Date", "Account", "From/to", "Description", "Amount", "Currency", "Status", "Categories", "P&L lines"),
+    *("Counterparties", "Pending", "Transfer", "Source", "Notes", "External id", "Id"),
+)
+AMOUNT = HEADER.index("Amount")
+WIDTHS = (11, 20, 28, 40, 14, 8, 8, 24, 24, 24, 8, 8, 12, 24, 16, 36)  # letters
+MOST_ROWS = 1_048_575  # of a sheet, beside its header
+MOST_DIGITS = 15  # of a number in a spreadsheet; what has more stays text
+
+COLUMNS = (
+    *("id", "date", "account_id", "from_to", "description", "amount_value", "amount_currency", "categorized_value"),
+    *("pending", "transferred_value", "source", "notes", "external_id"),
+)
+_ROWS = """
+    SELECT t.id, t.date, t.account_id, t.from_to, t.description,
+           round(t.amount_value, CASE WHEN t.amount_currency IN ('ISK', 'JPY', 'KRW') THEN 0 ELSE 2 END),
+           t.amount_currency, t.amount_value <> t.categorized_value, t.pending, t.transferred_value <> 0, t.source,
+           t.notes, t.external_id, c.category_id, p.name, c.id, {lines}
+      FROM ({rows}) AS t ({columns})
+      LEFT JOIN ledger_categorization AS c ON c.company_id = %s AND c.transaction_id = t.id
+      LEFT JOIN ledger_counterparty AS p ON p.company_id = %s AND p.id = c.counterparty_id
+     ORDER BY {order}, c.position, c.id
+"""
+_LINES = ", ".join(f"c.{line} IS NOT NULL" for line in PlType.values)
+_ORDERS = {
+    "date": "t.date",
+    "id": "t.id",
+    "amount_value": "t.amount_value",
+}
+FIRST_PART = 13
+LABELS = [LINES[line] for line in PlType]
+
+
+class TooManyRows(Invalid):
+    """A sheet has 1,048,575 rows below its header: ask for fewer days, or for the CSV file."""
+
+    code = "too_many_rows"
+
+
+def write_csv(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[str], permissions: Permissions) -> None:
+    """In UTF-8. ``rows`` is a query set of the company's transactions, ``order`` one of ``ORDERS``."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(HEADER)
+    with table(company=company, rows=rows, order=order, permissions=permissions) as found:
+        writer.writerows(found)
+    text.detach()
+
+
+def write_xlsx(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[str], permissions: Permissions) -> None:
+    """The same as a sheet in which days and amounts are such. Raises TooManyRows."""
+    with xlsxwriter.Workbook(file, {"constant_memory": True, "default_date_format": "yyyy-mm-dd"}) as book:
+        sheet = book.add_worksheet("Transactions")
+        for column, width in enumerate(WIDTHS):
+            sheet.set_column(column, column, width)
+        sheet.freeze_panes(1, 0)
+        sheet.write_row(0, 0, HEADER, book.add_format({"bold": True}))
+        shown = {2: book.add_format({"num_format": "#,##0.00"}), 0: book.add_format({"num_format": "#,##0"})}
+        with table(company=company, rows=rows, order=order, permissions=permissions) as found:
+            for number, row in enumerate(found, start=1):
+                if number > MOST_ROWS:
+                    raise TooManyRows
+                write_row(sheet, number, row, money=shown[minor_units(row[AMOUNT + 1])])
+
+
+def write_row(sheet: Any, number: int, row: Sequence[str], *, money: Any) -> None:
+    sheet.write_datetime(number, 0, date.fromisoformat(row[0]))
+    for column, value in enumerate(row[1:], start=1):
+        if column == AMOUNT and sum(map(str.isdigit, value)) <= MOST_DIGITS:
+            sheet.write_number(number, column, Decimal(value), money)
+        elif value:
+            sheet.write_string(number, column, value)
+
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+@contextmanager
+def table(
+    *, company: Company, rows: Any, order: Sequence[str], permissions: Permissions
+) -> Iterator[Iterator[tuple[str, ...]]]:
+    """The values of HEADER as text; what a transaction has several of is in one cell, with semicolons."""
+    with one_moment(), closing(read(company=company, rows=rows, order=order)) as found:
+        words = Words(names_in(company, permissions=permissions))
+        yield (words.row(list(parts)) for _, parts in groupby(found, key=operator.itemgetter(0)))
+
+
+def read(*, company: Company, rows: Any, order: Sequence[str]) -> Generator[tuple[Any, ...]]:
+    """A row for each part of a transaction, or one where it has none; one statement."""
+    try:
+        asked, params = rows.order_by().values_list(*COLUMNS).query.sql_with_params()
+    except EmptyResultSet:
+        return
+    columns = [f"{_ORDERS[name.lstrip('-')]}{' DESC' if name.startswith('-') else ''}" for name in order]
+    query = _ROWS.format(lines=_LINES, rows=asked, columns=", ".join(COLUMNS), order=", ".join(columns))
+    with closing(copied(query, [*params, company.id, company.id])) as found:
+        yield from found
+
+
+class Words:
+    """What ids and flags of rows are called; each is looked up once."""
+
+    def __init__(self, names: Names):
+        self.accounts = {str(each): harmless(row.name) for each, row in names.accounts.items()}
+        self.categories = {str(each): called(row) for each, row in names.categories.items()}
+        self.sees_counterparties = names.sees_counterparties
+        self.lines: dict[tuple[str, ...], list[str]] = {}
+        self.sources = {str(source): label for source, label in SOURCES.items()}
+
+    def row(self, parts: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
+        first = parts[0]
+        (each, day, account, who, text, amount, currency, is_open, pending, moved, source, notes, outside) = first[
+            :FIRST_PART
+        ]
+        categories = people = lines = ""
+        if first[FIRST_PART + 2]:
+            categories = together(self.categories.get(part[FIRST_PART], NOT_SHOWN) for part in parts)
+            people = together(self.person(part[FIRST_PART + 1]) for part in parts if part[FIRST_PART + 1])
+            lines = together(line for part in parts for line in self.lines_of(part[FIRST_PART + 3 :]))
+        return (
+            day,
+            self.accounts.get(account, NOT_SHOWN),
+            harmless(who),
+            harmless(text),
+            amount,
+            currency,
+            "open" if is_open == "t" else "closed",
+            categories,
+            lines,
+            people,
+            yes(pending),
+            yes(moved),
+            self.sources[source],
+            harmless(notes or ""),
+            harmless(outside or ""),
+            each,
+        )
+
+    def person(self, name: str) -> str:
+        return name if self.sees_counterparties else NOT_SHOWN
+
+    def lines_of(self, flags: tuple[str, ...]) -> list[str]:
+        if flags not in self.lines:
+            self.lines[flags] = [label for label, flag in zip(LABELS, flags, strict=True) if flag == "t"]
+        return self.lines[flags]
+
+
+def together(words: Iterable[str]) -> str:
+    """Each once, in their order."""
+    return harmless("; ".join(dict.fromkeys(words)))
+
+
+def yes(flag: str) -> str:
+    return "yes" if flag == "t" else ""

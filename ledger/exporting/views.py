@@ -1,0 +1,130 @@
+"""Exports: the books as files."""
+
+import datetime as dt
+from collections.abc import Sequence
+from datetime import date
+from types import ModuleType
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+
+from companies.api.filters import refuse_repeated
+from companies.api.viewsets import CompanyViewSet
+from companies.errors import FieldErrors
+from companies.permissions import Permission
+from ledger.exporting import files
+from ledger.exporting.calc import beancount, hledger
+from ledger.exporting.journals import DaysOutOfRange, write_journal
+from ledger.exporting.shapes import ExportWindow
+from ledger.exporting.tables import TooManyRows, write_csv, write_xlsx
+from ledger.models import Transaction
+from ledger.recognition.posting import RateMissing
+from ledger.transactions.filters import NAMES, PARAMETERS, filtered, order_of
+from ledger.transactions.views import SORT
+
+WINDOW = [
+    OpenApiParameter("startDate", dt.date, description="first day, included; left out: the first that there is"),
+    OpenApiParameter("endDate", dt.date, description="last day, included; left out: today, or the last that there is"),
+]
+FILE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
+TABLES = ("transactions_csv", "transactions_xlsx")
+JOURNALS = ("beancount", "hledger")
+
+
+class ExportingViewSet(CompanyViewSet):
+    """A file is answered as what it is, whatever the caller would accept."""
+
+    schema_tags = ["Exports"]
+
+    def perform_content_negotiation(self, request: Request, force: Any = False) -> Any:
+        return self.get_renderers()[0], "*/*"
+
+
+class ExportViewSet(ExportingViewSet):
+    permission_for = dict.fromkeys((*TABLES, *JOURNALS), Permission.TRANSACTIONS_READ)
+    refuses = {
+        "transactions_xlsx": [TooManyRows],
+        **dict.fromkeys(JOURNALS, (DaysOutOfRange, RateMissing)),
+    }
+
+    @extend_schema(
+        operation_id="exportTransactionsCsv",
+        parameters=[*PARAMETERS, SORT],
+        responses={(200, "text/csv"): FILE},
+    )
+    def transactions_csv(self, request: Request, company_id: str) -> Any:
+        """Transactions as a CSV file in UTF-8, a row each, with the filters and the order of the list. Names are those
+        that the caller may see; a text that a spreadsheet would calculate has an apostrophe before it."""
+        rows, order = self.asked()
+        return files.download(
+            lambda file: write_csv(
+                file, company=self.company, rows=rows, order=order, permissions=self.access.permissions
+            ),
+            name="transactions.csv",
+            kind=files.CSV,
+        )
+
+    @extend_schema(
+        operation_id="exportTransactionsXlsx",
+        parameters=[*PARAMETERS, SORT],
+        responses={(200, files.XLSX): FILE},
+    )
+    def transactions_xlsx(self, request: Request, company_id: str) -> Any:
+        """The same as a workbook with one sheet, in which days and amounts are such. An amount of more than 15 digits,
+        which no spreadsheet can keep, is text."""
+        rows, order = self.asked()
+        return files.download(
+            lambda file: write_xlsx(
+                file, company=self.company, rows=rows, order=order, permissions=self.access.permissions
+            ),
+            name="transactions.xlsx",
+            kind=files.XLSX,
+        )
+
+    @extend_schema(operation_id="exportBeancountJournal", parameters=WINDOW, responses={(200, "text/plain"): FILE})
+    def beancount(self, request: Request, company_id: str) -> Any:
+        """What was booked as a journal for Beancount: an entry for each transaction, and one for both legs of a
+        transfer. Accounts stand against lines of the profit and loss with their categories, and are asserted at the end
+        of each month; what was there before the window is an opening entry. Foreign currencies have their prices."""
+        return self.journal("journal.beancount", beancount)
+
+    @extend_schema(operation_id="exportHledgerJournal", parameters=WINDOW, responses={(200, "text/plain"): FILE})
+    def hledger(self, request: Request, company_id: str) -> Any:
+        """The same as a journal for hledger."""
+        return self.journal("journal.hledger", hledger)
+
+    def asked(self) -> tuple[Any, Sequence[str]]:
+        """The transactions that the filters leave, and their order. Raises ValidationError, FieldErrors."""
+        params = self.request.query_params.copy()
+        refuse_repeated(params, but=NAMES)
+        order = order_of("".join(params.pop("sort", ["-date"])))
+        found = filtered(Transaction.objects.of(self.company.id), params)
+        cleaned = found.form.cleaned_data
+        check_order(cleaned.get("startDate"), cleaned.get("endDate"))
+        return found.qs, order
+
+    def journal(self, name: str, syntax: ModuleType) -> Any:
+        self.only_parameters("startDate", "endDate")
+        asked = self.parsed(ExportWindow, data=self.request.query_params.dict())
+        start, end = asked.get("start_date"), asked.get("end_date")
+        check_order(start, end)
+        return files.download(
+            lambda file: write_journal(
+                file,
+                company=self.company,
+                syntax=syntax,
+                start=start,
+                end=end,
+                today=self.now.date(),
+                permissions=self.access.permissions,
+            ),
+            name=name,
+            kind=files.JOURNAL,
+        )
+
+
+def check_order(start: date | None, end: date | None) -> None:
+    """Raises FieldErrors with end_before_start."""
+    if start and end and end < start:
+        raise FieldErrors([("#/endDate", "end_before_start", "endDate lies before startDate.")])
