@@ -39,6 +39,10 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
             after=after,
         )
 
+    def newest_number(self) -> int:
+        """Of the last entry of these; 0 where there is none."""
+        return self.order_by("-number").values_list("number", flat=True).first() or 0
+
     def any_between(self, company_id: UUID, then: str, now: str) -> bool:
         """Whether any change of the company was committed after one moment (``this_moment``) and before another.
 
@@ -95,7 +99,7 @@ class AuditEntry(CompanyOwned):
         return f"{self.time:%Y-%m-%d %H:%M} {self.action}"
 
 
-SECRETS = {"digest", "company"}
+SECRETS = {"digest", "salt", "old_salt", "company"}
 
 
 def snapshot(row: models.Model) -> dict[str, Any]:

@@ -46,9 +46,15 @@ FOUND = {  # parameter -> list of the API whose first entry has it as its id, be
     "rule_id": "categorization_rules",
     "subscription_id": "subscriptions",
     "transaction_id": "transactions",
+    "endpoint_id": "webhook_endpoints",
 }
 NONE = "00000000-0000-7000-8000-000000000000"
-GIVEN = {"chart": "mrr", "consent_id": NONE, "run_id": NONE}  # the latter two stand in addresses of forms only
+GIVEN = {
+    "chart": "mrr",
+    "consent_id": NONE,
+    "run_id": NONE,
+    "delivery_id": NONE,
+}  # the ids stand in addresses of forms only
 RESET = """
 from django.contrib.auth.tokens import default_token_generator as tokens
 from django.utils.http import urlsafe_base64_encode as encoded
