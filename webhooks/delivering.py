@@ -22,7 +22,7 @@ RETRIES = [
     timedelta(seconds=5), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2), timedelta(hours=5),
     timedelta(hours=10), timedelta(hours=14), timedelta(hours=20), timedelta(hours=24),
 ]  # fmt: skip
-HELD = timedelta(seconds=15)  # three times as long as a call may take
+HELD = timedelta(seconds=10)  # twice as long as a call may take
 A_TURN = timedelta(seconds=5)  # in which one is told of one event after the other; then others come first
 KEPT = timedelta(days=30)
 PROGRESS = [

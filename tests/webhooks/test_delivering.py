@@ -391,7 +391,7 @@ def test_one_that_is_in_another_deliverers_hands_is_left_until_those_are_surely_
     ((company_id, endpoint_id),) = delivering.waiting(deliverer.clock())
     taken = delivering.take(company_id=company_id, endpoint_id=endpoint_id, now=deliverer.clock())
     assert deliverer.turn((company_id, endpoint_id)) == deliverer.run() == 0
-    assert deliverer.later(seconds=16) == 1
+    assert deliverer.later(seconds=11) == 1
     entry = AuditEntry.objects.order_by("-number").first()
     late = delivering.note(taken, entry, None, delivering.Outcome(duration_ms=1, status=500), now=deliverer.clock())
     assert late is None, "what came of the first is not told over what came of the second"

@@ -26,6 +26,7 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         if parent is not None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both; the parent ends what it began
             threading.Thread(target=outlive_nobody, args=(parent, stop), daemon=True).start()
         called = run(clock=timezone.now, stop=stop, once=once)
         if once:
