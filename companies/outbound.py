@@ -27,7 +27,8 @@ SENT = re.compile(r"[!-~]{1,2048}")
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # an IPv4 address in the last 32 bits (RFC 6052)
 # Others that carry one: NAT64 of one's own network (RFC 8215), compatible addresses. Nothing that is served lies there.
 NEVER = [ipaddress.IPv6Network(each) for each in ("64:ff9b:1::/48", "::/96")]
-NAMES = ThreadPoolExecutor(max_workers=4, thread_name_prefix="names")  # asking for a name cannot be given up otherwise
+INSIDE = (".localhost", ".local", ".internal", ".home.arpa")  # RFC 6761, 6762, 8375, and what ICANN keeps for it
+NAMES = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")  # asking for a name cannot be given up otherwise
 
 
 class Refused(Exception):
@@ -77,6 +78,34 @@ def checked(url: str) -> SplitResult:
     if parts.scheme not in schemes or not parts.hostname or "@" in parts.netloc:
         raise Refused("not an https address of a host")
     return parts
+
+
+def objection(url: str) -> str | None:
+    """Why an address will never be called, as a code; None where only its name server can tell, when it is called."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return "invalid_address"
+    if "@" in parts.netloc:
+        return "credentials_in_address"
+    if parts.scheme == "http" and not settings.OUTBOUND_ALLOW_PRIVATE:
+        return "not_https"
+    try:
+        checked(url)
+    except Refused:
+        return "invalid_address"
+    return None if settings.OUTBOUND_ALLOW_PRIVATE or may_be_public(host) else "address_not_public"
+
+
+def may_be_public(host: str) -> bool:
+    """False for addresses that are not, however they are written (127.1, 0x7f000001), and names of a network's own."""
+    try:
+        return is_public(host if ":" in host else socket.inet_ntoa(socket.inet_aton(host)))
+    except ValueError:  # of IPv6, or of what comes after it
+        return False
+    except OSError:  # a name: nobody is asked for it
+        return "." in host.strip(".") and not host.rstrip(".").endswith(INSIDE)
 
 
 def left(end: float) -> float:

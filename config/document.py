@@ -10,6 +10,7 @@ ABOUT = {
             "API keys": "Secrets for scripts and servers, each with permissions of its own.",
             "Connected apps": "Apps that members let in, and the end of such a connection.",
             "Audit log": "Who changed what, and when.",
+            "Webhooks": "Where events are sent to, and what became of that.",
             "Notifications": "What the service told its people.",
             "Accounts": "Bank accounts, cash, cards and loans: where the money is.",
             "Account groups": "Accounts that are shown together.",

@@ -57,6 +57,7 @@ METRICS_TOKEN = environment.secret("METRICS_TOKEN")  # who has it may read /metr
 INSTALLED_APPS = [
     "companies",
     "notifications",
+    "webhooks",
     "ledger",
     "planning",
     "analytics",
@@ -296,7 +297,7 @@ OAUTH2_PROVIDER = {
         )
     },
 }  # fmt: skip
-# Whether what callers name (an app's document) may lie on private addresses, and come without TLS: for tests alone.
+# Whether what callers name (an app's document, a webhook) may lie on private addresses, without TLS: for tests alone.
 OUTBOUND_ALLOW_PRIVATE = environment.boolean("OUTBOUND_ALLOW_PRIVATE")
 
 # What the ledger asks the apps above it, which it cannot call; None while nobody knows.
@@ -311,7 +312,8 @@ SETTLED_OCCURRENCES: str | None = "planning.settling.settled_by"
 DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "analytics.recurring"]
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
-PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune"]
+PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",
+          "webhooks.delivering.prune"]  # fmt: skip
 
 # ---------------------------------------------------------------------------------------------- transport
 

@@ -26,8 +26,8 @@ WITHOUT_DATABASE = {
 
 # These work on tables; on a new embedded database they make them first.
 WITH_TABLES = {
-    "create_api_key", "create_company", "createsuperuser", "demo", "prune", "rebuild_derived", "refresh_metrics",
-    "register_app",
+    "create_api_key", "create_company", "createsuperuser", "deliver_webhooks", "demo", "prune", "rebuild_derived",
+    "refresh_metrics", "register_app",
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("companies.urls")),
     path("", include("notifications.urls")),
+    path("", include("webhooks.urls")),
     path("", include("oauth.urls")),
     path("", include("ledger.urls")),
     path("", include("planning.urls")),

@@ -22,6 +22,7 @@ class NotificationType(models.TextChoices):
     BALANCE_MISMATCH = "balance.mismatch"
     CASH_BELOW_ZERO = "cash.belowZero"
     MEMBER_JOINED = "member.joined"
+    WEBHOOK_DISABLED = "webhookEndpoint.disabled"
 
 
 class NotificationQuerySet(CompanyOwnedQuerySet["Notification"]):

@@ -70,6 +70,7 @@ def page(company_id: UUID, path: str = "") -> str:
 API_KEYS_PAGE = "/settings/api-keys"
 IMPORTS_PAGE = "/imports"
 MEMBERS_PAGE = "/settings/members"
+WEBHOOKS_PAGE = "/settings/webhooks"
 
 # ---------------------------------------------------------------------------------------------- people, keys and apps
 
@@ -155,6 +156,25 @@ def app_revoked(*, consent: Any, stamp: Stamp) -> None:
         entity_type="connectedApp",
         entity_id=consent.id,
         applicationName=name,
+    )
+
+
+def webhook_disabled(*, endpoint: Any, stamp: Stamp) -> None:
+    """No events are sent any more. ``endpoint`` has company_id, id, url, failing_since and last_status."""
+    owners = list(Membership.objects.of(endpoint.company_id).owners().values_list("user_id", flat=True))
+    answered = f"answered {endpoint.last_status}" if endpoint.last_status else "did not answer"
+    tell(
+        company_id=endpoint.company_id,
+        stamp=stamp,
+        type=NotificationType.WEBHOOK_DISABLED,
+        title="A webhook was disabled",
+        body=f"{endpoint.url} {answered}, and has taken no event since {endpoint.failing_since:%-d %B %Y, %H:%M} UTC. "
+        "Once it is enabled again, all events since then are sent.",
+        link=page(endpoint.company_id, WEBHOOKS_PAGE),
+        entity_type="webhookEndpoint",
+        entity_id=endpoint.id,
+        recipients=owners,
+        url=endpoint.url,
     )
 
 

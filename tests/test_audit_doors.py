@@ -22,7 +22,7 @@ from companies.models.stamps import Audited
 from oauth.models import Application
 from oauth.scopes import ALL as ALL_SCOPES
 from tests.anyrow import company_models
-from tests.api.bodies import BODIES, filled
+from tests.api.bodies import BODIES, filled, second_id
 from tests.oauth.conftest import application, flow, granted, signed_in
 from tests.oauth.test_admin import png
 from tests.test_isolation import all_rows_of, sent, tenant, valid_body
@@ -47,6 +47,7 @@ DIFFERENT: dict[str, dict[str, Any]] = {
     "PUT plan_items/{}": {"duration": 7},
     "PUT subscriptions/{}": {"externalId": "other"},
     "PUT transactions/{}": {"description": "Other"},
+    "PUT webhook_endpoints/{}": {"description": "Other"},
     "POST notifications/batch_delete": {"notificationIds": ["notifications"]},
     "POST transactions/uncategorize": {"selection": {"mode": "ids", "ids": ["categorized"]}},
     "POST categorization_rules/from_transaction": {"transactionId": "categorized"},
@@ -72,7 +73,7 @@ def test_each_operation_that_changes_a_row_leaves_one_row(api, acme, alice):
         if method == "GET":
             continue
         with transaction.atomic():
-            there = path.replace("{}", row_for(operation, api, rows), 1).replace("{}", "2024-01-31")
+            there = path.replace("{}", row_for(operation, api, rows), 1).replace("{}", second_id(path, rows))
             entries, before = len(log_of(acme)), all_rows_of(acme, but={AuditEntry})
             answer = sent(
                 api, method, there, body=None if method == "DELETE" else new_body(operation, rows), query=None

@@ -21,7 +21,7 @@ from tests.addresses import patterns
 from tests.anyrow import any_row, company_models, loosen
 
 ROOT = Path(__file__).resolve().parent.parent
-APPS = ("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "tests")
+APPS = ("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "webhooks", "tests")
 MOST_LINES = 400
 MOST_LINES_OF_TESTS = 500  # tables of cases are long and quickly read
 

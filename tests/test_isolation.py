@@ -47,7 +47,8 @@ NAMED = {
     "subscriptionId": "subscriptions", "targetTransactionId": "incoming", "transactionId": "transactions",
     "transactionIds": "transactions", "counterparty.id": "counterparties", "selection.ids": "transactions",
     "categorizations.-": "parts", "ruleId": "categorization_rules", "runId": "categorization_runs",
-    "ids": "categorization_rules", "after": "events",
+    "ids": "categorization_rules", "endpointId": "webhook_endpoints", "deliveryId": "webhook_deliveries",
+    "after": "events",
 }  # fmt: skip
 # Where the same name stands for another row.
 NAMED_THERE = {
@@ -348,6 +349,8 @@ def test_another_companys_id_in_a_path_is_an_unknown_one(calls, own, foreign):
         body = valid_body(method, below_company(path), own) if method in ("POST", "PUT") else None
         query = {"startDate": "2024-01-01", "endDate": "2024-12-31"} if path.endswith("/occurrences") else None
         there = path.removeprefix("/companies/{companyId}/").replace("{originalDate}", "2024-01-31")
+        for other in set(re.findall(r"{(\w+)}", there)) - {name}:
+            there = there.replace(f"{{{other}}}", own[NAMED[other]])
         answers = [
             calls.send(method, there.replace(f"{{{name}}}", row_id), body=body, query=query)
             for row_id in (own[NAMED[name]], foreign[NAMED[name]], UNKNOWN, "x")

@@ -39,9 +39,9 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
             after=after,
         )
 
-    def last_number(self, company_id: UUID) -> int:
-        """The number of the company's newest row; 0 before the first. While it stays, nothing has been committed."""
-        return self.filter(company_id=company_id).aggregate(last=models.Max("number"))["last"] or 0
+    def newest_number(self) -> int:
+        """Of the last entry of these; 0 where there is none."""
+        return self.order_by("-number").values_list("number", flat=True).first() or 0
 
 
 class AuditEntry(CompanyOwned):
@@ -70,7 +70,7 @@ class AuditEntry(CompanyOwned):
         return f"{self.time:%Y-%m-%d %H:%M} {self.action}"
 
 
-SECRETS = {"digest", "company"}
+SECRETS = {"digest", "salt", "old_salt", "company"}
 
 
 def snapshot(row: models.Model) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def kept(*, company_id: UUID, name: str, of: Sequence[object], draw: Callable[[]
         return SafeString(draw())
     pages, key = caches["pages"], ":".join(map(str, (name, company_id, *of)))
     drawn_at, part = pages.get(key, (None, ""))
-    last = AuditEntry.objects.last_number(company_id)
+    last = AuditEntry.objects.of(company_id).newest_number()
     if drawn_at != last:
         part = draw()
         pages.set(key, (last, part))

@@ -82,6 +82,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "data/recurringRevenueSummary": {"month": "2024-03"},
     "data/cohorts": {"startMonth": "2024-01", "endMonth": "2024-03", "measure": "revenue"},
     "notifications/batch_delete": {"notificationIds": [UNKNOWN]},
+    "webhook_endpoints": {"url": "https://hooks.example.com/", "types": ["transaction.created"], "enabled": False,
+                          "description": "x"},
 }  # fmt: skip
 # What is sent as a file to those that take one.
 STATEMENT = b":20:X\n:28C:1\n:60F:C240501EUR0,00\n:61:240501D1,00NTRFNONREF\n:86:x\n:62F:C240531EUR0,00\n-\n"
@@ -92,7 +94,7 @@ ANOTHER = {"externalId": "another", "externalIds": ["another"], "email": "anothe
 ROWS = [
     "account_groups", "categories", "accounts", "counterparties", "transactions", "product_groups", "products",
     "subscriptions", "subscription_events", "plan_items", "planned_transactions", "members", "api_keys",
-    "categorization_rules",
+    "categorization_rules", "webhook_endpoints",
 ]  # fmt: skip
 
 
@@ -108,6 +110,8 @@ def rows_of(api: Any) -> dict[str, str]:
         made = api.post(name, filled(BODIES[name], found))
         assert made.status_code == 201, (name, made.content)
         found[name] = made.json()["id"]
+    tested = api.post(f"webhook_endpoints/{found['webhook_endpoints']}/test")
+    found["webhook_deliveries"] = tested.json()["id"]
     applied = api.post("categorization_rules/apply", filled(BODIES["categorization_rules/apply"], found))
     found["categorization_runs"] = applied.json()["runId"]
     body = filled(BODIES["transactions/import"], found)
@@ -139,4 +143,9 @@ def taken(path: str) -> dict[str, Any]:
 
 def address(path: str, ids: dict[str, str]) -> str:
     row = ids.get(path.partition("/")[0], UNKNOWN)
-    return path.replace("{}", row, 1).replace("{}", "2024-01-31")
+    return path.replace("{}", row, 1).replace("{}", second_id(path, ids))
+
+
+def second_id(path: str, ids: dict[str, str]) -> str:
+    """Of an address with two: a delivery, or the day of an occurrence."""
+    return ids.get("webhook_deliveries", UNKNOWN) if "/deliveries/" in path else "2024-01-31"

@@ -8,11 +8,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from threading import Event
 from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+
+from webhooks.delivering import deliver
+from webhooks.sending import Outcome
 
 BEGIN = datetime(2026, 1, 15, 9, 30, tzinfo=UTC)
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -153,6 +157,7 @@ def tell(story: Story) -> Iterator[str]:
     revenue(story, ids)
     plans(story, ids)
     figures(story)
+    hooks(story)
     notes(story)
     exports(story)
     ends(story, ids, app=apps[0]["id"])
@@ -366,6 +371,25 @@ def figures(story: Story) -> None:
     story.post("data/monthlyData", {"mrrType": "mrr", "startMonth": "2025-11", "endMonth": "2025-12"})
     story.post("data/recurringRevenueSummary", {"month": "2025-12"})
     story.post("data/cohorts", {"startMonth": "2025-11", "endMonth": "2025-12", "measure": "revenue"})
+
+
+def hooks(story: Story) -> None:
+    values = {"url": "https://hooks.initech.example/tidebook", "types": ["transaction.created"], "description": "Books"}
+    made = story.post("webhook_endpoints", values)
+    story.secrets[made["secret"]] = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+    path = f"webhook_endpoints/{made['id']}"
+    story.get("webhook_endpoints")
+    story.get(path)
+    story.put(path, {"types": ["transaction.created", "transaction.deleted"]})
+    rolled = story.post(f"{path}/roll_secret")
+    story.secrets[rolled["secret"]] = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    story.post(f"{path}/test")
+    taken = Outcome(duration_ms=84, status=200, response="ok")
+    story.monkeypatch.setattr("webhooks.delivering.send", lambda *_, **__: taken)
+    deliver(company_id=story.company, endpoint_id=made["id"], clock=lambda: story.now, stop=Event())
+    tried = story.get(f"{path}/deliveries")
+    story.post(f"{path}/deliveries/{tried[0]['id']}/redeliver")
+    story.delete(path)
 
 
 def notes(story: Story) -> None:

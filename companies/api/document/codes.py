@@ -6,11 +6,14 @@ from companies import errors
 from companies.api.errors import CLOSED, FULL, PLAIN, RACE, STATUS
 
 FIELD_CODES = {
+    "address_not_public": "An address inside a network, where nothing is called.",
     "blank": "A name is empty, or nothing but spaces.",
     "contradicts_end_type": "The end of a recurrence is of another type.",
+    "credentials_in_address": "An address with a user's name or password in it.",
     "cutover_in_future": "The cutover is today at the latest.",
     "end_before_start": "A window or a recurrence ends before it starts.",
     "expires_in_past": "The expiry is not in the future.",
+    "invalid_address": "Not an address such as https://example.com/hook in visible ASCII.",
     "invalid_characters": "A character that cannot be stored, such as NUL; in names all control characters.",
     "invalid_choice": "Not one of the values that the field takes.",
     "invalid_cursor": "Not a cursor of this list.",
@@ -18,6 +21,7 @@ FIELD_CODES = {
     "invalid_decimal": "Not an amount such as -1234.56.",
     "invalid_email": "An e-mail address whose local part is not ASCII, or whose domain cannot be spelled in ASCII.",
     "invalid_filter": "A filter's value is malformed.",
+    "invalid_event_type": "Not the type of an event, such as transaction.created.",
     "invalid_month": "Not a month, YYYY-MM.",
     "invalid_value": "Not of the JSON type or format that the field takes; nothing is coerced.",
     "last_day_needs_months": "Only a recurrence by months or years has a last day of the month.",
@@ -26,6 +30,7 @@ FIELD_CODES = {
     "negative_amount": "A recurring amount is not negative.",
     "not_a_customer": "Only counterparties of type customer subscribe.",
     "not_an_occurrence": "The planned transaction does not occur on this date.",
+    "not_https": "The address must begin with https://.",
     "out_of_range": "Below the least or above the most that the field takes.",
     "period_not_in_order": "A period ends before it starts.",
     "pl_type_not_allowed": "The category does not post to this line.",

@@ -1,4 +1,4 @@
-"""Run the whole service: database, migrations, exchange rates, a demo company, and the web server until Ctrl-C."""
+"""Run the whole service until Ctrl-C: database, migrations, exchange rates, a demo company, web server, webhooks."""
 
 import contextlib
 import io
@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from companies.models import Company
+from config.beside import delivering
 from config.database import Embedded
 from config.preparing import alone, prepare
 from config.serving import CannotListen, bind, serve
@@ -19,7 +20,7 @@ from config.startup import close_data, database, look_at_replica
 
 
 class Command(BaseCommand):
-    help = "Run the service until Ctrl-C: database, migrations, exchange rates, a demo company, web server."
+    help = "Run the service until Ctrl-C: database, migrations, exchange rates, demo company, web server, webhooks."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -42,7 +43,8 @@ class Command(BaseCommand):
                 made = prepared(demo=demo)
                 look_at_replica()
                 address = settings.BASE_URL
-                serve(listener=listener, workers=workers, ready=lambda: self._greet(address=address, made=made))
+                with delivering():
+                    serve(listener=listener, workers=workers, ready=lambda: self._greet(address=address, made=made))
         except CannotListen as error:
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:

@@ -1,0 +1,156 @@
+"""``kill -9`` of deliverers in the middle of their work: no event is lost, and each endpoint has them in order."""
+
+import contextlib
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.faults.service import CutOff, Service, new_service
+from tests.machine import eventually
+from tests.webhooks.conftest import Message, Receiver
+
+pytestmark = pytest.mark.server
+
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "2"))
+WRITERS, ENDPOINTS = 8, 3
+RECOVERY = 120  # seconds: one that was killed lets go of what it held after ten
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with new_service(OUTBOUND_ALLOW_PRIVATE="1") as found:
+        yield found
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    made = Receiver()
+    made.start()
+    yield made
+    made.stop()
+
+
+def deliverers(service: Service) -> list[int]:
+    found = []
+    for child in Path(f"/proc/{service.process.pid}/task").glob("*/children"):
+        for pid in map(int, child.read_text().split()):
+            if b"deliver_webhooks" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
+
+
+def hook(service: Service, receiver: Receiver, path: str) -> str:
+    values = {"url": receiver.url(path), "types": ["accountGroup.created"]}
+    answer = service.caller().ask("POST", service.path("webhook_endpoints"), values)
+    assert answer.fine, answer
+    return str(answer.body["id"])
+
+
+def fed(service: Service) -> list[str]:
+    """The feed's ids of what is sent, in its order, as the database has them."""
+    rows = service.rows(
+        "SELECT id FROM companies_auditentry WHERE company_id = %s AND action = 'accountGroup.created' ORDER BY number",
+        service.company,
+    )
+    return [str(found) for (found,) in rows]
+
+
+def test_a_deliverer_runs_beside_the_server_is_replaced_and_ends_with_it(service: Service, receiver: Receiver):
+    service.found_company()
+    hook(service, receiver, "/up")
+    assert eventually(lambda: len(deliverers(service)) == 1, seconds=RECOVERY)
+    (first,) = deliverers(service)
+    os.kill(first, signal.SIGKILL)
+    service.caller().ask("POST", service.path("account_groups"), {"name": "x"})
+    assert eventually(lambda: len(receiver.came) == 1, seconds=RECOVERY)
+    (second,) = deliverers(service)
+    assert second != first
+    os.kill(service.process.pid, signal.SIGKILL)  # the server alone
+    assert eventually(lambda: not Path(f"/proc/{second}").exists(), seconds=RECOVERY)
+    service.kill("server")  # and up again
+    service.caller().ask("POST", service.path("account_groups"), {"name": "y"})
+    assert eventually(lambda: len(receiver.came) == 2, seconds=RECOVERY)
+
+
+class NowAndThen:
+    """A receiver's failures; never two about one event, for the second wait would be five minutes."""
+
+    def __init__(self) -> None:
+        self.failed: set[str] = set()
+
+    def __call__(self, message: Message) -> int:
+        about = message.path + message.headers["webhook-id"]
+        if random.random() < 0.02 and about not in self.failed:
+            self.failed.add(about)
+            return random.choice([500, 503, 404, 302])
+        return 200
+
+
+@contextlib.contextmanager
+def writing(service: Service) -> Iterator[None]:
+    """Writers, for as long as it lasts."""
+    done = threading.Event()
+
+    def write(lane: int) -> None:
+        caller = service.caller()
+        while not done.wait(random.uniform(0, 0.5)):
+            with contextlib.suppress(CutOff):
+                caller.ask("POST", service.path("account_groups"), {"name": f"{lane} {time.monotonic()}"})
+        caller.close()
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        lanes = [pool.submit(write, lane) for lane in range(WRITERS)]
+        try:
+            yield
+        finally:
+            done.set()
+        for lane in lanes:
+            lane.result()
+
+
+def killed(service: Service, receiver: Receiver) -> int:
+    """How many deliverers were killed, some moment after something came."""
+    before = len(receiver.came)
+    assert eventually(lambda: len(receiver.came) > before, seconds=RECOVERY)
+    time.sleep(random.uniform(0, 0.3))
+    pids = deliverers(service)
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    return len(pids)
+
+
+def taken(receiver: Receiver, path: str) -> list[str]:
+    """The events that were taken there, each where it came first."""
+    return list(dict.fromkeys(each.headers["webhook-id"] for each in receiver.taken if each.path == path))
+
+
+def test_kills_under_eight_writers_lose_nothing_and_keep_the_order(
+    service: Service, receiver: Receiver, record_property: Callable[[str, object], None]
+):
+    service.found_company()
+    receiver.answers = failing = NowAndThen()
+    paths = [f"/{number}" for number in range(ENDPOINTS)]
+    for path in paths:
+        hook(service, receiver, path)
+    with writing(service):
+        kills = sum(killed(service, receiver) for _ in range(ROUNDS))
+    expected = fed(service)
+    assert eventually(
+        lambda: all(len(taken(receiver, path)) >= len(expected) for path in paths), seconds=5 * RECOVERY
+    ), [len(expected), *(len(taken(receiver, path)) for path in paths)]
+    for path in paths:
+        assert taken(receiver, path) == expected, "each at least once, first in the order of the feed"
+    again = len(receiver.taken) - ENDPOINTS * len(expected)
+    failures = len(failing.failed)
+    told = (
+        f"webhooks: {kills} deliverers killed under {WRITERS} writers, {len(expected)} events to {ENDPOINTS} endpoints"
+    )
+    record_property("told", f"{told}: none lost, {again} twice, {failures} calls failed at random")
+    record_property("kills survived", kills)

@@ -1,0 +1,278 @@
+"""Webhook endpoints as a resource: what they take, what they show, and that no secret is shown twice."""
+
+import json
+import logging
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from companies.models import AuditEntry, Company
+from webhooks.models import WebhookEndpoint
+
+pytestmark = pytest.mark.django_db
+URL = "https://hooks.example.com/in"
+
+
+def add(api, **values):
+    return api.post("webhook_endpoints", {"url": URL} | values)
+
+
+def codes(answer):
+    return [(each["pointer"], each["code"]) for each in answer.json()["errors"]]
+
+
+def test_an_endpoint_is_added_and_its_secret_is_shown_this_once(api, acme):
+    answer = add(api, types=["transaction.updated", "transaction.created"], description="Books")
+    made = answer.json()
+    assert (answer.status_code, answer["Cache-Control"]) == (201, "no-store")
+    secret = made.pop("secret")
+    assert secret.startswith("whsec_")
+    assert len(secret) == 50
+    assert made == {
+        "id": made["id"], "companyId": str(acme.id), "url": URL, "description": "Books", "enabled": True,
+        "types": ["transaction.created", "transaction.updated"], "lastDeliveryTime": None, "lastStatus": None,
+        "failingSince": None, "createdTime": made["createdTime"], "createdUserId": f"apiKey:{api.key[4:40]}",
+        "lastUpdatedTime": made["createdTime"], "lastUpdatedUserId": f"apiKey:{api.key[4:40]}",
+    }  # fmt: skip
+    assert api.get("webhook_endpoints").json() == [made]
+    assert api.get(answer["Location"]).json() == made
+
+
+def test_all_types_and_no_description_are_what_is_left_out(api):
+    made = add(api).json()
+    assert (made["types"], made["description"], made["enabled"]) == (None, "", True)
+
+
+def test_each_secret_is_another_and_rolling_gives_a_new_one_this_once(api):
+    first, second = add(api).json(), add(api).json()
+    answer = api.post(f"webhook_endpoints/{first['id']}/roll_secret")
+    rolled = answer.json()
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "no-store")
+    assert len({first["secret"], second["secret"], rolled["secret"]}) == 3
+    assert rolled["id"] == first["id"]
+    assert rolled["lastUpdatedTime"] > first["lastUpdatedTime"]
+
+
+def test_a_secret_is_nowhere_to_be_found_again(api, acme, caplog, staff_pages):
+    """Not in answers, the audit log, the feed, the database in any form, what is logged, or the staff's pages."""
+    caplog.set_level(logging.DEBUG)
+    made = add(api).json()
+    rolled = api.post(f"webhook_endpoints/{made['id']}/roll_secret").json()
+    path = f"webhook_endpoints/{made['id']}"
+    api.put(path, {"description": "other"})
+    api.post(f"{path}/test")
+    shown = [
+        api.get(each).content.decode()
+        for each in ("webhook_endpoints", path, f"{path}/deliveries", "audit_log", "events", "notifications")
+    ]
+    shown += [api.delete(path).content.decode(), caplog.text, staff_pages(acme), str(api.get("audit_log").json())]
+    for secret in (made["secret"], rolled["secret"]):
+        for form in (secret, secret.removeprefix("whsec_")):
+            assert not [text for text in shown if form in text]
+            assert form not in everything_stored()
+
+
+def everything_stored():
+    """Each table's text, with what is binary in it as base64."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
+        tables = [name for (name,) in cursor.fetchall()]
+        found = []
+        for table in tables:
+            cursor.execute(f'SELECT string_agg(t::text, chr(10)) FROM "{table}" t')
+            found.append(cursor.fetchone()[0] or "")
+        cursor.execute("SELECT string_agg(encode(salt, 'base64'), ' ') FROM webhooks_webhookendpoint")
+        found.append(cursor.fetchone()[0] or "")
+    return "\n".join(found)
+
+
+@pytest.fixture
+def staff_pages(admin_client):
+    def pages(company):
+        address = f"/admin/companies/company/{company.id}/change/"
+        log = "/admin/companies/auditentry/"
+        return admin_client.get(address).content.decode() + admin_client.get(log).content.decode()
+
+    return pages
+
+
+def test_with_another_pepper_the_database_signs_otherwise(api, settings):
+    """A copy of it alone is of no use."""
+    from webhooks import signing
+
+    made = add(api).json()
+    row = WebhookEndpoint.objects.get(id=made["id"])
+    assert signing.secret(row) == made["secret"]
+    settings.API_KEY_PEPPER = "another"
+    assert signing.secret(row) != made["secret"]
+
+
+REFUSED = [
+    ("http://hooks.example.com/", "not_https"),
+    ("ftp://hooks.example.com/", "invalid_address"),
+    ("hooks.example.com", "invalid_address"),
+    ("https://", "invalid_address"),
+    ("", "must_not_be_empty"),
+    ("https://hooks.example.com:99999/", "invalid_address"),
+    ("https://[::1", "invalid_address"),
+    ("https://hooks.example.com/ü", "invalid_address"),
+    ("https://hooks.example.com/a b", "invalid_address"),
+    ("https://hooks.example.com/\r\nHost: x", "invalid_address"),
+    ("https://me:secret@hooks.example.com/", "credentials_in_address"),
+    ("https://me@hooks.example.com/", "credentials_in_address"),
+    ("https://127.0.0.1/", "address_not_public"),
+    ("https://127.1/", "address_not_public"),
+    ("https://2130706433/", "address_not_public"),
+    ("https://0x7f000001/", "address_not_public"),
+    ("https://10.1.2.3:8443/", "address_not_public"),
+    ("https://169.254.169.254/latest/meta-data", "address_not_public"),
+    ("https://[::1]/", "address_not_public"),
+    ("https://[::ffff:10.0.0.1]/", "address_not_public"),
+    ("https://[fd00::1]/", "address_not_public"),
+    ("https://[v1.a:b]/", "address_not_public"),
+    ("https://localhost/", "address_not_public"),
+    ("https://LOCALHOST./", "address_not_public"),
+    ("https://intranet/", "address_not_public"),
+    ("https://printer.local/", "address_not_public"),
+    ("https://vault.internal/", "address_not_public"),
+    ("https://hooks.example.com/" + "x" * 2048, "too_long"),
+    (7, "invalid_value"),
+    (None, "must_not_be_null"),
+]
+
+
+@pytest.mark.parametrize(("url", "code"), REFUSED, ids=[f"{code} {str(url)[:40]!r}" for url, code in REFUSED])
+def test_an_address_that_is_never_called_is_refused(api, url, code):
+    answer = add(api, url=url)
+    assert (answer.status_code, codes(answer)) == (400, [("#/url", code)])
+    made = add(api).json()
+    assert codes(api.put(f"webhook_endpoints/{made['id']}", {"url": url})) == [("#/url", code)]
+    assert [row["url"] for row in api.get("webhook_endpoints").json()] == [URL]
+
+
+@pytest.mark.parametrize("url", ["https://1.1.1.1/", "https://[2606:4700::1111]:8443/x?y=z", "https://a.example./"])
+def test_a_public_address_is_taken_without_asking_for_its_name(api, url):
+    assert add(api, url=url).json()["url"] == url
+
+
+@pytest.mark.parametrize(
+    ("types", "pointer", "code"),
+    [
+        ([], "#/types", "must_not_be_empty"),
+        (["nonsense"], "#/types/0", "invalid_event_type"),
+        (["transaction.created", "a.b.c"], "#/types/1", "invalid_event_type"),
+        (["x" * 61], "#/types/0", "too_long"),
+        (["a.b"] * 101, "#/types", "too_long"),
+        ("transaction.created", "#/types", "invalid_value"),
+        ([7], "#/types/0", "invalid_value"),
+    ],
+)
+def test_types_are_types_of_events(api, types, pointer, code):
+    answer = add(api, types=types)
+    assert (answer.status_code, codes(answer)) == (400, [(pointer, code)])
+
+
+def test_a_company_has_twenty_at_most(api, globex_api):
+    for _ in range(20):
+        assert add(api).status_code == 201
+    answer = add(api)
+    assert (answer.status_code, answer.json()["code"]) == (409, "too_many_webhook_endpoints")
+    assert add(globex_api).status_code == 201
+    api.delete(f"webhook_endpoints/{api.get('webhook_endpoints').json()[0]['id']}")
+    assert add(api).status_code == 201
+
+
+def test_fields_that_are_sent_change_and_a_stale_version_changes_nothing(api):
+    made = add(api, types=["a.b"], description="x")
+    path = f"webhook_endpoints/{made.json()['id']}"
+    changed = api.put(path, {"types": None, "enabled": False}).json()
+    assert (changed["types"], changed["enabled"], changed["description"], changed["url"]) == (None, False, "x", URL)
+    assert "secret" not in changed
+    stale = api.put(path, {"description": "y"}, if_match=made["ETag"])
+    assert (stale.status_code, stale.json()["code"]) == (412, "precondition_failed")
+    assert api.post(f"{path}/roll_secret").status_code == 200
+    assert api.delete(path, if_match=api.get(path)["ETag"]).status_code == 200
+    assert api.get(path).status_code == 404
+
+
+def logged(api):
+    return api.get("audit_log", {"entityType": "webhookEndpoint"}).json()
+
+
+def test_what_happens_to_an_endpoint_is_in_the_log_with_what_changed(api):
+    made = add(api, description="x").json()
+    path = f"webhook_endpoints/{made['id']}"
+    api.put(path, {"description": "y", "url": URL})
+    api.post(f"{path}/roll_secret")
+    api.post(f"{path}/test")
+    api.delete(path)
+    log = [(row["action"], row["before"], row["after"]) for row in reversed(logged(api))]
+    said = {"url": URL, "types": None, "enabled": True, "description": "x"}
+    assert log == [
+        ("webhookEndpoint.created", None, said),
+        ("webhookEndpoint.updated", {"description": "x"}, {"description": "y"}),
+        ("webhookEndpoint.secretRolled", None, None),
+        ("webhookEndpoint.tested", None, None),
+        ("webhookEndpoint.deleted", said | {"description": "y"}, None),
+    ]
+    assert not AuditEntry.objects.exclude(entity_id=made["id"]).filter(entity_type="webhookEndpoint").exists()
+
+
+def test_an_endpoint_is_its_companys_alone(api, globex_api, receiver, deliverer):
+    mine = api.post("webhook_endpoints", {"url": receiver.url()}).json()
+    api.post("account_groups", {"name": "x"})
+    deliverer.run()
+    delivery = api.get(f"webhook_endpoints/{mine['id']}/deliveries").json()[0]["id"]
+    path = f"webhook_endpoints/{mine['id']}"
+    theirs = globex_api.post("webhook_endpoints", {"url": URL}).json()["id"]
+    for answer in (
+        globex_api.get(path), globex_api.put(path, {"enabled": False}), globex_api.delete(path),
+        globex_api.post(f"{path}/roll_secret"), globex_api.post(f"{path}/test"), globex_api.get(f"{path}/deliveries"),
+        globex_api.post(f"{path}/deliveries/{delivery}/redeliver"),
+        globex_api.post(f"webhook_endpoints/{theirs}/deliveries/{delivery}/redeliver"),
+        api.post(f"{path}/deliveries/{mine['id']}/redeliver"), api.post(f"{path}/deliveries/x/redeliver"),
+    ):  # fmt: skip
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert [row["id"] for row in globex_api.get("webhook_endpoints").json()] == [theirs]
+    assert api.get(path).json()["enabled"] is True
+
+
+def test_only_who_manages_the_company_gets_at_them(api, make_api, browser_of, bob, alice, acme):
+    made = add(api).json()
+    others = make_api(acme, "audit:read", "apiKeys:manage", "members:manage", "company:write")
+    for caller in (others, browser_of(bob, acme)):
+        answer = caller.get(f"webhook_endpoints/{made['id']}")
+        assert (answer.status_code, answer.json()["detail"]) == (403, "This needs the permission company:manage.")
+    assert browser_of(alice, acme).get("webhook_endpoints").json()[0]["id"] == made["id"]
+
+
+@pytest.mark.parametrize("status", ["expired", "cancelled"])
+def test_a_read_only_company_still_manages_them(api, acme, status):
+    made = add(api).json()
+    Company.objects.filter(id=acme.id).update(system_status=status)
+    assert api.put(f"webhook_endpoints/{made['id']}", {"enabled": False}).status_code == 200
+    assert api.delete(f"webhook_endpoints/{made['id']}").status_code == 200
+
+
+def test_a_retry_of_the_same_request_adds_one_and_is_told_the_same_secret(api):
+    """The kept answer is sealed, as that of a new API key is."""
+    first = api.post("webhook_endpoints", {"url": URL}, idempotency_key="k")
+    again = api.post("webhook_endpoints", {"url": URL}, idempotency_key="k")
+    assert first.json() == again.json()
+    assert len(api.get("webhook_endpoints").json()) == 1
+    assert first.json()["secret"] not in everything_stored()
+
+
+def test_old_deliveries_are_pruned(api, receiver, deliverer, hook):
+    api.post("account_groups", {"name": "x"})
+    deliverer.run()
+    path = f"webhook_endpoints/{hook['id']}/deliveries"
+    call_command("prune")
+    assert len(api.get(path).json()) == 1
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE webhooks_webhookdelivery SET time = now() - interval '31 days'")
+    api.post(f"webhook_endpoints/{hook['id']}/test")  # what waits is kept
+    call_command("prune")
+    assert [row["time"] for row in api.get(path).json()] == [None]
+    assert json.loads(receiver.came[0].raw)["type"] == "accountGroup.created"

@@ -1,0 +1,154 @@
+"""Telling endpoints of events: each in the order of commits, at least once, also where a deliverer is killed.
+
+An endpoint is told of the event after the last one it took, and of no other before it took that: so its events stay in
+order, and one number says what is left. Who tells it has it in hand for some seconds, which is stored; no transaction
+is open while it is called. A deliverer that is killed has moved no number: the next one begins with the same event.
+"""
+
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from companies.models import AuditEntry
+from webhooks import endpoints
+from webhooks.models import WebhookDelivery, WebhookEndpoint
+from webhooks.sending import Outcome, send
+
+RETRIES = [
+    timedelta(seconds=5), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2), timedelta(hours=5),
+    timedelta(hours=10), timedelta(hours=14), timedelta(hours=20), timedelta(hours=24),
+]  # fmt: skip
+HELD = timedelta(seconds=10)  # twice as long as a call may take
+A_TURN = timedelta(seconds=5)  # in which one is told of one event after the other; then others come first
+KEPT = timedelta(days=30)
+PROGRESS = [
+    "last_number", "failures", "due_time", "held_until", "last_delivery_time", "last_status", "failing_since",
+]  # fmt: skip
+
+Clock = Callable[[], datetime]
+
+
+def waiting(now: datetime) -> list[tuple[UUID, UUID]]:
+    """(company, endpoint) of those to tell something now, those that have waited longest first."""
+    first = F("last_delivery_time").asc(nulls_first=True)
+    told = WebhookEndpoint.objects.due(now).order_by(first, "id").values_list("company_id", "id")
+    asked = WebhookDelivery.objects.asked().of_free_endpoints(now).values_list("company_id", "endpoint_id")
+    return list(dict.fromkeys([*asked, *told]))
+
+
+def deliver(*, company_id: UUID, endpoint_id: UUID, clock: Clock, stop: threading.Event) -> int:
+    """Tells one endpoint what there is to tell, until it does not answer, its turn is over, or all is to stop; returns
+    how often it was called.
+
+    Nothing where another deliverer has it in hand. What is asked for by hand comes first.
+    """
+    called, over = 0, clock() + A_TURN
+    endpoint = take(company_id=company_id, endpoint_id=endpoint_id, now=clock())
+    while endpoint is not None:
+        asked = next_asked(endpoint)
+        entry = next_event(endpoint, now=clock()) if asked is None else event_of(asked)
+        if entry is None or clock() >= over or stop.is_set():
+            let_go(endpoint)
+            break
+        outcome, called = send(endpoint, entry, now=clock()), called + 1
+        endpoint = note(endpoint, entry, asked, outcome, now=clock())
+        if endpoint is not None and has_failed_enough(endpoint, outcome, asked):
+            let_go(endpoint)
+            endpoints.give_up(company_id=company_id, endpoint_id=endpoint_id, now=clock())
+            break
+    return called
+
+
+def take(*, company_id: UUID, endpoint_id: UUID, now: datetime) -> WebhookEndpoint | None:
+    """The endpoint, in nobody else's hands until ``held_until``; None where it is in others'."""
+    with transaction.atomic():
+        rows = WebhookEndpoint.objects.of(company_id).filter(id=endpoint_id).free(now)
+        endpoint = rows.select_for_update(skip_locked=True).first()
+        if endpoint is not None:
+            endpoint.held_until = now + HELD
+            endpoint.save(update_fields=["held_until"])
+    return endpoint
+
+
+def still_held(endpoint: WebhookEndpoint) -> WebhookEndpoint | None:
+    """The row as it is now, locked; None where it was deleted, or somebody else took it because it took too long."""
+    rows = WebhookEndpoint.objects.of(endpoint.company_id).filter(id=endpoint.id, held_until=endpoint.held_until)
+    return rows.select_for_update().first()
+
+
+def let_go(endpoint: WebhookEndpoint) -> None:
+    rows = WebhookEndpoint.objects.of(endpoint.company_id).filter(id=endpoint.id, held_until=endpoint.held_until)
+    rows.update(held_until=None)
+
+
+def next_asked(endpoint: WebhookEndpoint) -> WebhookDelivery | None:
+    return WebhookDelivery.objects.of(endpoint.company_id).filter(endpoint=endpoint).asked().order_by("id").first()
+
+
+def event_of(delivery: WebhookDelivery) -> AuditEntry:
+    return AuditEntry.objects.of(delivery.company_id).get(id=delivery.event_id)
+
+
+def next_event(endpoint: WebhookEndpoint, *, now: datetime) -> AuditEntry | None:
+    """The first event after the last one that it took; events that are not for it are passed over for good."""
+    if not endpoint.enabled or (endpoint.due_time is not None and endpoint.due_time > now):
+        return None
+    log = AuditEntry.objects.of(endpoint.company_id)
+    newest = log.newest_number()  # first: what is committed while we look has a higher number
+    later = log.filter(number__gt=endpoint.last_number, number__lte=newest).exclude(action=endpoints.TESTED)
+    if endpoint.types is not None:
+        later = later.filter(action__in=endpoint.types)
+    entry = later.order_by("number").first()
+    if entry is None and newest > endpoint.last_number:
+        held = WebhookEndpoint.objects.of(endpoint.company_id).filter(id=endpoint.id, held_until=endpoint.held_until)
+        held.update(last_number=newest)
+    return entry
+
+
+def note(
+    endpoint: WebhookEndpoint, entry: AuditEntry, asked: WebhookDelivery | None, outcome: Outcome, *, now: datetime
+) -> WebhookEndpoint | None:
+    """Keeps what came back, and moves on where the event was taken; the endpoint as it is now, held on, or None."""
+    with transaction.atomic():
+        row = still_held(endpoint)
+        if row is None:
+            return None
+        delivery = asked or WebhookDelivery(
+            company_id=row.company_id, endpoint=row, event_id=entry.id, type=entry.action
+        )
+        delivery.time = now
+        for name in ("status", "duration_ms", "response", "error"):
+            setattr(delivery, name, getattr(outcome, name))
+        delivery.save(force_insert=asked is None)
+        row.last_delivery_time, row.last_status = now, outcome.status
+        if asked is None:
+            move(row, entry, taken=outcome.taken, now=now)
+        elif outcome.taken:
+            row.due_time = None  # it answers again: no need to wait
+        row.held_until = now + HELD
+        row.save(update_fields=PROGRESS)
+    return row
+
+
+def move(row: WebhookEndpoint, entry: AuditEntry, *, taken: bool, now: datetime) -> None:
+    """On to the next event, or to the next try of the same."""
+    if taken:
+        row.last_number, row.failures, row.due_time, row.failing_since = entry.number, 0, None, None
+    else:
+        row.due_time = now + RETRIES[min(row.failures, len(RETRIES) - 1)]
+        row.failures += 1
+        row.failing_since = row.failing_since or now
+
+
+def has_failed_enough(endpoint: WebhookEndpoint, outcome: Outcome, asked: WebhookDelivery | None) -> bool:
+    return asked is None and (endpoint.failures > len(RETRIES) or outcome.gone)
+
+
+def prune(*, now: datetime) -> int:
+    """Deletes what was sent long ago; returns how many tries there were."""
+    deleted, _ = WebhookDelivery.objects.filter(time__lt=now - KEPT).delete()
+    return deleted

@@ -1,0 +1,118 @@
+"""The shapes of webhook endpoints and of what was sent to them."""
+
+import re
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from companies import outbound
+from companies.api import fields
+from companies.api.serializers import AUDIT, RowShape
+from webhooks.models import LONGEST_URL, WebhookDelivery, WebhookEndpoint
+
+MOST_TYPES = 100
+TYPE = re.compile(r"[a-z][a-zA-Z]*\.[a-z][a-zA-Z]*", re.ASCII)
+LONGEST_SECRET = 50  # whsec_ and 32 bytes in base64
+
+
+class AddressField(fields.TextField):
+    """An https address that may be called."""
+
+    default_error_messages = {
+        "invalid_address": "Must be an address such as https://example.com/hook.",
+        "not_https": "Must begin with https://.",
+        "credentials_in_address": "Must not have a user's name or password in it.",
+        "address_not_public": "Must not lie inside a network.",
+    }
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        code = outbound.objection(text) if len(text) <= LONGEST_URL else None  # which is told otherwise
+        if code:
+            self.fail(code)
+        return text
+
+
+class EventTypeField(fields.TextField):
+    """A type of event as the feed tells it."""
+
+    default_error_messages = {"invalid_event_type": "Must be a type such as transaction.created."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if len(text) <= 60 and not TYPE.fullmatch(text):
+            self.fail("invalid_event_type")
+        return text
+
+
+class EventTypes(fields.ListField):
+    """Types of events, each once, in the order of the alphabet."""
+
+    child = EventTypeField(max_length=60)
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(max_length=MOST_TYPES, **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        return sorted(set(super().to_internal_value(data)))
+
+
+class WebhookEndpointShape(RowShape):
+    company_id = serializers.UUIDField(read_only=True)
+    url = AddressField(max_length=LONGEST_URL, help_text="https, on a public address; without a user or password")
+    types = EventTypes(
+        allow_null=True, allow_empty=False, required=False, help_text="of the events that are sent; null: all"
+    )
+    enabled = fields.FlagField(
+        required=False, help_text="whether events are sent; once it is true again, from where it stopped"
+    )
+    description = fields.TextField(max_length=200, allow_blank=True, required=False)
+    last_delivery_time = fields.TimeField(read_only=True, allow_null=True, help_text="of the last try")
+    last_status = fields.WholeField(
+        read_only=True, allow_null=True, help_text="what it answered then; null: nothing", min_value=100, max_value=999
+    )
+    failing_since = fields.TimeField(read_only=True, allow_null=True, help_text="null: the last event was taken")
+
+    class Meta:
+        model = WebhookEndpoint
+        fields: ClassVar[tuple[str, ...]] = (
+            "id",
+            "company_id",
+            "url",
+            "types",
+            "enabled",
+            "description",
+            "last_delivery_time",
+            "last_status",
+            "failing_since",
+            *AUDIT,
+        )
+        read_only_fields = ("id", *AUDIT)
+
+
+class CreatedWebhookEndpoint(WebhookEndpointShape):
+    """An endpoint with its secret, which is shown this once."""
+
+    secret = fields.TextField(
+        read_only=True, max_length=LONGEST_SECRET, help_text="what its messages are signed with; shown this once"
+    )
+
+    class Meta(WebhookEndpointShape.Meta):
+        fields = (*WebhookEndpointShape.Meta.fields, "secret")
+
+
+class WebhookDeliveryShape(RowShape):
+    """One try to tell an endpoint of an event."""
+
+    type = fields.TextField(max_length=60, help_text="of the event")
+    asked_time = fields.TimeField(allow_null=True, help_text="null: sent by itself, not by a test or a repetition")
+    time = fields.TimeField(allow_null=True, help_text="null: is to be sent")
+    status = fields.WholeField(allow_null=True, help_text="null: there was no answer", min_value=100, max_value=999)
+    duration_ms = fields.WholeField(allow_null=True, min_value=0, max_value=600_000)
+    response = fields.TextField(max_length=1024, help_text="the beginning of the answer's body, at most 1 KiB")
+    error = fields.TextField(max_length=200, help_text="why there was no answer; empty where there was")
+
+    class Meta:
+        model = WebhookDelivery
+        fields = ("id", "event_id", "type", "asked_time", "time", "status", "duration_ms", "response", "error")
+        read_only_fields = fields
