@@ -10,8 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from ledger.importing import uploads
 from ledger.models import ImportBatch, Transaction
-from tests.ledger.banks import IBAN, camt, entry, qif, rows, simple, statement
+from tests.ledger.banks import IBAN, camt, entry, qif, simple, statement
 from tests.ledger.conftest import text_of
+from tests.ledger.receiving import rows
 
 pytestmark = pytest.mark.django_db
 
