@@ -222,6 +222,9 @@ HOME_FIGURES: list[str] = ["analytics.overview.figures.on_home"]
 # Functions that say what else waits in the inbox of a company: (visit) → [(what to look at, address)].
 INBOX_NOTICES: list[str] = ["planning.pages.overdue.in_the_inbox"]
 
+# Functions that say what is there to be confirmed in one press: (visit) → [ledger.rules.pages.inbox.Offer].
+INBOX_OFFERS: list[str] = ["planning.pages.arrived.in_the_inbox"]
+
 # What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {
     "company_founded": ["ledger.purposes.categories.add_defaults"],

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
@@ -48,9 +48,20 @@ class TooManyFiles(Invalid):
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE, uploads=True)
 def new(visit: Visit) -> HttpResponse:
-    """Takes what is dropped: statements, several at once, or one CSV file."""
+    """Takes what is dropped: statements, several at once, or one CSV file.
+
+    A script that shows how much is sent asks for the next page's address alone, and goes there itself.
+    """
     if not visit.sent:
         return upload.upload_page(visit)
+    response = received(visit)
+    if response.has_header("Location") and visit.request.headers.get("Accept") == "application/json":
+        return JsonResponse({"location": response["Location"]})
+    return response
+
+
+def received(visit: Visit) -> HttpResponse:
+    """Keeps the files, and goes where they are looked at."""
     files = visit.request.FILES.getlist("file")
     if len(files) < 2 and not any(is_statement(each) for each in files):
         return upload.new_table(visit)

@@ -23,6 +23,8 @@ from planning.pages.plan_form import direction_of, mistakes, signed
 from planning.pages.plans import found
 from planning.serializers import OccurrenceOverride, as_date
 
+STOOD_ON = {"plan": "planned", "inbox": "inbox"}  # other pages that have the buttons
+
 
 @company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
 def change(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
@@ -158,9 +160,9 @@ def unsettle(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
 
 
 def done(visit: Visit, planned: PlannedTransaction, said: str) -> HttpResponse:
-    """Back to the page on which the button stood: the cash plan or the rule's own."""
-    if visit.request.POST.get("from") == "plan":
-        return visit.done(said, "planned")
+    """Back to the page on which the button stood: the cash plan, the inbox or the rule's own."""
+    if page := STOOD_ON.get(visit.request.POST.get("from", "")):
+        return visit.done(said, page)
     return visit.done(said, "planned-one", planned_id=planned.id)
 
 

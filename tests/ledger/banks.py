@@ -4,10 +4,6 @@ from decimal import Decimal
 from itertools import count
 from xml.sax.saxutils import escape
 
-from django.core.files.uploadedfile import SimpleUploadedFile
-
-from ledger.models import Transaction
-
 IBAN = "DE89370400440532013000"
 NAMES = {
     "052": ("BkToCstmrAcctRpt", "Rpt"),
@@ -177,21 +173,3 @@ def ofx(*movements, account=IBAN, currency="EUR", balance=None, closed=False, st
 def qif(*records, kind="Bank"):
     """Each record as its lines."""
     return ("".join([f"!Type:{kind}\n", *("\n".join([*record, "^\n"]) for record in records)])).encode()
-
-
-# ---------------------------------------------------------------------------------- sent and stored
-
-
-def send(api, content, name="statement.xml", **fields):
-    file = SimpleUploadedFile(name, content, content_type="application/octet-stream")
-    return api.client.post(api.path("statements"), {"file": file} | fields, headers=api.headers)
-
-
-def rows(company):
-    """(day, amount, who, text) of what was stored, without initial balances."""
-    found = Transaction.objects.of(company.id).without_initial().order_by("date", "amount_value", "id")
-    return [(str(row.date), f"{row.amount_value:.2f}", row.from_to, row.description) for row in found]
-
-
-def code(answer):
-    return answer.status_code, answer.json()["code"]

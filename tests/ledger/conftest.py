@@ -13,7 +13,7 @@ from ledger.models import MonthResult
 from ledger.recognition import movements, posting
 from ledger.rules import assigning, pairing
 from ledger.transactions import matching, transfers
-from tests.ledger import banks
+from tests.ledger.receiving import send
 
 
 class Books:
@@ -75,7 +75,7 @@ def take(api):
     """Sends a file and answers what was told of it."""
 
     def sent(content, **fields):
-        answer = banks.send(api, content, **fields)
+        answer = send(api, content, **fields)
         assert answer.status_code == 200, answer.content
         return answer.json()
 

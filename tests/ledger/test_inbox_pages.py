@@ -100,6 +100,24 @@ def test_what_is_overdue_is_told(api, bank, site):
     assert "1 expected payment overdue" in text_of(site.get("inbox"))
 
 
+def test_what_fits_the_plan_is_settled_in_one_press(api, books, bank, site, browser_of, bob, acme):
+    from datetime import UTC, datetime, timedelta
+
+    today = datetime.now(tz=UTC).date()
+    body = {"accountId": bank, "name": "Rent", "startDate": f"{today - timedelta(days=3)}", "amountValue": "-100.00"}
+    planned = api.post("planned_transactions", body | {"autoSettle": False}).json()["id"]
+    row = books.book(bank, "-104.00", str(today), fromTo="Landlord")["id"]
+    page = site.get("inbox")
+    assert "Expected payments Rent" in text_of(page)
+    assert "Landlord · Main · expected" in text_of(page)
+    assert "Settle Rent of" not in Page(acme, browser_of(bob, acme).client).get("inbox").content.decode()
+    action = re.search(r'action="([^"]+/settle)"', page.content.decode())[1]
+    done = site.client.post(action, {"transactionId": row, "from": "inbox"})
+    assert (done.status_code, done["Location"]) == (303, f"{site.base}/inbox")
+    assert books.read(row)["settles"]["plannedTransactionId"] == planned
+    assert "Expected payments" not in text_of(site.get("inbox"))
+
+
 def test_who_may_only_read_sees_no_buttons(books, bank, browser_of, bob, acme, site):
     row = books.book(bank, fromTo="x")["id"]
     reader = Page(acme, browser_of(bob, acme).client)

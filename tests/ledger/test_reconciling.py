@@ -4,7 +4,8 @@ import pytest
 
 from notifications.models import Notification
 from tests.ledger import banks
-from tests.ledger.banks import camt, entry, rows, simple, statement
+from tests.ledger.banks import camt, entry, simple, statement
+from tests.ledger.receiving import rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 

@@ -10,8 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from ledger.importing import uploads
 from ledger.models import ImportBatch, Transaction
-from tests.ledger.banks import IBAN, camt, entry, qif, rows, simple, statement
+from tests.ledger.banks import IBAN, camt, entry, qif, simple, statement
 from tests.ledger.conftest import text_of
+from tests.ledger.receiving import rows
 
 pytestmark = pytest.mark.django_db
 
@@ -133,3 +134,13 @@ def test_the_uploads_of_another_person_are_not_found(editor, browser_of, carol, 
 def test_an_address_with_nothing_in_it_leads_to_the_drop(editor, acme):
     for query in ("", "?upload=x", "?upload=00000000-0000-7000-8000-000000000000%20a"):
         assert editor.get(page(acme, f"/statements{query}"), follow=True).redirect_chain[0][0] == page(acme, "/new")
+
+
+def test_a_script_that_sends_the_files_is_told_where_to_go(editor, acme, main):
+    sent = {"file": [SimpleUploadedFile("january.xml", simple("-40.00"))]}
+    answer = editor.post(page(acme, "/new"), sent, headers={"Accept": "application/json"})
+    assert answer.status_code == 200
+    assert "1 new, 0 there already" in text_of(editor.get(answer.json()["location"]))
+    refused = {"file": [SimpleUploadedFile("a.pdf", b"%PDF-1.4 no statement")]}
+    answer = editor.post(page(acme, "/new"), refused, headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/html; charset=utf-8")

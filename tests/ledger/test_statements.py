@@ -5,8 +5,9 @@ import pytest
 from companies.models import AuditEntry
 from ledger.models import Account, Statement
 from notifications.models import Notification
-from tests.ledger.banks import IBAN, camt, code, entry, mt940, ofx, qif, rows, send, simple, statement
+from tests.ledger.banks import IBAN, camt, entry, mt940, ofx, qif, simple, statement
 from tests.ledger.conftest import codes
+from tests.ledger.receiving import code, rows, send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 

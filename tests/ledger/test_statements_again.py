@@ -5,7 +5,8 @@ from itertools import permutations
 import pytest
 
 from tests.ledger import banks
-from tests.ledger.banks import camt, detail, entry, mt940, rows, simple, statement
+from tests.ledger.banks import camt, detail, entry, mt940, simple, statement
+from tests.ledger.receiving import rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
+from decimal import Decimal
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -36,6 +37,19 @@ MOST_COUNTED = 99
 PAIRED_BACK = timedelta(days=180)  # older transfers are linked from their own pages
 Notice = tuple[str, str]  # what to look at, and where
 WHY = {COUNTERPARTY: "from this name", TEXT: "with a text like this", ACCOUNT: "on this account"}
+
+
+class Offer(NamedTuple):
+    """What an app above has put together, to be confirmed in one press: a form that goes to ``address``."""
+
+    what: str
+    detail: str
+    amount: Decimal
+    currency: str
+    address: str
+    fields: dict[str, str]
+    button: str
+    label: str  # of the button, for who does not see what it stands beside
 
 
 def waiting(company: Company) -> Any:
@@ -127,6 +141,7 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
         ],
         more=more,
         pairs=[pair_of(pair, shown, names) for pair, shown in with_rows(visit.company, pairs)],
+        offers=list(offers(visit)),
         notices=list(notices(visit)),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
         category_lines=names.lines(),
@@ -167,6 +182,12 @@ def with_rows(company: Company, pairs: list[Pair]) -> Iterable[tuple[Pair, dict[
 def pair_of(pair: Pair, rows: dict[UUID, Transaction], names: Names) -> dict[str, Any]:
     legs = [(rows[leg.id], names.account(leg.account_id)) for leg in (pair.source, pair.target)]
     return {"source": legs[0], "target": legs[1], "days": pair.days, "difference": pair.difference}
+
+
+def offers(visit: Visit) -> Iterable[Offer]:
+    """What the apps above know to fit together."""
+    for path in settings.INBOX_OFFERS:
+        yield from import_string(path)(visit)
 
 
 def notices(visit: Visit) -> Iterable[Notice]:

@@ -1,0 +1,50 @@
+"""What was expected and seems to have come, for the inbox of a company."""
+
+import datetime as dt
+from collections.abc import Iterator
+from itertools import islice
+
+from django.urls import reverse
+
+from companies.pages.amounts import money
+from companies.pages.visits import Visit
+from companies.permissions import Permission
+from ledger.models import Transaction
+from ledger.rules.pages.inbox import Offer
+from ledger.transactions.pages.words import Names, names_for
+from planning.matching import MOST_DAYS
+from planning.pages.occurrences import told
+from planning.pages.outlook import Coming, coming_of_company
+
+MOST_OFFERED = 20
+
+
+def in_the_inbox(visit: Visit) -> list[Offer]:
+    """The occurrences that a transaction fits, by date, for somebody who may settle them."""
+    if not (visit.may(Permission.TRANSACTIONS_READ) and visit.may(Permission.PLANNING_WRITE)):
+        return []
+    return list(islice(offers(visit), MOST_OFFERED))
+
+
+def offers(visit: Visit) -> Iterator[Offer]:
+    names = names_for(visit)
+    for each in coming_of_company(visit, end=visit.today + dt.timedelta(days=MOST_DAYS), accounts={}):
+        if each.match:
+            yield offer(visit, each, each.match, names)
+
+
+def offer(visit: Visit, each: Coming, came: Transaction, names: Names) -> Offer:
+    expected = each.expected
+    of = f"{expected.name} of {told(expected.date)}"
+    who = came.from_to or came.description or "A transaction"
+    awaited = f"expected {told(expected.date)}, {money(each.amount, expected.amount_currency)}"
+    return Offer(
+        what=expected.name,
+        detail=f"{told(came.date)} {who[:60]} · {names.account(came.account_id)} · {awaited}",
+        amount=came.amount_value,
+        currency=came.amount_currency,
+        address=reverse("occurrence-settle", args=[visit.company.id, each.planned.id, expected.original_date]),
+        fields={"transactionId": str(came.id), "from": "inbox"},
+        button="Settle",
+        label=f"Settle {of} with {who[:60]} of {told(came.date)}",
+    )

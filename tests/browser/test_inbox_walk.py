@@ -1,0 +1,174 @@
+"""From an empty company to an empty inbox: statements dropped and reconciled, proposals taken, a rule, a transfer."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from ledger.models import Account, Categorization, CategorizationRule, Category, Transaction
+from tests import factories
+from tests.ledger.banks import camt, entry, simple, statement
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PASSWORD = "correct horse battery"
+MAIN, SAVINGS = "DE89370400440532013000", "DE02120300000000202051"
+LAST = datetime.now(tz=UTC).date().replace(day=1) - timedelta(days=1)
+DAY, START, END = str(LAST.replace(day=10)), str(LAST.replace(day=1)), str(LAST)
+PERIOD = {"start": START, "end": END}
+WIDTHS = {"telephone": 360, "desk": 1280}
+
+
+def of_main():
+    rows = [
+        entry("-120.00", DAY, name="Nimbus Hosting", text="Servers", ref="1"),
+        entry("-121.00", DAY, name="Nimbus Hosting", text="Servers", ref="2"),
+        entry("-15.00", DAY, name="Metro", text="Ticket 1", ref="3"),
+        entry("-16.00", DAY, name="Metro", text="Ticket 2", ref="4"),
+        entry("-500.00", DAY, name="Own savings", text="Put aside", ref="5"),
+    ]
+    return camt(statement(*rows, iban=MAIN, opening="1000.00", closing="228.00", **PERIOD))
+
+
+def of_savings():
+    row = entry("500.00", DAY, name="Acme", text="Put aside", ref="6")
+    return camt(statement(row, iban=SAVINGS, opening="0.00", closing="500.00", **PERIOD))
+
+
+@pytest.fixture
+def file(tmp_path):
+    def written(name, content):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return str(path)
+
+    return written
+
+
+@pytest.fixture
+def acme(site):
+    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    return factories.company(name="Acme", owner=owner)
+
+
+def enter(page, site, company, path):
+    page.goto(f"{site}/app/companies/{company.id}{path}")
+    page.get_by_label("E-mail address").fill("olga@acme.example")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def open_account(page, name, number):
+    page.get_by_role("link", name="New account").first.click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Number or IBAN").fill(number)
+    page.get_by_role("button", name="Open the account").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+
+
+def tab(page, name):
+    page.get_by_role("navigation", name="Acme").get_by_role("link", name=name).click()
+
+
+def posted_to(company, key, line):
+    """A system category's choice in a form."""
+    return f"{Category.objects.of(company.id).get(system_key=key).id}:{line}"
+
+
+def waiting(page, text):
+    return page.locator("[data-waits]").filter(has_text=text).first
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_an_empty_company_gets_its_statements_and_empties_its_inbox(page, complaints, site, acme, file, width):
+    page.set_viewport_size({"width": width, "height": 800})
+
+    def fits():
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+    enter(page, site, acme, "/accounts")
+    open_account(page, "Main", MAIN)
+    tab(page, "Accounts")
+    open_account(page, "Savings", SAVINGS)
+
+    page.goto(f"{site}/app/companies/{acme.id}/imports")
+    page.get_by_role("link", name="Import a file").click()
+    page.get_by_label("Files").set_input_files([file("main.xml", of_main()), file("savings.xml", of_savings())])
+    expect(page.get_by_role("listitem").filter(has_text="main.xml")).to_contain_text("kB")
+    fits()
+    page.get_by_role("button", name="Upload and check").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check the statements")
+    row = page.get_by_role("row").filter(has_text=MAIN)
+    for told in ("€1,000.00", "€228.00", "€0.00"):
+        expect(row).to_contain_text(told)
+    fits()
+    page.get_by_role("button", name="Import 6 transactions").click()
+    expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")
+    for account in Account.objects.of(acme.id):
+        assert account.bank_connection["balanceMismatchSince"] is None
+    fits()
+
+    tab(page, "Inbox")
+    expect(page.get_by_role("link", name="Inbox 6 waiting")).to_be_visible()
+    page.get_by_role("button", name="Link Main and Savings").click()
+    expect(page.get_by_role("status")).to_have_text("The two are linked as one transfer.")
+    fits()
+
+    first = waiting(page, "Nimbus Hosting")
+    first.get_by_role("combobox").select_option(posted_to(acme, "hosting", "cogs"))
+    first.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_have_text("1 transaction categorized.")
+    proposed = waiting(page, "Nimbus Hosting")
+    expect(proposed).to_contain_text("1 of 1 from this name")
+    proposed.focus()
+    page.keyboard.press("a")
+    expect(page.locator("[data-waits]").filter(has_text="Nimbus Hosting")).to_have_count(0)
+    fits()
+
+    waiting(page, "Metro").focus()
+    page.keyboard.press("r")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("rule")
+    page.get_by_label("Category").select_option(posted_to(acme, "officeAndAdmin", "ga"))
+    fits()
+    page.get_by_role("button", name="Save").click()
+    fits()
+    page.get_by_role("button", name="Apply the rules to them").click()
+    expect(page.get_by_role("status")).to_have_text("2 transactions categorized by rules.")
+
+    tab(page, "Inbox")
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+    fits()
+    assert not Transaction.objects.of(acme.id).booked().open().exists()
+    rule = CategorizationRule.objects.of(acme.id).get()
+    assert Categorization.objects.of(acme.id).filter(source_note=f"rule:{rule.id}").count() == 2
+
+
+def test_a_long_file_says_how_much_of_it_is_sent(page, complaints, site, acme, file):
+    enter(page, site, acme, "/accounts")
+    open_account(page, "Main", MAIN)
+    page.goto(f"{site}/app/companies/{acme.id}/imports/new")
+    page.evaluate("""() => {
+        window.name = "";
+        new MutationObserver(() => (window.name += document.querySelector("[data-told]").textContent + "|"))
+            .observe(document.querySelector("[data-told]"), { childList: true });
+    }""")
+    padding = b"".join(b"<!-- %s -->\n" % (b"x" * 10_000) for _ in range(150))
+    long = simple("-1.00", day=DAY, **PERIOD).replace(b"<Ntry>", padding + b"<Ntry>")
+    page.get_by_label("Files").set_input_files(file("long.xml", long))
+    expect(page.get_by_role("listitem").filter(has_text="long.xml")).to_have_text("long.xml, 1.5 MB")
+    page.get_by_role("button", name="Upload and check").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check the statements")
+    told = page.evaluate("window.name")
+    assert "1.5 of 1.5 MB sent" in told
+    assert "Reading 1.5 MB, 0 s" in told
+    page.get_by_role("button", name="Import 1 transaction").click()
+    expect(page.get_by_role("status")).to_have_text("1 transaction imported from 1 file.")
+
+
+def test_a_long_file_that_is_refused_says_why(page, complaints, site, acme, file):
+    enter(page, site, acme, "/accounts")
+    open_account(page, "Main", MAIN)
+    page.goto(f"{site}/app/companies/{acme.id}/imports/new")
+    page.get_by_label("Files").set_input_files(file("long.pdf", b"%PDF-1.4" + b"x" * 2_000_000))
+    page.get_by_role("button", name="Upload and check").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert Transaction.objects.count() == 0
