@@ -16,7 +16,8 @@ from analytics.period import Period, period_of
 from analytics.statement import Statement, statement
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
-from ledger.calc.fx import MissingRate
+from ledger.calc.fx import MissingRate, RateTable
+from ledger.calc.months import first_of_month, last_of_month
 from ledger.money.rates import rate_table
 
 INTERVALS: dict[periods.Period, str] = {"month": "Months", "quarter": "Quarters", "year": "Years"}
@@ -29,10 +30,10 @@ def page(visit: Visit) -> HttpResponse:
     """By months, quarters or years, up to the last day that is known; what the plan says counts to the same day."""
     period = period_of(visit.request.GET, today=visit.today)
     interval, mended = interval_of(visit.request.GET.get("interval", ""), period)
-    shown, told = None, []
+    shown, told, rates = None, [], rate_table()
     try:
-        told = missing(visit, period)
-        shown = told_statement(visit, period, interval)
+        told = missing(visit, period, rates)
+        shown = told_statement(visit, period, interval, rates)
     except MissingRate as error:
         told.append(notices.rate_notice(visit.company, error, lists=visit.may(Permission.TRANSACTIONS_READ)))
     return visit.show(
@@ -43,6 +44,7 @@ def page(visit: Visit) -> HttpResponse:
         interval=interval,
         intervals=INTERVALS.items(),
         more=f"&{urlencode({'interval': interval})}",
+        until=until_of(period),
         statement=shown,
         notices=told,
     )
@@ -60,7 +62,7 @@ def interval_of(text: str, period: Period) -> tuple[periods.Period, str]:
     return fine[0], f"So many {INTERVALS[asked].lower()} have no room beside each other." if text else ""
 
 
-def told_statement(visit: Visit, period: Period, interval: periods.Period) -> Statement:
+def told_statement(visit: Visit, period: Period, interval: periods.Period, rates: RateTable) -> Statement:
     """As ``data/profitAndLoss`` answers it with ``toDate``. Raises MissingRate."""
     company = visit.company
     found = results.profit_and_loss(
@@ -68,25 +70,31 @@ def told_statement(visit: Visit, period: Period, interval: periods.Period) -> St
         months=period.calendar,
         today=visit.today,
         every_category=company.pl_show_all_categories,
-        rates=rate_table(),
+        rates=rates,
         interval=interval,
         comparison=period.comparison,
         to_date=True,
     )
-    firsts: list[date] = sorted({periods.period_of(month, interval) for month in period.calendar})
+    days, running = {"first": period.calendar[0], "last": until_of(period)}, first_of_month(visit.today)
+    lasts = {periods.period_of(month, interval): month for month in period.calendar}  # each with its last month
     return statement(
         found,
-        periods=firsts,
-        interval=interval,
+        heads={first: periods.heading(first, interval, **days) for first in lasts},
+        shares={first for first, last in lasts.items() if results.tells_share(company, last, running=running)},
         currency=company.base_currency,
         listed=reverse("transactions", args=[company.id]) if visit.may(Permission.TRANSACTIONS_READ) else "",
         compares=period.comparison is not None,
     )
 
 
-def missing(visit: Visit, period: Period) -> list[Notice]:
+def until_of(period: Period) -> date:
+    """The last day that is counted: months are counted whole, but for the one under way."""
+    return min(last_of_month(period.until), period.today)
+
+
+def missing(visit: Visit, period: Period, rates: RateTable) -> list[Notice]:
     """What the statement does not know of. Raises MissingRate."""
     first = period.calendar[0]
-    found = open_transactions(company=visit.company, start=first, end=period.until, rates=rate_table())
+    found = open_transactions(company=visit.company, start=first, end=period.until, rates=rates)
     lists = visit.may(Permission.TRANSACTIONS_READ)
     return notices.open_notice(visit.company, found, first=first, last=period.until, lists=lists)
