@@ -20,7 +20,8 @@ from analytics.workbook import write_workbook
 from companies.models import Company
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
-from ledger.calc.fx import MissingRate
+from ledger.calc.fx import MissingRate, RateTable
+from ledger.calc.months import first_of_month, last_of_month
 from ledger.exporting import files
 from ledger.money.rates import rate_table
 
@@ -34,10 +35,10 @@ def page(visit: Visit) -> HttpResponse:
     """By months, quarters or years, up to the last day that is known; what the plan says counts to the same day."""
     period = period_of(visit.request.GET, today=visit.today)
     interval, mended = interval_of(visit.request.GET.get("interval", ""), period)
-    shown, told = None, []
+    shown, told, rates = None, [], rate_table()
     try:
-        told = missing(visit, period)
-        shown = told_statement(visit, period, interval)
+        told = missing(visit, period, rates)
+        shown = told_statement(visit, period, interval, rates)
     except MissingRate as error:
         told.append(notices.rate_notice(visit.company, error, lists=visit.may(Permission.TRANSACTIONS_READ)))
     return visit.show(
@@ -48,6 +49,7 @@ def page(visit: Visit) -> HttpResponse:
         interval=interval,
         intervals=INTERVALS.items(),
         more=f"&{urlencode({'interval': interval})}",
+        until=until_of(period),
         statement=shown,
         notices=told,
     )
@@ -71,13 +73,13 @@ def download(visit: Visit) -> Any:
     period = period_of(visit.request.GET, today=visit.today)
     interval, _ = interval_of(visit.request.GET.get("interval", ""), period)
     try:
-        found = told_statement(visit, period, interval)
+        found = told_statement(visit, period, interval, rate_table())
     except MissingRate:
         return visit.to("profit-and-loss")  # which tells of it
     return files.download(lambda file: write_workbook(file, found), name="profitAndLoss.xlsx", kind=files.XLSX)
 
 
-def told_statement(visit: Visit, period: Period, interval: periods.Period) -> Statement:
+def told_statement(visit: Visit, period: Period, interval: periods.Period, rates: RateTable) -> Statement:
     """Of a page's address. Raises MissingRate."""
     return statement_of(
         visit.company,
@@ -85,6 +87,7 @@ def told_statement(visit: Visit, period: Period, interval: periods.Period) -> St
         today=visit.today,
         interval=interval,
         comparison=period.comparison,
+        rates=rates,
         listed=reverse("transactions", args=[visit.company.id]) if visit.may(Permission.TRANSACTIONS_READ) else "",
     )
 
@@ -96,6 +99,7 @@ def statement_of(
     today: date,
     interval: periods.Period,
     comparison: results.Comparison | None,
+    rates: RateTable,
     listed: str = "",
 ) -> Statement:
     """As ``data/profitAndLoss`` answers it with ``toDate``; ``listed`` is the address of the list of transactions.
@@ -108,24 +112,37 @@ def statement_of(
         months=months,
         today=today,
         every_category=company.pl_show_all_categories,
-        rates=rate_table(),
+        rates=rates,
         interval=interval,
         comparison=comparison,
         to_date=True,
     )
+    running = first_of_month(today)
+    lasts = {periods.period_of(month, interval): month for month in months}  # each with its last month
+    days = {"first": months[0], "last": counted_until(months[-1], today)} if months else {}
     return statement(
         found,
-        periods=sorted({periods.period_of(month, interval) for month in months}),
-        interval=interval,
+        heads={first: periods.heading(first, interval, **days) for first in lasts},
+        shares={first for first, last in lasts.items() if results.tells_share(company, last, running=running)},
         currency=company.base_currency,
         listed=listed,
         compares=comparison is not None,
     )
 
 
-def missing(visit: Visit, period: Period) -> list[Notice]:
+def until_of(period: Period) -> date:
+    """The last day that is counted."""
+    return counted_until(period.until, period.today)
+
+
+def counted_until(month: date, today: date) -> date:
+    """Months are counted whole, but for the one under way."""
+    return min(last_of_month(month), today)
+
+
+def missing(visit: Visit, period: Period, rates: RateTable) -> list[Notice]:
     """What the statement does not know of. Raises MissingRate."""
     first = period.calendar[0]
-    found = open_transactions(company=visit.company, start=first, end=period.until, rates=rate_table())
+    found = open_transactions(company=visit.company, start=first, end=period.until, rates=rates)
     lists = visit.may(Permission.TRANSACTIONS_READ)
     return notices.open_notice(visit.company, found, first=first, last=period.until, lists=lists)

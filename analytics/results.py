@@ -1,7 +1,8 @@
 """Revenue and expenses month by month: bars, and the profit and loss statement beside its plan.
 
-Amounts are recognised ones, each converted at its transaction's own day when it was posted; what is shown is rounded
-once. Expenses are positive; the lines ``no`` and ``neutral`` have the sign of the cash.
+Amounts are recognised ones, each converted at its transaction's own day when it was posted. What is shown of a month is
+rounded once, and longer periods add up what is shown of their months. Expenses are positive; the lines ``no`` and
+``neutral`` have the sign of the cash.
 """
 
 from collections import defaultdict
@@ -14,7 +15,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.periods import LENGTHS, Period, period_of
+from analytics.calc.periods import LENGTHS, Period, period_of, same_day
 from companies.models import Company
 from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up
@@ -134,9 +135,9 @@ def profit_and_loss(
 ) -> list[Result]:
     """Rows by period, line and category: where anything is posted, planned or compared with, or for every category.
 
-    ``months`` are first days of consecutive months. With ``to_date`` those after the running one are left out, and its
-    own plan counts by the days so far. ``known`` are all of these months and of those compared with, where they were
-    read already. Raises MissingRate.
+    ``months`` are first days of consecutive months. With ``to_date`` those after the running one are left out, its own
+    plan counts by the days so far, and it is compared with what was booked by the same day. ``known`` are all of these
+    months and of those compared with, where they were read already. Raises MissingRate.
     """
     running = first_of_month(today)
     if to_date:
@@ -151,8 +152,11 @@ def profit_and_loss(
     planned = planned_in_base(company, months, rates)
     if to_date:
         planned = up_to(planned, today)
-    compared = moved(of_months(known.cells, earlier), interval, comparison)
-    sums = [by_period(cells, interval) for cells in (actual, planned, compared)]
+    compared = of_months(known.cells, earlier)
+    if to_date and months[-1] == running and comparison:
+        compared = booked_by(same_day(today, -distance(interval, comparison)), compared, company=company)
+    compared = moved(compared, interval, comparison)
+    sums = [by_period(cells, interval, company.base_currency) for cells in (actual, planned, compared)]
     keys = {key for cells in sums for key in cells}
     periods = {period_of(month, interval): month for month in months}  # each with its last month
     if every_category:
@@ -186,14 +190,33 @@ def up_to(planned: Cells, today: date) -> Cells:
     }
 
 
-def by_period(cells: Cells, interval: Period) -> Cells:
-    """Added up by the first months of their periods."""
-    if interval == "month":
+_BOOKED_LATER = """
+    SELECT p.pl_type, p.category_id, sum(p.base_amount)
+      FROM ledger_posting AS p
+      JOIN ledger_categorization AS c ON c.company_id = p.company_id AND c.id = p.categorization_id
+      JOIN ledger_transaction AS t ON t.company_id = c.company_id AND t.id = c.transaction_id
+     WHERE p.company_id = %(company)s AND p.month = %(month)s AND t.date > %(day)s
+     GROUP BY 1, 2
+"""
+
+
+def booked_by(day: date | None, cells: Cells, *, company: Company) -> Cells:
+    """Without what of the day's month was booked after the day; as they are where there is none. One query."""
+    month = first_of_month(day) if day else None
+    if day is None or not any(key[0] == month for key in cells):
         return cells
+    with connection.cursor() as cursor:
+        cursor.execute(_BOOKED_LATER, {"company": company.id, "month": month, "day": day})
+        later = {(month, line, category): shown(line, amount) for line, category, amount in cursor.fetchall()}
+    return {key: WIDE.subtract(amount, later.get(key, ZERO)) for key, amount in cells.items()}
+
+
+def by_period(cells: Cells, interval: Period, base: str) -> Cells:
+    """Each month's rounded, and added up by the first months of their periods."""
     found: defaultdict[tuple[date, str, UUID], Decimal] = defaultdict(lambda: ZERO)
     for (month, line, category), amount in cells.items():
         key = (period_of(month, interval), line, category)
-        found[key] = WIDE.add(found[key], amount)
+        found[key] = WIDE.add(found[key], round_half_up(amount, base))
     return dict(found)
 
 
@@ -237,10 +260,10 @@ def result(
     compares: bool,
     running: date,
 ) -> Result:
-    """A row; ``amounts`` are actual, planned and compared, each rounded once."""
+    """A row; ``amounts`` are actual, planned and compared, in the base currency's decimals or nothing."""
     actual, planned, compared = (round_half_up(amount, company.base_currency) for amount in amounts)
     first, last = months
-    told = planned and (last >= running or company.pl_show_planning_percentage_for_past_months)
+    told = planned and tells_share(company, last, running=running)
     return Result(
         month=key[0],
         first=first,
@@ -253,6 +276,11 @@ def result(
         compared=compared if compares else None,
         percentage=percentage(actual, planned) if told else None,
     )
+
+
+def tells_share(company: Company, last: date, *, running: date) -> bool:
+    """Whether a period with that last month is shown as a share of its plan."""
+    return last >= running or company.pl_show_planning_percentage_for_past_months
 
 
 def percentage(part: Decimal, whole: Decimal) -> Decimal:

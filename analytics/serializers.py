@@ -182,7 +182,8 @@ class ProfitAndLossQuery(Shape):
     to_date = fields.FlagField(
         required=False,
         default=False,
-        help_text="ends with the running month, whose plan counts by the days so far",
+        help_text="ends with the running month, whose plan counts by the days so far, and which is compared with what "
+        "was booked by the same day",
     )
 
 

@@ -2,7 +2,7 @@
 it is compared with, each leading to the transactions that it adds up."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -12,7 +12,6 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from analytics import results
-from analytics.calc.periods import Period
 from analytics.overview.amounts import percent, whole
 from analytics.overview.links import results_query
 from analytics.overview.tables import linked
@@ -57,16 +56,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``periods`` are their first days."""
+    """``head`` names the periods."""
 
-    periods: Sequence[date]
-    interval: Period
+    head: Sequence[str]
     rows: Sequence[Row]
     currency: str
-
-    @property
-    def head(self) -> list[str]:
-        return [heading(each, self.interval) for each in self.periods]
 
     @property
     def body(self) -> SafeString:
@@ -81,19 +75,12 @@ class Statement:
     def _cell(self, amounts: Amounts) -> str:
         lines = [linked(whole(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
         if amounts.planned:
-            share = f" · {percent(amounts.percentage / 100)}" if amounts.percentage is not None else ""
-            lines.append(f'<span class="meta">plan {whole(amounts.planned, self.currency)}{share}</span>')
+            of_plan = f" · {percent(amounts.percentage / 100)}" if amounts.percentage is not None else ""
+            lines.append(f'<span class="meta">plan {whole(amounts.planned, self.currency)}{of_plan}</span>')
         if amounts.compared is not None:
             change = whole(amounts.actual - amounts.compared, self.currency, plus=True)
             lines.append(f'<span class="meta">before {whole(amounts.compared, self.currency)} ({change})</span>')
         return f"<td>{''.join(lines)}</td>"
-
-
-def heading(period: date, interval: Period) -> str:
-    """Jan 2026, Q1 2026, 2026"""
-    if interval == "year":
-        return f"{period:%Y}"
-    return f"Q{(period.month + 2) // 3} {period:%Y}" if interval == "quarter" else f"{period:%b %Y}"
 
 
 SUMS = {  # behind which line, what is left there
@@ -106,13 +93,16 @@ SUMS = {  # behind which line, what is left there
 def statement(
     found: Iterable[results.Result],
     *,
-    periods: Sequence[date],
-    interval: Period,
+    heads: Mapping[date, str],
+    shares: Container[date],
     currency: str,
     listed: str,
     compares: bool,
 ) -> Statement:
-    """``listed`` is the address of the list of transactions, "" where the viewer may not see it."""
+    """``heads`` are the periods' names by their first days, ``shares`` those that are shown as a share of their plan.
+
+    ``listed`` is the address of the list of transactions, "" where the viewer may not see it.
+    """
     by_line: defaultdict[str, defaultdict[Named, dict[date, Amounts]]] = defaultdict(lambda: defaultdict(dict))
     for each in found:
         query = results_query(each.first, each.last, line=each.pl_type, categories=[each.category_id])
@@ -121,6 +111,11 @@ def statement(
         )
     nothing = Amounts(compared=ZERO if compares else None)
     rows: list[Row] = []
+    periods = list(heads)
+
+    def shared(sums: Sequence[Amounts]) -> list[Amounts]:
+        return [share(each) if period in shares else each for period, each in zip(periods, sums, strict=True)]
+
     left = [nothing] * len(periods)
     for line in PlType:
         categories = [
@@ -129,18 +124,18 @@ def statement(
         ]
         sums = [sum((row.cells[place] for row in categories), start=nothing) for place in range(len(periods))]
         if categories:
-            rows += [Row(LINES[line], "line", list(map(shared, sums))), *categories]
+            rows += [Row(LINES[line], "line", shared(sums)), *categories]
         if line != PlType.NEUTRAL:
             changes = [-each for each in sums] if line in EXPENSES else sums
             left = [before + change for before, change in zip(left, changes, strict=True)]
         if line in SUMS:
-            rows.append(Row(SUMS[line], "sum", list(map(shared, left))))
-    return Statement(periods, interval, rows, currency)
+            rows.append(Row(SUMS[line], "sum", shared(left)))
+    return Statement(list(heads.values()), rows, currency)
 
 
-def shared(amounts: Amounts) -> Amounts:
+def share(amounts: Amounts) -> Amounts:
     """The same with its share of the plan, where both have one sign."""
     if not amounts.planned or amounts.actual * amounts.planned < 0:
         return amounts
-    share = results.percentage(amounts.actual, amounts.planned)
-    return Amounts(amounts.actual, amounts.planned, amounts.compared, share)
+    found = results.percentage(amounts.actual, amounts.planned)
+    return Amounts(amounts.actual, amounts.planned, amounts.compared, found)

@@ -32,7 +32,7 @@ def write_workbook(file: IO[bytes], found: Statement) -> None:
         for name, picked in sheets.items():
             sheet = book.add_worksheet(name)
             sheet.set_column(0, 0, LONGEST_NAME)
-            sheet.set_column(FIRST, FIRST + len(found.periods), LONGEST_AMOUNT)
+            sheet.set_column(FIRST, FIRST + len(found.head), LONGEST_AMOUNT)
             sheet.freeze_panes(FIRST, FIRST)
             sheet.write_row(0, 0, ["Line", *found.head, "Together"], book.add_format({"bold": True}))
             decimals = "0" * minor_units(found.currency)

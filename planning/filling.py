@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from companies.errors import Conflict
 from companies.models import AuditEntry, Company, Stamp
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import round_half_up
-from ledger.calc.months import months_between, months_from
+from ledger.calc.months import add_months, months_between, months_from
 from ledger.models import Category
 from ledger.recognition.posting import RateMissing
 from planning import budgeting
@@ -70,25 +70,32 @@ def fill_in(
     stamp: Stamp,
     cells: Sequence[Cell],
     rates: RateTable,
-    emptied: Sequence[tuple[Row, dt.date]] = (),
+    emptied: Sequence[Row] = (),
+    months: Sequence[dt.date] = (),
 ) -> None:
     """Makes each cell come to what was typed, by an item of its month alone: what rules bring there stays, and the item
-    makes up the difference. Rows are emptied from a month on.
+    makes up the difference. Rows are ``emptied`` in the months, which are consecutive, and in no other.
 
     All of it or nothing. Raises RateMissing, and FieldErrors at the cells: for amounts that cannot be kept, rows that
     are not the company's, and what somebody else changed meanwhile.
     """
     with changing(company, stamp=stamp) as change:
-        checks = Checks(company)
-        check_rows(checks, cells)
-        found = planned(company, cells, rates)
-        alone = items_alone(company, cells)
-        amounts = [needed(checks, cell, found, alone.get(cell.key)) for cell in cells]
-        checks.pass_or_raise()
-        for cell, amount in zip(cells, amounts, strict=True):
-            keep(change, cell, alone.get(cell.key), amount)
-        for row, first in emptied:
-            empty(change, row, first=first)
+        store(change, cells, rates)
+        for row in emptied:
+            clear(change, row, first=months[0], last=months[-1])
+        store(change, left_in(company, emptied, months, rates) if emptied else [], rates)
+
+
+def store(change: Change, cells: Sequence[Cell], rates: RateTable) -> None:
+    company = change.company
+    checks = Checks(company)
+    check_rows(checks, cells)
+    found = planned(company, cells, rates)
+    alone = items_alone(company, cells)
+    amounts = [needed(checks, cell, found, alone.get(cell.key)) for cell in cells]
+    checks.pass_or_raise()
+    for cell, amount in zip(cells, amounts, strict=True):
+        keep(change, cell, alone.get(cell.key), amount)
 
 
 def check_rows(checks: Checks, cells: Sequence[Cell]) -> None:
@@ -180,7 +187,70 @@ def empty(change: Change, row: Row, *, first: dt.date) -> None:
             change.update(item, "planItem.updated", duration=lived)
 
 
+def clear(change: Change, row: Row, *, first: dt.date, last: dt.date) -> None:
+    """Takes out of the months what is planned in the row alone or evenly; what begins before them ends before them,
+    and goes on behind them as it was. What grows and reaches beyond them stays."""
+    items = PlanItem.objects.of(change.company.id).filter(pl_type=row.pl_type, category=row.category_id)
+    for item in items.filter(month__lte=last).order_by("id"):
+        item.company = change.company
+        end = end_of(item)
+        lived = months_between(item.month, first)
+        inside = lived <= 0 and end is not None and end <= last
+        if (end is not None and end < first) or not (inside or item.amount_type == "fixed"):
+            continue
+        if not inside:
+            resume(change, item, behind=last)
+        if lived <= 0:
+            change.delete(item, "planItem.deleted")
+        else:
+            change.update(item, "planItem.updated", duration=lived)
+
+
+def end_of(item: PlanItem) -> dt.date | None:
+    """The last month that an item may post in; None where it has no end."""
+    if not item.frequency:
+        return item.month
+    room = months_between(item.month, dt.date.max)
+    return None if item.duration is None or item.duration > room else add_months(item.month, item.duration - 1)
+
+
+def resume(change: Change, item: PlanItem, *, behind: dt.date) -> None:
+    """Another item that posts what this one does behind a month, where it posts there."""
+    lived = (months_between(item.month, behind) // item.frequency + 1) * item.frequency
+    if lived > months_between(item.month, dt.date.max) or (item.duration is not None and item.duration <= lived):
+        return
+    kept = {field.attname: field.value_from_object(item) for field in PlanItem._meta.concrete_fields}
+    kept = {name: value for name, value in kept.items() if name not in WHEN | MADE_BEFORE | {"id", "company_id"}}
+    kept["month"] = add_months(item.month, lived)
+    kept["duration"] = None if item.duration is None else item.duration - lived
+    change.create(PlanItem(company=change.company, **kept), "planItem.created")
+
+
+def left_in(company: Company, rows: Sequence[Row], months: Sequence[dt.date], rates: RateTable) -> list[Cell]:
+    """Cells that make nothing of what is still planned in the rows. Raises RateMissing."""
+    cells = [Cell(row, month, ZERO, ZERO, "#/") for row in rows for month in months]
+    found = planned(company, cells, rates)
+    return [
+        replace(cell, was=round_half_up(found[cell.key], company.base_currency))
+        for cell in cells
+        if found.get(cell.key)
+    ]
+
+
 # ---------------------------------------------------------------------------------------------- taking back
+
+
+def last_change(*, company: Company, actor: str | None) -> dt.datetime | None:
+    """When somebody changed the plan last; None where they never did, or where it can no longer be taken back."""
+    log = AuditEntry.objects.of(company.id).filter(actor=actor, entity_type="planItem")
+    changed = log.order_by("-time").values_list("time", flat=True).first()
+    if changed is None:
+        return None
+    entries = dict(log.filter(time=changed).order_by("id").values_list("entity_id", "after"))
+    now = dict(PlanItem.objects.of(company.id).filter(id__in=entries).values_list("id", "last_updated_time"))
+    found = {str(item_id): moment for item_id, moment in now.items()}
+    kept = all(found.get(item_id) == (None if after is None else changed) for item_id, after in entries.items())
+    return changed if kept else None
 
 
 def take_back(*, company: Company, stamp: Stamp, changed: dt.datetime) -> None:

@@ -1,7 +1,7 @@
 """What the charts of one company and period are drawn from: the answers of the data queries, each fact read once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -20,7 +20,7 @@ from analytics.runway import Runway, runway
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable
-from ledger.calc.months import first_of_month, months_from
+from ledger.calc.months import first_of_month, last_of_month, months_from
 from ledger.models import Account
 from ledger.money.rates import rate_table
 from planning.expecting import Expected, Plans, expected, plans
@@ -203,6 +203,15 @@ class Facts:
     @cached_property
     def bars(self) -> list[dict[str, Decimal]]:
         return results.bars_of(self.posted, months=self.calendar, base=self.currency)
+
+    @cached_property
+    def bars_compared(self) -> list[dict[str, Decimal]]:
+        """Of the months compared with; the last one to the same day as the one under way."""
+        first, last = self.period.compared or (self.period.first, self.until)
+        known = self.posted
+        if self.until == self.today != last_of_month(self.today) and last != last_of_month(last):
+            known = replace(known, cells=results.booked_by(last, known.cells, company=self.company))
+        return results.bars_of(known, months=months_from(first, last), base=self.currency)
 
     @cached_property
     def year(self) -> list[results.Result]:

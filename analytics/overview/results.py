@@ -12,7 +12,6 @@ from analytics.overview.facts import Facts
 from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
-from ledger.calc.months import months_from
 from ledger.models import EXPENSES as LINES_OF_EXPENSES
 from ledger.models import PlType
 from ledger.transactions.pages.words import LINES as NAMES
@@ -95,8 +94,7 @@ def bar_links(facts: Facts) -> list[list[str]]:
 
 def compared_section(facts: Facts) -> Section:
     """Revenue and expenses beside those of the months that the period is compared with."""
-    first, last = facts.period.compared or (facts.period.first, facts.until)
-    now, then = facts.bars, results.bars_of(facts.posted, months=months_from(first, last), base=facts.currency)
+    now, then = facts.bars, facts.bars_compared
     (earned, spent), (earned_then, spent_then) = (
         [sum((total(row, keys) for row in rows), start=ZERO) for keys in (REVENUE, EXPENSES)] for rows in (now, then)
     )
@@ -109,7 +107,7 @@ def compared_section(facts: Facts) -> Section:
             ("Expenses", spent, spent_then),
             ("Operating result", earned - spent, earned_then - spent_then),
         ],
-        note=" Whole months, each as far as it is known.",
+        note=" Whole months, but for the one under way: it is beside what was booked by the same day.",
     )
 
 

@@ -15,6 +15,7 @@ from analytics.workbook import write_workbook
 from companies.permissions import Permission
 from ledger.calc.months import months_from
 from ledger.exporting import files
+from ledger.money.rates import rate_table
 
 ASKED = [
     OpenApiParameter("startDate", dt.date, description="a day of the first month; left out: eleven months earlier"),
@@ -53,5 +54,6 @@ class StatementExportViewSet(DataViewSet):
             today=today,
             interval=asked["interval"],
             comparison=asked.get("comparison"),
+            rates=rate_table(),
         )
         return files.download(lambda file: write_workbook(file, found), name="profitAndLoss.xlsx", kind=files.XLSX)

@@ -50,22 +50,29 @@ def added_up(rows: Any, amount: Any, *, company: Company) -> Total:
 
 
 _RECOGNISED = """
-    SELECT count(DISTINCT c.transaction_id), coalesce(sum(p.base_amount), 0)
+    SELECT p.month, coalesce(sum(p.base_amount), 0), count(DISTINCT c.transaction_id)
       FROM ({postings}) AS p
       JOIN ledger_categorization AS c ON c.company_id = %s AND c.id = p.categorization_id
      WHERE c.transaction_id IN ({rows})
+     GROUP BY GROUPING SETS ((p.month), ())
 """
 
 
 def recognised(asked: TransactionFilter, posted: dict[str, Any], *, company: Company) -> Total:
-    postings = Posting.objects.of(company.id).filter(**posted).values("categorization_id", "base_amount")
+    """Each month is rounded, as the profit and loss shows it."""
+    postings = Posting.objects.of(company.id).filter(**posted).values("categorization_id", "month", "base_amount")
     try:
         (of_postings, first), (of_rows, last) = (
             each.query.sql_with_params() for each in (postings, asked.qs.values("id"))
         )
     except EmptyResultSet:
         return Total(0, ZERO)
+    count, total = 0, ZERO
     with connection.cursor() as cursor:
         cursor.execute(_RECOGNISED.format(postings=of_postings, rows=of_rows), [*first, company.id, *last])
-        count, amount = cursor.fetchone()
-    return Total(count, -amount if posted.get("pl_type") in EXPENSES else amount)
+        for month, amount, rows in cursor.fetchall():
+            if month is None:  # all of them
+                count = rows
+            else:
+                total += round_half_up(amount, company.base_currency)
+    return Total(count, -total if posted.get("pl_type") in EXPENSES else total)

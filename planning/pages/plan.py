@@ -1,7 +1,7 @@
 """The plan: typed into a grid, filled by rules, and the last change taken back."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -49,16 +49,16 @@ FIELD_AT = {
 @company_page(reads=Permission.PLANNING_READ, writes=Permission.PLANNING_WRITE)
 def grid(visit: Visit) -> HttpResponse:
     """A year of the plan; what is typed differently is stored, all of it or nothing."""
-    start = plan_grid.start_of(visit.request.GET.get("startMonth", ""), today=visit.today)
+    start, mended = plan_grid.start_of(visit.request.GET.get("startMonth", ""), today=visit.today)
     page = whole(visit.request.GET.get("page", "1"))
-    if not isinstance(page, int) or page < 1:
+    if not isinstance(page, int) or page < 1 or (visit.sent and mended):
         raise Http404
     try:
         found = plan_grid.grid_of(visit, start=start, page=page)
     except MissingRate as missing:
         return visit.show("planning/plan.html", tab=TAB, missing=missing.currency, start=format_month(start))
     if not visit.sent:
-        return grid_page(visit, found)
+        return grid_page(visit, found, mended=mended)
     typed = plan_grid.read(visit.request.POST, months=found.months, currency=visit.company.base_currency)
     if not (typed.cells or typed.errors or typed.emptied):
         messages.info(visit.request, "Nothing was typed differently.")
@@ -66,20 +66,31 @@ def grid(visit: Visit) -> HttpResponse:
     with visit.sending(found):
         typed.pass_or_raise()
         filling.fill_in(
-            company=visit.company, stamp=visit.stamp, cells=typed.cells, rates=rate_table(), emptied=typed.emptied
+            company=visit.company,
+            stamp=visit.stamp,
+            cells=typed.cells,
+            rates=rate_table(),
+            emptied=typed.emptied,
+            months=found.months,
         )
-        messages.success(visit.request, said(len(typed.cells), emptied=bool(typed.emptied)))
-        return to_grid(visit, start, page, changed=visit.now)
+        if visit.stamp.changed:
+            messages.success(visit.request, said(len(typed.cells), emptied=bool(typed.emptied), months=found.months))
+        else:
+            messages.info(visit.request, "Nothing was planned there, so nothing was changed.")
+        return to_grid(visit, start, page)
     found.typed = typed.texts
     return grid_page(visit, found, status=400)
 
 
-def said(cells: int, *, emptied: bool) -> str:
+def said(cells: int, *, emptied: bool, months: Sequence[dt.date]) -> str:
     parts = [f"{counted(cells, 'amount')} {'was' if cells == 1 else 'were'} saved."] if cells else []
-    return " ".join([*parts, *(["The row was emptied."] if emptied else [])])
+    cleared = f"The row was emptied from {months[0]:%b %Y} to {months[-1]:%b %Y}."
+    return " ".join([*parts, *([cleared] if emptied else [])])
 
 
-def grid_page(visit: Visit, found: Grid, *, status: int = 200) -> HttpResponse:
+def grid_page(visit: Visit, found: Grid, *, status: int = 200, mended: str = "") -> HttpResponse:
+    writes = visit.may(Permission.PLANNING_WRITE)
+    changed = filling.last_change(company=visit.company, actor=visit.stamp.actor) if writes else None
     return visit.show(
         "planning/plan.html",
         status=status,
@@ -87,25 +98,26 @@ def grid_page(visit: Visit, found: Grid, *, status: int = 200) -> HttpResponse:
         grid=found,
         lines=found.lines,
         start=format_month(found.months[0]),
-        neighbours=plan_grid.neighbours(found.months[0]),
+        neighbours=plan_grid.neighbours(found.months[0], today=visit.today),
         running=first_of_month(visit.today),
-        changed=visit.request.GET.get("changed", ""),
-        writes=visit.may(Permission.PLANNING_WRITE),
+        changed=changed and changed.isoformat(),
+        changed_time=changed,
+        mended=mended,
+        writes=writes,
     )
 
 
-def to_grid(visit: Visit, start: dt.date, page: int = 1, *, changed: dt.datetime | None = None) -> HttpResponse:
-    """The grid again; after a change it offers to take it back."""
+def to_grid(visit: Visit, start: dt.date, page: int = 1) -> HttpResponse:
+    """The grid again."""
     query: dict[str, Any] = {"startMonth": format_month(start)}
     query |= {"page": page} if page > 1 else {}
-    query |= {"changed": changed.isoformat()} if changed else {}
     return redirect(f"{reverse('plan', args=[visit.company.id])}?{urlencode(query)}")
 
 
 @company_page(writes=Permission.PLANNING_WRITE)
 def undo(visit: Visit) -> HttpResponse:
     """Takes back what the visitor changed last."""
-    start = plan_grid.start_of(visit.request.POST.get("startMonth", ""), today=visit.today)
+    start, _ = plan_grid.start_of(visit.request.POST.get("startMonth", ""), today=visit.today)
     with visit.sending():
         filling.take_back(
             company=visit.company, stamp=visit.stamp, changed=moment(visit.request.POST.get("changed", ""))
@@ -132,7 +144,7 @@ def moment(text: str) -> dt.datetime:
 def fill(visit: Visit) -> HttpResponse:
     """A row of the plan: what it is made of, and another rule for it."""
     query = visit.request.GET
-    start = plan_grid.start_of(query.get("startMonth", ""), today=visit.today)
+    start, _ = plan_grid.start_of(query.get("startMonth", ""), today=visit.today)
     if not visit.sent:
         usual = {"currency": visit.company.base_currency, "frequency": "1", "growth": "fixed"}
         asked = {"row": query.get("row", ""), "month": format_month(start)}
@@ -143,7 +155,7 @@ def fill(visit: Visit) -> HttpResponse:
         with visit.sending(form):
             item = filling.fill_by_rule(company=visit.company, stamp=visit.stamp, values=form.data, replaces=replaces)
             messages.success(visit.request, "The row was filled.")
-            return to_grid(visit, start_for(item, start), changed=visit.now)
+            return to_grid(visit, start_for(item, start))
     return rule_page(visit, form)
 
 
@@ -165,7 +177,7 @@ def edit(visit: Visit, plan_item_id: UUID) -> HttpResponse:
                 company=visit.company, stamp=visit.stamp, item_id=plan_item_id, values=lambda stored: form.data
             )
             messages.success(visit.request, "The plan was changed.")
-            return to_grid(visit, changed.month.replace(month=1), changed=visit.now)
+            return to_grid(visit, changed.month.replace(month=1))
     return rule_page(visit, form, item=item)
 
 
@@ -177,7 +189,7 @@ def delete(visit: Visit, plan_item_id: UUID) -> HttpResponse:
     with visit.sending():
         budgeting.remove(company=visit.company, stamp=visit.stamp, item_id=plan_item_id)
         messages.success(visit.request, "It is planned no longer.")
-        return to_grid(visit, start, changed=visit.now)
+        return to_grid(visit, start)
     return to_grid(visit, start)
 
 

@@ -24,6 +24,8 @@ MOST_ROWS = 60  # of a page: with every amount as long as can be, its form is ha
 SYSTEM = {"transfer", "initialBalance"}  # what the service itself posts to
 APART = "_"  # between the amounts of a row as they were
 ZERO = Decimal(0)
+EARLIEST = dt.date(1900, 1, 1)
+YEARS_AHEAD = 50  # that are shown
 
 
 @dataclass(slots=True)
@@ -126,22 +128,31 @@ def rows_of(names: Names, amounts: Mapping[Result, Decimal]) -> list[Row]:
     return sorted(rows, key=lambda row: places[row.pl_type])
 
 
-def start_of(text: str, *, today: dt.date) -> dt.date:
-    """The first month that is shown: the one of the address, else January."""
+def start_of(text: str, *, today: dt.date) -> tuple[dt.date, str]:
+    """The first month that is shown, and what was wrong with the one that was asked for: then it is January."""
+    january = today.replace(month=1, day=1)
+    if not text:
+        return january, ""
     shape = PlanItemShape(data={"month": text}, partial=True)
     if not shape.is_valid():
-        return today.replace(month=1, day=1)
+        return january, f"“{text[:20]}” is no month. This year is shown."
     start: dt.date = shape.validated_data["month"]
-    last = add_months(dt.date.max.replace(day=1), 1 - MONTHS_A_YEAR)
-    return min(start, last)
+    last = last_start(today)
+    if not EARLIEST <= start <= last:
+        return january, f"The plan is shown from {EARLIEST.year} to {last.year}. This year is shown."
+    return start, ""
 
 
-def neighbours(start: dt.date) -> dict[str, str]:
-    """The years before and after, where the calendar has them."""
+def last_start(today: dt.date) -> dt.date:
+    return today.replace(year=min(today.year + YEARS_AHEAD, dt.date.max.year), month=1, day=1)
+
+
+def neighbours(start: dt.date, *, today: dt.date) -> dict[str, str]:
+    """The years before and after, as far as they are shown."""
     found = {}
-    if months_between(dt.date.min, start) >= MONTHS_A_YEAR:
+    if months_between(EARLIEST, start) >= MONTHS_A_YEAR:
         found["before"] = format_month(add_months(start, -MONTHS_A_YEAR))
-    if months_between(start, dt.date.max) >= 2 * MONTHS_A_YEAR - 1:
+    if months_between(start, last_start(today)) >= MONTHS_A_YEAR:
         found["after"] = format_month(add_months(start, MONTHS_A_YEAR))
     return found
 
@@ -170,7 +181,7 @@ class Typed:
     cells: list[Cell] = field(default_factory=list)
     texts: dict[Result, str] = field(default_factory=dict)
     errors: list[tuple[str, str, str]] = field(default_factory=list)
-    emptied: list[tuple[Row, dt.date]] = field(default_factory=list)
+    emptied: list[Row] = field(default_factory=list)
 
     def pass_or_raise(self) -> None:
         if self.errors:
@@ -189,7 +200,7 @@ def read(posted: Mapping[str, str], *, months: Sequence[dt.date], currency: str)
         was = was if len(was) == len(months) else [""] * len(months)
         texts = [posted.get(f"c{place}-{number}", "").strip() for number in range(len(months))]
         if posted.get("clear") == str(place):
-            found.emptied.append((row, months[0]))
+            found.emptied.append(row)
             continue
         if posted.get("across") == str(place):
             texts = copied(texts, was, currency)
@@ -208,10 +219,15 @@ def row_in(text: str) -> Row | None:
 
 
 def copied(texts: list[str], was: list[str], currency: str) -> list[str]:
-    """The row with its first change, else its first amount, in all months after it."""
+    """The row with its first change, else its first amount, in all months after it; as it is where that is no amount,
+    which is then told at its cell alone."""
     changed = (place for place, text in enumerate(texts) if differs(text, was[place], currency))
     filled = (place for place, text in enumerate(texts) if text)
     source = next(changed, next(filled, 0))
+    try:
+        amount_of(texts[source], currency)
+    except FieldErrors:
+        return texts
     return texts[:source] + [texts[source]] * (len(texts) - source)
 
 

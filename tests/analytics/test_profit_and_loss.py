@@ -1,6 +1,7 @@
 """The profit and loss statement by longer periods, compared with others, up to today, and down to its transactions."""
 
-from datetime import date, timedelta
+from collections import defaultdict
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -76,6 +77,43 @@ def test_up_to_date_the_running_months_plan_counts_by_its_days_and_later_months_
     assert ask("profitAndLoss", **later, toDate=True) == []
 
 
+@pytest.fixture
+def on(monkeypatch):
+    """Makes it another day for the views."""
+
+    def moved(day):
+        noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+        monkeypatch.setattr("companies.api.viewsets.timezone.now", lambda: noon)
+
+    return moved
+
+
+@pytest.mark.parametrize(
+    ("today", "asked", "now", "before"),
+    [
+        ("2024-11-22", {"comparison": "previousPeriod"}, 1, 16 + 31),
+        ("2024-11-22", {"comparison": "previousPeriod", "interval": "quarter"}, 1 + 2 + 16 + 31, 128 + 512 + 31),
+        ("2024-11-22", {"comparison": "previousYear", "interval": "year"}, 1 + 2 + 16 + 128 + 256 + 512 + 92, 1024),
+        ("2024-11-30", {"comparison": "previousPeriod"}, 1, 2 + 16 + 31),
+    ],
+    ids=["month", "quarter", "year", "on a month's last day all of it"],
+)
+def test_a_month_under_way_is_compared_with_what_was_booked_by_the_same_day(
+    ask, books, bank, on, today, asked, now, before
+):
+    for day, amount in (
+        ("2024-11-03", "1.00"), ("2024-10-23", "2.00"), ("2024-10-22", "16.00"), ("2024-08-22", "128.00"),
+        ("2024-08-23", "256.00"), ("2024-07-31", "512.00"), ("2023-11-22", "1024.00"), ("2023-11-23", "2048.00"),
+    ):  # fmt: skip
+        earn(books, bank, amount, day)
+    months = {"type": "servicePeriod", "startDate": "2024-08-01", "endDate": "2024-10-31"}
+    earn(books, bank, "92.00", "2024-08-01", rule=months)
+    on(date.fromisoformat(today))
+    first = {"quarter": "2024-10", "year": "2024-01"}.get(asked.get("interval"), "2024-11")
+    rows = ask("profitAndLoss", startMonth=first, endMonth="2024-12", toDate=True, **asked)
+    assert told(rows, "month", "actual", "comparisonActual")[-1:] == [(first, now, before)]
+
+
 PARTS = st.lists(
     st.tuples(
         st.sampled_from(["EUR", "USD", "JPY"]),
@@ -110,6 +148,40 @@ def test_the_transactions_behind_a_row_add_up_to_it_exactly(api, ask, books, ban
         assert int(page["X-Total-Count"]) == len(page.json()) > 0
         assert {behind[each["id"]] for each in page.json()} == {(row["categoryId"], row["plType"])}
     assert api.get(rows[0]["transactionsUrl"] + "&total=true").status_code == 200 if rows else True
+
+
+PLANS = st.lists(
+    st.tuples(st.sampled_from(["EUR", "USD", "GBP"]), st.integers(-9_000, 9_000).filter(bool), st.integers(1, 8)),
+    max_size=3,
+)
+
+
+@given(parts=PARTS, plans=PLANS)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_quarters_and_years_are_the_sums_of_their_months_to_the_cent(api, ask, books, bank, parts, plans):
+    made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
+    for currency, amount, day, length, category, line in parts:
+        row = books.book(bank, f"{amount}", str(day), amountCurrency=currency)["id"]
+        rule = {"type": "servicePeriod", "startDate": str(day), "endDate": str(day + timedelta(days=length))}
+        part = {"categoryId": made[category], "plSplit": {line: amount}, "usingDateRule": rule}
+        assert books.split(row, part).status_code == 200
+    for currency, value, month in plans:
+        amount = {"type": "fixed", "amount": {"value": value, "currency": currency}}
+        item = {"month": f"2024-0{month}", "plType": "ga", "categoryId": made[0], "frequency": 1, "amount": amount}
+        assert api.post("plan_items", item).status_code == 201
+    asked = {"startMonth": "2023-10", "endMonth": "2024-09", "comparison": "previousYear"}
+
+    def sums(interval, length):
+        found = defaultdict(lambda: [Decimal(0)] * 3)
+        for row in ask("profitAndLoss", **asked, interval=interval):
+            year, month = map(int, row["month"].split("-"))
+            key = (row["plType"], row["categoryId"], year, (month - 1) // length)
+            shown = (Decimal(str(row[field])) for field in ("actual", "planned", "comparisonActual"))
+            found[key] = [sum(pair) for pair in zip(found[key], shown, strict=True)]
+        return found
+
+    assert sums("month", 3) == sums("quarter", 3)
+    assert sums("month", 12) == sums("quarter", 12) == sums("year", 12)
 
 
 @pytest.mark.parametrize(

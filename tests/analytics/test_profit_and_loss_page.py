@@ -10,7 +10,7 @@ import pytest
 
 from companies.models import Company
 from companies.permissions import Role
-from ledger.calc.months import add_months, first_of_month
+from ledger.calc.months import add_months, first_of_month, last_of_month
 from tests import factories
 from tests.analytics.test_overview import Shown, as_plain, number
 from tests.analytics.test_pages import book, listed, signed_in
@@ -55,10 +55,14 @@ def cell(text):
 
 
 def heading(month, interval):
-    year, number_of_month = month.split("-")
-    if interval == "month":
-        return datetime(int(year), int(number_of_month), 1, tzinfo=UTC).strftime("%b %Y")
-    return year if interval == "year" else f"Q{(int(number_of_month) + 2) // 3} {year}"
+    """What a column of the last twelve months is headed."""
+    length = {"month": 1, "quarter": 3, "year": 12}[interval]
+    start = datetime.strptime(month, "%Y-%m").date()
+    names = {"month": f"{start:%b %Y}", "quarter": f"Q{(start.month + 2) // 3} {start.year}", "year": f"{start.year}"}
+    begins, ends = max(start, add_months(MONTH, -11)), min(last_of_month(add_months(start, length - 1)), TODAY)
+    since = begins != start and f"{begins.day} {begins:%b}"
+    until = ends != last_of_month(add_months(start, length - 1)) and f"to {ends.day} {ends:%b}"
+    return ", ".join(filter(None, [names[interval], until or (since and f"from {since}")]))
 
 
 @pytest.mark.parametrize(
@@ -116,6 +120,40 @@ def test_the_plan_of_the_month_under_way_counts_to_the_same_day(api, alice, acme
     ).json()
     _, rows = statement(html)
     assert next(cells for kind, _, cells in rows if kind == "category")[-2][1] == number(row["planned"])
+
+
+def test_a_period_that_is_shown_in_part_is_headed_as_a_part(alice, acme, books, bank, api):
+    books.split(book(api, bank, "-70.00", MONTH), {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}})
+    start = MONTH.replace(month=MONTH.month % 3 + 1, year=MONTH.year - 1)
+    html = signed_in(alice).get(
+        f"/app/companies/{acme.id}/profit-and-loss?startDate={start}&endDate={TODAY}&interval=year"
+    )
+    head, _ = statement(html.content.decode())
+    until = "" if (TODAY.month, TODAY.day) == (12, 31) else f", to {TODAY.day} {TODAY:%b}"
+    since = "" if start.month == 1 else f", from 1 {start:%b}"
+    assert head == [f"{start.year}{since}", f"{TODAY.year}{until}"]
+
+
+@pytest.mark.parametrize("shown_for_past", [False, True])
+def test_sums_of_past_months_show_a_share_of_the_plan_where_the_company_wants_it(
+    api, alice, acme, books, bank, shown_for_past
+):
+    assert api.put("", {"plShowPlanningPercentageForPastMonths": shown_for_past}).status_code == 200
+    hosting, past = books.category("hosting"), add_months(MONTH, -1)
+    amount = {"type": "fixed", "amount": {"value": 100, "currency": "EUR"}}
+    item = {"month": f"{past:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
+    assert api.post("plan_items", item).status_code == 201
+    for month in (past, MONTH):
+        books.split(book(api, bank, "-70.00", month), {"categoryId": hosting, "plSplit": {"cogs": -70}})
+    html = signed_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?months=6").content.decode()
+    table = html.split('<section class="card statement"')[1].split("</table>")[0]
+    rows = re.findall(r'<tr class="of-(\w+)">(.*?)</tr>', table)
+    assert {"line", "category", "sum"} == {kind for kind, _ in rows}
+    for _, row in rows:
+        *_, last, running, _ = row.split("<td>")
+        assert "plan" in last
+        assert ("%" in last) is shown_for_past
+        assert "%" in running
 
 
 def test_what_is_not_categorized_is_said_with_the_way_there(api, alice, acme, bank):

@@ -120,14 +120,14 @@ def test_each_month_is_a_column(api, year):
 def test_months_that_lie_ahead_are_not_there(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     actual = read(workbook(api, **YEAR))["Actual"]
-    assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024", "Together"}
+    assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024, to 10 Mar", "Together"}
     ahead = read(workbook(api, startDate="2025-01-01", endDate="2025-12-31"))["Actual"]
     assert set(ahead.values()) == {0}
 
 
 def test_the_year_up_to_today_is_shown_unless_asked(api, books, bank):
     actual = read(workbook(api))["Actual"]
-    assert f"{date.today():%b %Y}" in {period for _, _, period in actual}
+    assert any(period.startswith(f"{date.today():%b %Y}") for _, _, period in actual)
     assert len({period for _, _, period in actual}) == 13
 
 

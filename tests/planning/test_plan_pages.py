@@ -93,9 +93,13 @@ def rule(api, category, value, **more):
 
 def undone(client, company, answer):
     """The press on Undo that the next page offers."""
+    return client.post(page(company, "/undo"), offered(client, answer), follow=True)
+
+
+def offered(client, answer):
+    """What the button would send."""
     html = client.get(answer["Location"]).content.decode()
-    changed = unescape(re.search(r'name="changed" value="([^"]+)"', html)[1])
-    return client.post(page(company, "/undo"), {"changed": changed, "startMonth": "2026-01"}, follow=True)
+    return {"changed": unescape(re.search(r'name="changed" value="([^"]+)"', html)[1]), "startMonth": "2026-01"}
 
 
 # ---------------------------------------------------------------------------------------------- cells
@@ -167,12 +171,13 @@ def test_what_was_typed_last_stands_and_undo_brings_back_what_was(db, browser_of
         rule(api, category, 10, month=MONTHS[month], frequency=frequency)
     for cells in (first, second):
         before, stood = planned(api, category), items(api)
+        logged = AuditEntry.objects.of(company.id).filter(entity_type="planItem").count()
         answer = fill(client, company, {(category, "ga", number): text for number, text in cells.items()})
         found = planned(api, category)
         for number, month in enumerate(MONTHS):
             wanted = float(cells[number] or 0) if number in cells else before.get(month, 0)
             assert found.get(month, 0) == wanted
-        if "changed" in answer["Location"]:
+        if AuditEntry.objects.of(company.id).filter(entity_type="planItem").count() > logged:
             undone(client, company, answer)
             assert (planned(api, category), items(api)) == (before, stood)
             fill(client, company, {(category, "ga", number): text for number, text in cells.items()})
@@ -274,16 +279,68 @@ def test_a_row_is_copied_across_from_its_first_change(owner, api, acme, office):
     assert planned(api, office) == dict.fromkeys(MONTHS, 10), "without a change from the first amount on"
 
 
-def test_a_cleared_row_has_nothing_planned_from_the_first_month_on(owner, api, acme, office, hosting):
+def test_a_cleared_row_has_nothing_planned_in_the_months_that_are_shown_and_the_rest_stays(
+    owner, api, acme, office, hosting
+):
     rule(api, office, 100, month="2025-07")
-    rule(api, office, 5, month="2026-03", frequency=3)
+    rule(api, office, 5, month="2026-03", frequency=5, duration=17)
     rule(api, office, 1, month="2025-12", frequency=0)
+    rule(api, office, 2, month="2026-04", frequency=0)
+    rule(api, office, 3, month="2026-05", duration=8)
     rule(api, hosting, 9, plType="cogs")
+    before, after = planned(api, office, ("2025-01", "2025-12")), planned(api, office, ("2027-01", "2028-12"))
+    assert after["2027-06"] == 105
     assert fill(owner, acme, {(hosting, "cogs", 1): "11"}, clear=f"{office}:ga").status_code == 303
-    assert set(planned(api, office, ("2025-01", "2028-12")).items()) >= {("2025-12", 101)}
-    assert set(planned(api, office, ("2026-01", "2028-12")).values()) <= {0}
+    assert planned(api, office) == {}
+    assert planned(api, office, ("2025-01", "2025-12")) == before
+    assert planned(api, office, ("2027-01", "2028-12")) == after
     assert planned(api, hosting)["2026-02"] == 11, "other rows are saved with it"
-    assert planned(api, office, ("2025-07", "2025-11")) == dict.fromkeys([f"2025-{n:02}" for n in range(7, 12)], 100)
+
+
+@pytest.mark.parametrize("kind", ["relative", "changeByAmount"])
+def test_what_grows_past_the_cleared_months_goes_on_growing(owner, api, acme, office, kind):
+    price = {"type": kind, "amount": {"value": 100, "currency": "USD"}} | (
+        {"relativeChange": 0.1} if kind == "relative" else {}
+    )
+    rule(api, office, 0, month="2025-11", amount=price, duration=30, frequency=2)
+    rule(api, office, 0, month="2026-02", amount=price, duration=10)
+    before, stood = items(api), planned(api, office, ("2025-01", "2028-12"))
+    answer = fill(owner, acme, {}, clear=f"{office}:ga")
+    assert set(planned(api, office).values()) <= {0}
+    now = planned(api, office, ("2025-01", "2028-12"))
+    assert {m: v for m, v in now.items() if m[:4] != "2026"} == {m: v for m, v in stood.items() if m[:4] != "2026"}
+    undone(owner, acme, answer)
+    assert items(api) == before
+
+
+def test_clearing_an_empty_row_changes_nothing_and_offers_no_undo(owner, api, acme, office, hosting):
+    rule(api, office, 100, month="2027-01")
+    answer = fill(owner, acme, {}, clear=f"{hosting}:cogs")
+    shown = owner.get(answer["Location"])
+    assert "nothing was changed" in text_of(shown)
+    assert 'name="changed"' not in shown.content.decode()
+    answer = fill(owner, acme, {}, clear=f"{office}:ga")
+    assert 'name="changed"' not in owner.get(answer["Location"]).content.decode(), "all of it lies behind these months"
+    assert items(api) == [("2027-01", 100, 1, None)]
+
+
+def test_undo_is_found_afterwards_for_as_long_as_it_can_be_undone(owner, viewer, api, acme, office):
+    fill(owner, acme, {(office, "ga", 1): "30"})
+    for path in ("?startMonth=2026-01", "?startMonth=2030-01", ""):
+        assert 'name="changed"' in owner.get(page(acme, path)).content.decode()
+    assert 'name="changed"' not in viewer.get(page(acme)).content.decode()
+    (made,) = api.get("plan_items").json()
+    api.put(f"plan_items/{made['id']}", {"duration": 9})
+    assert 'name="changed"' not in owner.get(page(acme)).content.decode(), "somebody else changed it since"
+
+
+def test_copying_a_mistake_across_is_refused_at_that_cell_alone(owner, api, acme, office):
+    answer = fill(owner, acme, {(office, "ga", 3): "much"}, across=f"{office}:ga")
+    assert answer.status_code == 400
+    html = answer.content.decode()
+    assert "1 amount must be mended" in html
+    assert html.count('aria-invalid="true"') == 1
+    assert items(api) == []
 
 
 RULE = {"month": "2026-02", "amount": "100", "currency": "EUR", "frequency": "3", "duration": "9", "growth": "fixed"}
@@ -393,24 +450,25 @@ def test_a_cleared_row_comes_back(owner, api, acme, office):
 
 
 def test_what_was_changed_since_is_not_taken_back(owner, api, acme, office):
-    answer = fill(owner, acme, {(office, "ga", 1): "30", (office, "ga", 2): "40"})
+    undo = offered(owner, fill(owner, acme, {(office, "ga", 1): "30", (office, "ga", 2): "40"}))
     one = api.get("plan_items").json()[0]["id"]
     api.put(f"plan_items/{one}", {"duration": 9})
     before = items(api)
-    assert "nothing was taken back" in text_of(undone(owner, acme, answer))
+    assert "nothing was taken back" in text_of(owner.post(page(acme, "/undo"), undo, follow=True))
     assert items(api) == before
     api.delete(f"plan_items/{one}")
-    assert "nothing was taken back" in text_of(undone(owner, acme, answer))
+    assert "nothing was taken back" in text_of(owner.post(page(acme, "/undo"), undo, follow=True))
 
 
 def test_undo_is_for_ones_own_changes_and_once(owner, browser_of, api, acme, office):
-    answer = fill(owner, acme, {(office, "ga", 1): "30"})
+    undo = offered(owner, fill(owner, acme, {(office, "ga", 1): "30"}))
     other = browser_of(factories.member(acme, "erin@acme.example"), acme).client
-    assert "no such change" in text_of(undone(other, acme, answer))
+    assert 'name="changed"' not in other.get(page(acme)).content.decode()
+    assert "no such change" in text_of(other.post(page(acme, "/undo"), undo, follow=True))
     assert len(items(api)) == 1
-    undone(owner, acme, answer)
+    owner.post(page(acme, "/undo"), undo)
     assert items(api) == []
-    assert "nothing was taken back" in text_of(undone(owner, acme, answer))
+    assert "nothing was taken back" in text_of(owner.post(page(acme, "/undo"), undo, follow=True))
     for changed in ("", "soon", "2026-01-01T00:00:00", "2026-01-01T00:00:00+00:00"):
         said = owner.post(page(acme, "/undo"), {"changed": changed}, follow=True)
         assert "no such change" in text_of(said)
@@ -429,10 +487,19 @@ def test_who_may_not_write_sees_the_plan_without_fields(viewer, api, acme, offic
     assert viewer.post(page(acme), {}).status_code == 403
 
 
-def test_a_wrong_month_gives_way_to_the_running_year_and_the_ends_of_the_calendar_are_shown(viewer, acme):
-    assert f"The plan from January {date.today().year} on" in text_of(viewer.get(page(acme, "?startMonth=soon")))
-    for month in ("0001-01", "9999-12"):
-        assert viewer.get(page(acme, f"?startMonth={month}")).status_code == 200
+def test_a_wrong_month_gives_way_to_the_running_year_with_a_sentence(viewer, owner, acme):
+    last = date.today().year + 50
+    for month, said in (
+        ("soon", "“soon” is no month."),
+        *((month, f"from 1900 to {last}.") for month in ("0001-01", "1899-12", f"{last}-02", "9999-12")),
+    ):
+        shown = text_of(viewer.get(page(acme, f"?startMonth={month}")))
+        assert f"The plan from January {date.today().year} on" in shown
+        assert said in shown
+        assert owner.post(page(acme, f"?startMonth={month}"), {}).status_code == 404, "no form was shown of it"
+    for month, neighbour in (("1900-01", "Year before"), (f"{last}-01", "Year after")):
+        shown = viewer.get(page(acme, f"?startMonth={month}"))
+        assert (shown.status_code, neighbour in text_of(shown)) == (200, False)
     for number in ("0", "x", "-1"):
         assert viewer.get(page(acme, f"?page={number}")).status_code == 404
 
