@@ -475,3 +475,10 @@ def test_the_home_page_tells_nothing_that_one_may_not_see(api, acme, bank):
     assert figures(html) == {}
     Membership.objects.filter(user=dan).update(permissions=["balances:read"])
     assert list(figures(signed_in(dan).get("/app/").content.decode())) == ["Cash"]
+
+
+def test_an_address_with_a_slash_at_its_end_leads_to_the_page(alice, carol, acme):
+    for query in ("", "?months=6&comparison=previousYear"):
+        answer = signed_in(alice).get(f"/app/companies/{acme.id}/{query}")
+        assert (answer.status_code, answer["Location"]) == (302, f"/app/companies/{acme.id}{query}")
+    assert signed_in(carol).get(f"/app/companies/{acme.id}/").status_code == 404
