@@ -321,7 +321,7 @@ def test_a_subscription_is_added_at_a_price_changed_ended_and_deleted(owner, api
     [
         ({"amountValue": "-1"}, "amountValue", "never worth less"),
         ({"amountValue": "1.234"}, "amountValue", "fewer decimals"),
-        ({"amountValue": "much"}, "amountValue", "Must be a string such as"),
+        ({"amountValue": "much"}, "amountValue", "Write an amount such as"),
         ({"amountValue": ""}, "amountValue", ""),
         ({"amountCurrency": "XXX"}, "amountCurrency", ""),
         ({"interval": "hour"}, "interval", ""),
