@@ -101,6 +101,14 @@ def test_the_bridge_leads_from_the_first_to_the_last_month_with_each_customer_on
     assert found["Churn"][1] == "1"
 
 
+def test_the_summary_says_how_it_differs_from_the_rows_by_month(viewer, acme, told):
+    seen = text_of(viewer.get(page(acme), {"endMonth": "2024-12"}))
+    assert "each customer counts once, as they were before and at the end." in seen
+    assert "The rows by month below count every step between" in seen
+    assert "of the customers twelve months before" in seen
+    assert "what twelve months won by what they lost" in seen
+
+
 def test_the_summary_is_the_apis_to_the_cent(viewer, api, acme, told):
     found = api.post("data/recurringRevenueSummary", {"month": "2024-12"}).json()
     seen = text_of(viewer.get(page(acme), {"endMonth": "2024-12"}))
