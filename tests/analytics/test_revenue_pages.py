@@ -21,16 +21,6 @@ NOWHERE = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
-def viewer(browser_of, bob, acme):
-    return browser_of(bob, acme).client
-
-
-@pytest.fixture
 def told(api):
     """Customers who came, grew, shrank, left and came back."""
     send(
