@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Literal
 
 from analytics.calc.movements import History, month_of, number_of
 from analytics.calc.mrr import Factors, value
-from analytics.recurring import MRR, Chosen, factors, histories
+from analytics.recurring import MRR, Chosen, factors, histories, monthly_data
 from analytics.results import percentage
 from analytics.retention import Customers
 from companies.models import Company
@@ -36,7 +36,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Customers whose first active month's end was that of ``month``, from it to the last month asked for."""
+    """Customers whose first active month's end was that of ``month``, from it to the last month asked for.
+
+    ``start`` is what the month's row has as new, to the cent.
+    """
 
     month: date
     start: Decimal
@@ -63,11 +66,27 @@ def cohorts(
         if came is not None and first <= came <= last:
             follow(history[MRR], found[came])
     currencies = {name for cohort in found.values() for month in cohort.values() for name in month if name != HEADS}
+    came_with = {}
+    if measure == "revenue":
+        told = monthly_data(company=company, mrr_type="mrr", first=months[0], last=months[-1])
+        came_with = {row.month: row.new for row in told}
     factors_of = factors(rates, base=company.base_currency, currencies={company.base_currency, *currencies})
     return [
-        cohort(number, found[number], last=last, measure=measure, base=company.base_currency, factors_of=factors_of)
+        starting_with(
+            cohort(
+                number, found[number], last=last, measure=measure, base=company.base_currency, factors_of=factors_of
+            ),
+            came_with.get(month_of(number)),
+        )
         for number in range(first, last + 1)
     ]
+
+
+def starting_with(found: Cohort, start: Decimal | None) -> Cohort:
+    """The same with what its month's row shows as new, which takes the cents that rounding leaves there."""
+    if start is None:
+        return found
+    return replace(found, start=start, marks=[replace(found.marks[0], value=start), *found.marks[1:]])
 
 
 def follow(history: History, changes: Changes) -> None:

@@ -16,11 +16,13 @@ ZERO = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class OpenTransactions:
-    """How many there are, and what of them is not categorized; both amounts ≥ 0, base currency."""
+    """How many there are, and what of them is not categorized; both amounts ≥ 0, base currency. ``partly`` are those of
+    which something is categorized."""
 
     count: int
     inflow: Decimal
     outflow: Decimal
+    partly: int = 0
 
 
 def open_transactions(*, company: Company, start: date, end: date, rates: RateTable) -> OpenTransactions:
@@ -35,14 +37,15 @@ def open_transactions(*, company: Company, start: date, end: date, rates: RateTa
         .values_list("date", "amount_currency")
         .annotate(
             count=Count("id"),
+            partly=Count("id", filter=~Q(categorized_value=0)),
             inflow=Sum(rest, filter=Q(amount_value__gt=0), default=ZERO),
             outflow=Sum(-rest, filter=Q(amount_value__lt=0), default=ZERO),
         )
     )
-    count, inflow, outflow = 0, ZERO, ZERO
-    for day, currency, found, came, went in by_day:
-        count += found
+    count, partly, inflow, outflow = 0, 0, ZERO, ZERO
+    for day, currency, found, split, came, went in by_day:
+        count, partly = count + found, partly + split
         inflow = WIDE.add(inflow, convert(came, source=currency, target=company.base_currency, day=day, rates=rates))
         outflow = WIDE.add(outflow, convert(went, source=currency, target=company.base_currency, day=day, rates=rates))
     base = company.base_currency
-    return OpenTransactions(count, round_half_up(inflow, base), round_half_up(outflow, base))
+    return OpenTransactions(count, round_half_up(inflow, base), round_half_up(outflow, base), partly)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
@@ -100,6 +102,15 @@ def company(request: HttpRequest, company_id: str) -> HttpResponse:
         draw=lambda: drawn(facts, visit),
     )
     return visit.show("analytics/company.html", overview=overview, facts=facts, period=facts.period)
+
+
+@require_safe
+@signed_in
+def without_slash(request: HttpRequest, company_id: str) -> HttpResponse:
+    """To the page's one address."""
+    company = reached(request, company_id).company
+    address, query = reverse("company", args=[company.id]), request.META["QUERY_STRING"]
+    return redirect(f"{address}?{query}" if query else address)
 
 
 def drawn(facts: Facts, visit: Visit) -> str:

@@ -211,6 +211,18 @@ def browser_of() -> Any:
     return make
 
 
+@pytest.fixture
+def owner(browser_of: Any, alice: User, acme: Company) -> Client:
+    """Alice's browser."""
+    return browser_of(alice, acme).client
+
+
+@pytest.fixture
+def viewer(browser_of: Any, bob: User, acme: Company) -> Client:
+    """Bob's, who may only look."""
+    return browser_of(bob, acme).client
+
+
 def oauth_at(base: str) -> dict[str, Any]:
     """What the toolkit is told of its own address."""
     return {

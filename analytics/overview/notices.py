@@ -36,6 +36,9 @@ def open_notice(company: Company, found: OpenTransactions, *, first: date, last:
     sides = ((found.inflow, "in"), (found.outflow, "out"))
     sums = [f"{compact(amount, company.base_currency)} {way}" for amount, way in sides if amount]
     text = f"not in revenue and expenses yet: {' and '.join(sums)}."
+    if found.partly:
+        split = "1 is split in part: its" if found.partly == 1 else f"{found.partly:,} are split in part: their"
+        text += f" {split} rest counts here, the whole amount in the list."
     return [Notice(counted(found.count, "open transaction"), text, address)]
 
 

@@ -48,11 +48,11 @@ HINTS = {
     "ARR": "twelve times MRR",
     "Customers": "who pay",
     "ARPA": "MRR a customer",
-    "Net revenue retention": "with expansion and reactivation",
-    "Gross revenue retention": "less contraction and churn",
-    "Customer churn": "of the customers at the start",
-    "Revenue churn": "of the revenue at the start",
-    "Quick ratio": "what was won by what was lost",
+    "Net revenue retention": "with expansion and reactivation, over twelve months",
+    "Gross revenue retention": "less contraction and churn, over twelve months",
+    "Customer churn": "of the customers twelve months before",
+    "Revenue churn": "of the revenue twelve months before",
+    "Quick ratio": "what twelve months won by what they lost",
 }
 
 

@@ -21,8 +21,8 @@ MOST_COHORTS = 24  # months across a page
 
 
 @dataclass
-class Revenue:
-    """Of one company and what was asked for. Every fact raises MissingRate where a currency has none."""
+class Ground:
+    """One company, and what was asked for."""
 
     company: Company
     asked: Asked
@@ -35,6 +35,11 @@ class Revenue:
     @property
     def calendar(self) -> list[date]:
         return self.asked.calendar
+
+
+@dataclass
+class Revenue(Ground):
+    """Of all customers. Every fact raises MissingRate where a currency has none."""
 
     @property
     def products(self) -> list[UUID]:
@@ -104,21 +109,10 @@ class Revenue:
 
 
 @dataclass
-class OneCustomer:
-    """The same of one customer, for the charts."""
+class OneCustomer(Ground):
+    """Of one customer, for the charts."""
 
-    company: Company
     customer_id: UUID
-    asked: Asked
-    today: date
-
-    @property
-    def currency(self) -> str:
-        return self.company.base_currency
-
-    @property
-    def calendar(self) -> list[date]:
-        return self.asked.calendar
 
     @cached_property
     def recurring(self) -> list[MonthlyRow]:

@@ -146,7 +146,7 @@ def one(visit: Visit, customer_id: UUID) -> HttpResponse:
     events = SubscriptionEvent.objects.of(company.id).filter(subscription__customer_id=customer_id)
     found, cursor = visit.page_of(events, order=("-id",))
     context: dict[str, Any] = {}
-    facts = OneCustomer(company, customer_id, asked, visit.today)
+    facts = OneCustomer(company, asked, visit.today, customer_id=customer_id)
     try:
         mrr = drawing.MEASURED["mrr"]
         moved = replace(movements.movement_section(facts, mrr), span=3)

@@ -6,6 +6,7 @@ from typing import Any
 
 from companies.api.fields import sentence
 from companies.errors import FieldErrors, Refusal
+from companies.pages.amounts import NotAnAmount, amount_typed
 
 
 @dataclass
@@ -39,15 +40,36 @@ class Typed:
 
 
 def typed(
-    shape: Any, posted: Mapping[str, Any], *, texts: Iterable[str], flags: Iterable[str] = (), partial: bool = False
+    shape: Any,
+    posted: Mapping[str, Any],
+    *,
+    texts: Iterable[str],
+    flags: Iterable[str] = (),
+    amounts: Iterable[str] = (),
+    partial: bool = False,
 ) -> Typed:
     """Reads the named fields of a form. An empty text stands for null where the shape takes one; a box that is not
-    ticked is not sent, and means false."""
+    ticked is not sent, and means false. ``amounts`` are those among the texts that people write in many ways."""
     reader = shape()
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in texts}
     values |= {name: name in posted for name in flags}
-    sent = {n: None if value == "" and reader.fields[n].allow_null else value for n, value in values.items()}
-    return of_body(shape, sent, values=values, partial=partial)
+    read, wrong = read_amounts(values, amounts)
+    sent = {n: None if value == "" and reader.fields[n].allow_null else value for n, value in (values | read).items()}
+    form = of_body(shape, sent, values=values, partial=partial)
+    form.errors |= wrong
+    return form
+
+
+def read_amounts(values: Mapping[str, str], names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """(amounts as the API writes them, what is wrong with the others), both by name; nothing where none was typed."""
+    read, wrong = {}, {}
+    for name in names:
+        if text := values.get(name, ""):
+            try:
+                read[name] = amount_typed(text)
+            except NotAnAmount as error:
+                wrong[name] = str(error)
+    return read, wrong
 
 
 def of_body(

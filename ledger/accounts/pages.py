@@ -183,7 +183,7 @@ def account_page(visit: Visit, account: Account, form: Typed | None = None, **mo
 @company_page(writes=Permission.ACCOUNTS_WRITE)
 def initial(visit: Visit, account_id: UUID) -> HttpResponse:
     """Sets what the account held at the start of a day."""
-    form = typed(InitialBalance, visit.request.POST, texts=("date", "amountValue"))
+    form = typed(InitialBalance, visit.request.POST, texts=("date", "amountValue"), amounts=("amountValue",))
     if form.valid:
         with visit.sending(form):
             opening.set_initial_balance(

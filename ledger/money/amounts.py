@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from companies.errors import FieldErrors
+from companies.pages.amounts import NotAnAmount, amount_typed
 from ledger.calc.money import InvalidAmount, TooManyDecimals, format_amount, parse_amount
 
 
@@ -14,6 +15,14 @@ def amount_in(text: str, currency: str, *, pointer: str) -> Decimal:
         raise FieldErrors([(pointer, "invalid_decimal", "Must be a string such as -1234.56.")]) from None
     except TooManyDecimals:
         raise FieldErrors([(pointer, "too_many_decimals", f"{currency} has fewer decimals.")]) from None
+
+
+def typed_in(text: str, *, pointer: str) -> str:
+    """What a person typed into a form, as callers write it. Raises FieldErrors with invalid_decimal."""
+    try:
+        return amount_typed(text)
+    except NotAnAmount as error:
+        raise FieldErrors([(pointer, "invalid_decimal", str(error))]) from None
 
 
 def bound_in(text: str) -> Decimal:

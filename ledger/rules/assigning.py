@@ -90,8 +90,9 @@ def assign(change: Change, rows: Any) -> Assigned:
     rules, defaults = rulebook(company), default_choices(company)
     if not (rules or defaults or company.auto_categorize):
         return done
+    can = possible(company)
     for chunk in in_chunks(waiting(rows)):
-        assign_some(change, list(said(company, chunk, rules, defaults)), done)
+        assign_some(change, said(company, chunk, rules, defaults), done, can=can)
     if done.count:
         note_matched(change, {rule_id: n for rule_id, n in done.by_source.items() if isinstance(rule_id, UUID)})
         gather_after("ledger_categorization", "ledger_posting", rows=done.count)
@@ -128,8 +129,13 @@ def default_choices(company: Company) -> dict[UUID, Choice]:
     }
 
 
-def assign_some(change: Change, choices: Iterable[tuple[Any, Fact, Choice]], done: Assigned) -> None:
-    can = possible(change.company)
+def assign_some(
+    change: Change,
+    choices: Iterable[tuple[Any, Fact, Choice]],
+    done: Assigned,
+    *,
+    can: Callable[[Fact, Choice], bool],
+) -> None:
     given = [each for each in choices if can(each[1], each[2])]
     if given:
         give(change, [(fact, choice) for _, fact, choice in given], automatic=True)

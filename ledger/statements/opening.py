@@ -19,9 +19,10 @@ def is_empty(change: Change, account: Account) -> bool:
     return not Transaction.objects.of(change.company.id).filter(account=account).booked().exists()
 
 
-def open_with_earliest(change: Change, account: Account, *, first: bool) -> None:
+def open_with_earliest(change: Change, account: Account, *, first: bool, bare: bool = False) -> None:
     """Gives the account the balance before its earliest statement, on that one's eve. ``first``: nothing was booked
     before. What somebody set by hand stays; an earlier statement that comes later moves what a later one had set.
+    ``bare``: nothing is left in the account, so statements that tell of movements have lost theirs and open nothing.
     """
     company = change.company
     stored = initial_balance(account=account)
@@ -29,6 +30,8 @@ def open_with_earliest(change: Change, account: Account, *, first: bool) -> None
         return
     statements = Statement.objects.of(company.id).of_account(account.id).filter(currency=account.default_currency)
     known = statements.filter(opening_balance__isnull=False, start_date__gt=date.min)
+    if bare:
+        known = known.filter(closing_balance=F("opening_balance"))
     earliest = known.order_by("start_date", F("final").desc(), "created_time", "id").first()
     if earliest is None or earliest.start_date is None:
         if stored is not None:

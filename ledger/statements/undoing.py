@@ -1,7 +1,7 @@
 """What follows from the undoing of an import where statements brought it."""
 
 from companies.changing import Change
-from ledger.models import Account, ImportBatch, Statement
+from ledger.models import Account, ImportBatch, Statement, Transaction
 from ledger.statements.opening import open_with_earliest
 from ledger.statements.pending import give_back
 from ledger.statements.reconciling import reconcile
@@ -18,5 +18,6 @@ def forget_statements(*, change: Change, batch: ImportBatch) -> None:
     accounts = set(gone.values_list("account_id", flat=True))
     gone.delete()
     for account in Account.objects.of(change.company.id).filter(id__in=accounts).in_order():
-        open_with_earliest(change, account, first=False)
+        bare = not Transaction.objects.of(change.company.id).filter(account=account).without_initial().exists()
+        open_with_earliest(change, account, first=False, bare=bare)
         reconcile(change, account)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 
-from companies.pages.typed import Typed, typed
+from companies.pages.typed import Typed, read_amounts, typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.money import format_amount
@@ -68,10 +68,11 @@ def as_it_is(planned: PlannedTransaction, original: dt.date) -> Typed:
 def read(posted: Mapping[str, Any]) -> Typed:
     """The day and the amount that were typed."""
     direction, amount = posted.get("direction", ""), posted.get("amountValue", "").strip()
-    texts = {"date": posted.get("date", ""), "amountValue": signed(direction, amount)}
+    read, wrong = read_amounts({"amountValue": amount}, ["amountValue"])
+    texts = {"date": posted.get("date", ""), "amountValue": signed(direction, read.get("amountValue", amount))}
     form = typed(OccurrenceOverride, texts, texts=("date", "amountValue"))
     form.values = {"date": posted.get("date", ""), "direction": direction, "amountValue": amount}
-    form.errors |= mistakes(direction, amount)
+    form.errors |= wrong | mistakes(direction, amount)
     return form
 
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from companies.models import Currency
 from companies.pages.amounts import counted
-from companies.pages.typed import Typed, of_body
+from companies.pages.typed import Typed, of_body, read_amounts
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
@@ -202,6 +202,7 @@ def read(posted: Mapping[str, str]) -> Typed:
     """A rule as it was typed, checked by the API's shape."""
     values = {name: posted.get(name, "").strip() for name in TEXTS}
     category_id, line = of_line(values["row"])
+    read_in, wrong = read_amounts(values, ["amount"])
     change = number(values["percent"]) if values["growth"] == "relative" else None
     body = {
         "month": values["month"],
@@ -211,11 +212,13 @@ def read(posted: Mapping[str, str]) -> Typed:
         "duration": whole(values["duration"]) if values["duration"] else None,
         "amount": {
             "type": values["growth"],
-            "amount": {"value": number(values["amount"]), "currency": values["currency"]},
+            "amount": {"value": number(read_in.get("amount", values["amount"])), "currency": values["currency"]},
             "relativeChange": change / 100 if not isinstance(change, str) and change is not None else change,
         },
     }
-    return of_body(PlanItemShape, body, values=values, fields=FIELD_AT)
+    form = of_body(PlanItemShape, body, values=values, fields=FIELD_AT)
+    form.errors |= wrong
+    return form
 
 
 def number(text: str) -> Any:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from companies.pages.typed import Typed, of_body
+from companies.pages.typed import Typed, of_body, read_amounts
 from planning.models import PlannedTransaction
 from planning.serializers import PlannedTransactionShape
 
@@ -55,17 +55,18 @@ def read(posted: Mapping[str, Any], *, planned: PlannedTransaction | None, hidde
     sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
     if values["amountCurrency"]:
         sent["amountCurrency"] = values["amountCurrency"]
+    read_in, wrong = read_amounts(values, ["amountValue"])
     body = {
         **stored,
         **sent,
         "name": values["name"],
         "startDate": values["startDate"],
-        "amountValue": signed(values["direction"], values["amountValue"]),
+        "amountValue": signed(values["direction"], read_in.get("amountValue", values["amountValue"])),
         "recurrence": recurrence_of(values),
         "autoSettle": values["autoSettle"],
     }
     form = of_body(PlannedTransactionShape, body, values=values, fields=FIELD_AT)
-    form.errors |= mistakes(values["direction"], values["amountValue"])
+    form.errors |= wrong | mistakes(values["direction"], values["amountValue"])
     return form
 
 
@@ -99,7 +100,7 @@ def signed(direction: str, amount: str) -> str:
 def mistakes(direction: str, amount: str) -> dict[str, str]:
     """What is wrong with the two fields of a signed amount, where the amount alone would not show it."""
     found = {} if direction in ("in", "out") else {"direction": "Choose money in or money out."}
-    return found | ({"amountValue": MINUS} if amount.startswith("-") else {})
+    return found | ({"amountValue": MINUS} if amount.startswith(("-", "−")) else {})
 
 
 def direction_of(amount: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from companies.pages.visits import Visit
 from ledger.calc.money import InvalidAmount, format_amount, parse_amount, round_half_up
 from ledger.calc.months import MONTHS_A_YEAR, add_months, format_month, months_between, months_from
 from ledger.models import PlType
-from ledger.money.amounts import amount_in
+from ledger.money.amounts import amount_in, typed_in
 from ledger.money.rates import rate_table
 from ledger.transactions.pages.words import LINES, Names, as_line, names_for, of_line
 from planning.filling import Cell, Row
@@ -241,7 +241,7 @@ def differs(text: str, before: str, currency: str) -> bool:
 
 
 def amount_of(text: str, currency: str, pointer: str = "") -> Decimal:
-    return amount_in(text, currency, pointer=pointer) if text else ZERO
+    return amount_in(typed_in(text, pointer=pointer), currency, pointer=pointer) if text else ZERO
 
 
 def read_cell(found: Typed, row: Row, month: dt.date, text: str, before: str, currency: str) -> None:

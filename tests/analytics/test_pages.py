@@ -203,6 +203,21 @@ def test_what_revenue_and_expenses_do_not_know_of_is_said_first_and_can_be_seen(
     assert "2 open transactions, not in" in page(blind, acme)
 
 
+def test_what_is_left_of_a_split_transaction_is_told_apart_from_the_whole_amounts_of_the_list(
+    api, alice, acme, bank, books
+):
+    half = book(api, bank, "-30.00", MONTH)
+    books.split(half, {"categoryId": books.category("hosting"), "plSplit": {"cogs": -20}})
+    book(api, bank, "-7.00", MONTH)
+    notice = page(alice, acme).split('<p class="notice" role="status">')[1].split("</p>")[0]
+    assert notice.partition("</a>, ")[2] == (
+        "not in revenue and expenses yet: €17 out. 1 is split in part: its rest counts here, the whole amount in the "
+        "list."
+    )
+    address = re.search(r'href="([^"]+)"', notice)[1]
+    assert listed(alice, f"{address}&amp;total=true") == ("−€37.00", 2)
+
+
 def first_step(html):
     """(what is offered, the addresses it leads to) before the figures."""
     part = html.split('id="first-step">')
@@ -475,3 +490,10 @@ def test_the_home_page_tells_nothing_that_one_may_not_see(api, acme, bank):
     assert figures(html) == {}
     Membership.objects.filter(user=dan).update(permissions=["balances:read"])
     assert list(figures(signed_in(dan).get("/app/").content.decode())) == ["Cash"]
+
+
+def test_an_address_with_a_slash_at_its_end_leads_to_the_page(alice, carol, acme):
+    for query in ("", "?months=6&comparison=previousYear"):
+        answer = signed_in(alice).get(f"/app/companies/{acme.id}/{query}")
+        assert (answer.status_code, answer["Location"]) == (302, f"/app/companies/{acme.id}{query}")
+    assert signed_in(carol).get(f"/app/companies/{acme.id}/").status_code == 404

@@ -152,6 +152,7 @@ def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, sta
     for n, month in enumerate(months_from(FIRST, LAST)):
         assert every[n]["month"] == format_month(month)
         assert every[n]["newCount"] == heads[n]["start"]
+        assert every[n]["new"] == revenue[n]["start"] == revenue[n]["values"][0]["value"]
         assert every[n]["endCount"] == sum(cohort["values"][n - m]["value"] for m, cohort in enumerate(heads[: n + 1]))
         worth = sum(Decimal(str(cohort["values"][n - m]["value"])) for m, cohort in enumerate(revenue[: n + 1]))
         assert abs(Decimal(str(every[n]["end"])) - worth) <= Decimal("0.01") * len(events)

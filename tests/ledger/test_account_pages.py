@@ -17,16 +17,6 @@ TODAY = datetime.now(tz=UTC).date()
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
-def viewer(browser_of, bob, acme):
-    return browser_of(bob, acme).client
-
-
-@pytest.fixture
 def one_dollar_is_80_cents(monkeypatch):
     table = RateTable([("USD", TODAY - timedelta(days=10), 1 / stored_rates.positive("0.8"))])
     monkeypatch.setattr(holdings, "rate_table", lambda: table)

@@ -44,6 +44,35 @@ def test_an_earlier_statement_that_comes_later_moves_the_initial_balance(api, ta
     assert initial(api, main) == ("2026-01-31", "60.00")
 
 
+JANUARY = simple("-40.00")
+FEBRUARY = simple("-10.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
+QUIET = camt(statement(start="2026-03-01", end="2026-03-31", opening="50.00", closing="50.00"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "opens_first", "opens_second"),
+    [
+        (JANUARY, FEBRUARY, ("2025-12-31", "100.00"), ("2026-01-31", "60.00")),
+        (FEBRUARY, JANUARY, ("2026-01-31", "60.00"), ("2025-12-31", "100.00")),
+        (JANUARY, QUIET, ("2025-12-31", "100.00"), ("2026-02-28", "50.00")),
+        (JANUARY, JANUARY, ("2025-12-31", "100.00"), None),
+    ],
+    ids=["in order", "the earlier one later", "one without entries", "the same file twice"],
+)
+@pytest.mark.parametrize("undone", ["first", "second"])
+def test_of_two_statements_the_one_that_is_left_says_what_the_account_opens_with(
+    api, acme, take, main, first, second, opens_first, opens_second, undone
+):
+    one, other = take(first)["importId"], take(second)["importId"]
+    gone, left = (one, other) if undone == "first" else (other, one)
+    api.delete(f"imports/{gone}")
+    assert initial(api, main) == (opens_second if undone == "first" else opens_first)
+    api.delete(f"imports/{left}")
+    assert (rows(acme), initial(api, main)) == ([], None)
+    take(first)
+    assert initial(api, main) == opens_first, "and the next one is a first again"
+
+
 def test_an_initial_balance_that_somebody_changed_is_theirs(api, take, main):
     told = take(simple("-40.00"))
     api.put(f"accounts/{main}/initial_balance", {"date": "2025-12-31", "amountValue": "90.00"})

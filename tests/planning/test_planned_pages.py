@@ -19,16 +19,6 @@ UNKNOWN = "00000000-0000-7000-8000-000000000000"
 
 
 @pytest.fixture
-def owner(browser_of, alice, acme):
-    return browser_of(alice, acme).client
-
-
-@pytest.fixture
-def viewer(browser_of, bob, acme):
-    return browser_of(bob, acme).client
-
-
-@pytest.fixture
 def account(api):
     return api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
 

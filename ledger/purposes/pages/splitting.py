@@ -17,7 +17,7 @@ from companies.permissions import Permission
 from ledger.calc.money import format_amount
 from ledger.calc.recognition import DateRule
 from ledger.models import Categorization, Transaction
-from ledger.money.amounts import amount_in
+from ledger.money.amounts import amount_in, typed_in
 from ledger.purposes import shapes, splitting
 from ledger.purposes.pages.categorizing import date_rule, parsed
 from ledger.recognition.dating import Rule
@@ -168,11 +168,15 @@ class Reader:
                 raise FieldErrors([(f"{pointer}/categoryId", "required", "Choose a category.")])
             part = parts.get(key) or self.details(each, first, pointer) | {"categoryId": category_id, "plSplit": {}}
             if line and each.values["amount"]:
-                value = amount_in(each.values["amount"], self.row.amount_currency, pointer=f"{pointer}/plSplit")
+                value = self.amount(each.values["amount"], pointer=f"{pointer}/plSplit")
                 part["plSplit"][line] = part["plSplit"].get(line, Decimal(0)) + value
             parts[key] = part
         except FieldErrors as refusal:
             self.faults += refusal.errors
+
+    def amount(self, text: str, *, pointer: str) -> Decimal:
+        """Raises FieldErrors."""
+        return amount_in(typed_in(text, pointer=pointer), self.row.amount_currency, pointer=pointer)
 
     def details(self, each: Row, first: Row, pointer: str) -> dict[str, Any]:
         """What a part has besides its lines. Raises FieldErrors."""
@@ -180,7 +184,7 @@ class Reader:
         rule = date_rule(values["rule"], values["start"], values["end"], invoice=values["invoice"])
         body: dict[str, Any] = {"usingDateRule": rule, "sourceNote": values["note"] or None}
         if tax := each.values["tax"]:
-            body["passThroughTax"] = amount_in(tax, self.row.amount_currency, pointer=f"{pointer}/passThroughTax")
+            body["passThroughTax"] = self.amount(tax, pointer=f"{pointer}/passThroughTax")
         if name := values["counterparty"]:
             body["counterparty"] = {"id": str(self.counterparty(values["key"], name, f"{pointer}/counterparty"))}
         return body

@@ -8,6 +8,7 @@ from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
 from ledger.models import CategorizationRule, DisabledReason, Operator, Transaction
+from ledger.money.amounts import typed_in
 from ledger.rules.calc.proposing import Proposal
 from ledger.rules.habits import proposed
 from ledger.rules.learning import NothingToLearn, text_condition
@@ -16,6 +17,7 @@ from ledger.transactions.pages.words import Names, as_line, of_line
 
 TEXTS = {"fromTo": "from_to", "description": "description", "text": "text"}
 FACTS = ("direction", "minAmount", "maxAmount", "currency")
+AMOUNTS = {"minAmount", "maxAmount"}
 REST = ("name", "counterparty", "category", "given", "dateRule", "ruleStart", "ruleEnd", "tax")
 TYPED = (*REST, *FACTS, *(f"{name}{part}" for name in TEXTS for part in ("Operator", "Value")))
 FIELDS = {  # where the form shows what is wrong with a field of the body
@@ -58,6 +60,8 @@ def body_of(visit: Visit, values: Mapping[str, Any], rule: CategorizationRule | 
         if values[f"{name}Value"]
     }
     conditions |= {name: values[name] for name in FACTS if values[name]}
+    for name in AMOUNTS & conditions.keys():
+        conditions[name] = typed_in(conditions[name], pointer=f"#/conditions/{name}")
     conditions["accountIds"] = values["accounts"] or None
     if name := values["counterparty"]:
         conditions["counterpartyId"] = person(visit, name, rule, pointer="#/conditions/counterpartyId")

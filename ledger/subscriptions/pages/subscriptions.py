@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 
 from companies.models import Currency
-from companies.pages.typed import Typed, of_body, typed
+from companies.pages.typed import Typed, of_body, read_amounts, typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.models import BillingPeriod, Product, Subscription, SubscriptionEvent
@@ -138,8 +138,11 @@ def read_price(posted: Mapping[str, Any], *, ends: bool = False) -> Typed:
     count = texts["intervalCount"]
     sent: dict[str, Any] = {name: text or None for name, text in texts.items()}
     sent["intervalCount"] = int(count) if count.isascii() and count.isdigit() and len(count) < 9 else count or None
-    sent["amountValue"] = texts["amountValue"]
-    return of_body(EventFields, sent, values=texts)
+    read, wrong = read_amounts(texts, ["amountValue"])
+    sent["amountValue"] = read.get("amountValue", texts["amountValue"])
+    form = of_body(EventFields, sent, values=texts)
+    form.errors |= wrong
+    return form
 
 
 def price_of(visit: Visit, subscription: Subscription) -> dict[str, str]:

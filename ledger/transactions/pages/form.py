@@ -27,7 +27,7 @@ def read_form(posted: Mapping[str, Any], *, partial: bool = False) -> Typed:
     """The form filled in with what was typed, read as the API does; without a currency the account's counts."""
     sent = [name for name in TEXTS if name in posted]
     texts = [name for name in sent if name != "amountCurrency" or posted[name].strip()]
-    form = typed(TransactionShape, posted, texts=texts, flags=FLAGS, partial=partial)
+    form = typed(TransactionShape, posted, texts=texts, flags=FLAGS, amounts=("amountValue",), partial=partial)
     form.values = {name: posted[name].strip() for name in sent} | {name: name in posted for name in FLAGS}
     return form
 

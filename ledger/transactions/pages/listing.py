@@ -14,7 +14,7 @@ from companies.api.fields import sentence
 from companies.api.pagination import keyset_rows
 from companies.errors import FieldErrors
 from companies.models import Currency
-from companies.pages.typed import Typed
+from companies.pages.typed import Typed, read_amounts
 from companies.pages.visits import A_PAGE, Visit
 from companies.permissions import Permission
 from ledger.models import Categorization, Counterparty, Transaction
@@ -32,6 +32,7 @@ REST = (
     *("plType", "counterparty", "direction", "pending", "transfer"),
     *("source", "currency", "minAmount", "maxAmount", "sort"),
 )
+AMOUNTS = {"minAmount", "maxAmount"}
 LABELS = {
     "q": "Text",
     "startDate": "From",
@@ -83,6 +84,13 @@ def asked(visit: Visit) -> Asked:
     filters.pop("cursor", None)
     totals = filters.pop("total", None)
     form = Typed(values={name: filters.get(name, "") for name in (*FIRST_ROW, *REST)})
+    read, wrong = read_amounts(form.values, AMOUNTS)
+    form.values = {**form.values, **read}
+    form.errors |= wrong
+    for name, text in read.items():
+        filters[name] = text
+    for name in wrong:  # then there are no rows
+        del filters[name]
     sorts = filters.pop("sort", None) or [USUAL_ORDER]
     counterparty = named_counterparty(visit, filters, form)
     rows, order = Transaction.objects.of(visit.company.id), order_of(USUAL_ORDER)
