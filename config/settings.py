@@ -312,7 +312,7 @@ PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 SETTLED_OCCURRENCES: str | None = "planning.settling.settled_by"
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "analytics.recurring"]
+DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived", "analytics.recurring"]
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
 PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",

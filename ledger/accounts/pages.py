@@ -68,9 +68,10 @@ def rights(visit: Visit) -> dict[str, bool]:
 
 @company_page(reads=Permission.ACCOUNTS_WRITE, writes=Permission.ACCOUNTS_WRITE)
 def new(visit: Visit) -> HttpResponse:
-    """Opens an account."""
+    """Opens an account; the address may name the number of one that a statement is of."""
     if visit.request.method != "POST":
         blank = {"type": "bank", "defaultCurrency": visit.company.base_currency, "includeInCashBalance": ""}
+        blank["accountNumber"] = visit.request.GET.get("accountNumber", "")
         return account_form(visit, Typed(values=dict.fromkeys(TEXTS, "") | blank))
     form = read_form(visit)
     if form.valid:

@@ -19,7 +19,7 @@ from ledger.models.categories import (
     PlType,
 )
 from ledger.models.categorizations import Categorization, LinkKind, Posting
-from ledger.models.derived import DayMovement, MonthMovement, MonthResult
+from ledger.models.derived import DayMovement, Habit, MonthMovement, MonthResult
 from ledger.models.external_ids import ExternalIdTaken
 from ledger.models.files import File, FileTransaction, ParseStatus
 from ledger.models.products import Product, ProductExternalId, ProductGroup, ProductGroupNotEmpty, ProductInUse
@@ -72,6 +72,7 @@ __all__ = [
     "ExternalIdTaken",
     "File",
     "FileTransaction",
+    "Habit",
     "ImportBatch",
     "ImportType",
     "InitialBalanceFixed",

@@ -77,3 +77,26 @@ class MonthResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.month:%Y-%m} {self.pl_type} {self.base_amount}"
+
+
+class Habit(models.Model):
+    """What movements of a name were for: the latest twenty that a person or a rule decided as a whole, counted.
+
+    ``name`` is that of the other side as it is compared, ``place`` the order of choices by their latest use, from 1.
+    """
+
+    pk = models.CompositePrimaryKey("company_id", "name", "place")
+    company = models.ForeignKey(
+        "companies.Company", models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    name = models.TextField()
+    place = models.SmallIntegerField()
+    category_id = models.UUIDField()
+    pl_type = models.CharField(max_length=10, choices=PlType)
+    counterparty_id = models.UUIDField(null=True)
+    count = models.SmallIntegerField()
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.pl_type} {self.count}"

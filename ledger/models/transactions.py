@@ -160,6 +160,7 @@ class Transaction(CompanyOwned, Audited):
                 "company",
                 Lower(Left("from_to", 100)),
                 F("date").desc(),
+                F("id").desc(),
                 condition=~Q(categorized_value=0),
                 name="transaction_known_by_name",
             ),

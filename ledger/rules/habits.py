@@ -5,6 +5,7 @@ and an account the latest uses count, so that a habit that has changed is soon a
 the history.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -18,11 +19,10 @@ from ledger.rules.calc.proposing import (
     ACCOUNT,
     COUNTERPARTY,
     LATEST,
-    TEXT,
     Proposal,
     Use,
-    alike,
     best,
+    by_text,
     proposals,
     words_of,
 )
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 
 
 def proposed(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[Proposal]]:
-    """By transaction what it could be for, the best first; without unknown ids. Four statements for all of them.
+    """By transaction what it could be for, the best first; without unknown ids. Five statements for all of them.
 
     Movements of the same counterparty tell most; where there are none, those whose text begins alike, then those on the
     same account.
@@ -61,7 +61,7 @@ def proposed(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[P
 
 
 def certain(company: Company, transaction_ids: list[UUID]) -> dict[UUID, Use]:
-    """By transaction what it is for beyond doubt; two statements."""
+    """By transaction what it is for beyond doubt; three statements."""
     rows = asked(company, transaction_ids)
     sure = {name: basis[0].use for name, basis in of_names(company, rows).items() if basis and basis[0].certain}
     return {row.id: sure[row.name] for row in rows if row.name in sure}
@@ -74,10 +74,11 @@ def asked(company: Company, transaction_ids: list[UUID]) -> list[Asked]:
 def of_names(company: Company, rows: Iterable[Asked]) -> dict[str, list[Proposal]]:
     """What movements of a counterparty were for, by its name without case."""
     names = list({row.name for row in rows if row.name})
-    counts: dict[str, list[tuple[Use, int]]] = {}
-    for name, *use, count in fetched(_BY_NAME, company=company, keys=names) if names else ():
-        counts.setdefault(name, []).append((Use(*use), count))
-    return {name: proposals(COUNTERPARTY, of_name) for name, of_name in counts.items()}
+    counts: dict[str, Counter[Use]] = defaultdict(Counter)
+    for statement in (_BY_NAME, _BY_COUNTERPARTY) if names else ():
+        for name, *use, count in fetched(statement, company=company, keys=names):
+            counts[name][Use(*use)] += count
+    return {name: proposals(COUNTERPARTY, of_name.items()) for name, of_name in counts.items()}
 
 
 def of_texts(company: Company, rows: list[Asked]) -> Iterable[tuple[UUID, list[Proposal]]]:
@@ -88,7 +89,7 @@ def of_texts(company: Company, rows: list[Asked]) -> Iterable[tuple[UUID, list[P
         others.setdefault(word, []).append((words_of(description), Use(*use)))
     for row in rows:
         if row.word in others:
-            yield row.id, proposals(TEXT, alike(words_of(row.description), others[row.word]))
+            yield row.id, by_text(row.description, others[row.word])
 
 
 def of_accounts(company: Company, rows: list[Asked]) -> Iterable[tuple[UUID, list[Proposal]]]:
@@ -111,13 +112,14 @@ def fetched(statement: str, *, company: Company, **names: Any) -> list[Any]:
         return cursor.fetchall()
 
 
+_ANY_LINE = ", ".join(f"p.{line}" for line in LINES)
 _LINE = "CASE " + " ".join(f"WHEN p.{line} IS NOT NULL THEN '{line}'" for line in LINES) + " END"
 
 # What a whole movement was for, where a person or a rule said so.
-_USE = f"p.category_id, {_LINE} AS pl_type, p.counterparty_id, c.type AS counterparty_type"
-_PART = f"""
+USE = f"p.category_id, {_LINE} AS pl_type, p.counterparty_id, c.type AS counterparty_type"
+WHOLE = f"""
     JOIN ledger_categorization p ON p.company_id = h.company_id AND p.transaction_id = h.id
-     AND p.value = h.amount_value AND p.counter_id IS NULL
+     AND p.value = h.amount_value AND p.counter_id IS NULL AND coalesce({_ANY_LINE}) IS NOT NULL
      AND (p.source_note IS NULL OR p.source_note NOT IN ('{OF_HISTORY}', '{OF_ACCOUNT}'))
     LEFT JOIN ledger_counterparty c ON c.company_id = p.company_id AND c.id = p.counterparty_id
    WHERE h.company_id = %(company)s AND h.categorized_value <> 0 AND h.categorized_value = h.amount_value
@@ -130,26 +132,33 @@ _ASKED = """
            t.account_id, t.amount_value > 0
       FROM ledger_transaction t WHERE t.company_id = %(company)s AND t.id = ANY(%(ids)s::uuid[])
 """
-# Of somebody who is known by the name in the movement, and of a counterparty who was chosen for it.
-_BY_NAME = f"""
+# Of somebody who is known by the name in the movement: the database keeps it counted (ledger.models.Habit).
+_BY_NAME = """
+    SELECT h.name, h.category_id, h.pl_type, h.counterparty_id, c.type, h.count
+      FROM ledger_habit h
+      LEFT JOIN ledger_counterparty c ON c.company_id = h.company_id AND c.id = h.counterparty_id
+     WHERE h.company_id = %(company)s AND h.name = ANY(%(keys)s::text[])
+     ORDER BY h.name, h.place
+"""
+# Of a counterparty of that name who was chosen for movements of other names.
+_BY_COUNTERPARTY = f"""
     SELECT asked.name, {_COUNTED}, count(*)
-      FROM unnest(%(keys)s::text[]) AS asked (name)
+      FROM (SELECT id, type, lower(left(name, 100)) AS name FROM ledger_counterparty
+             WHERE company_id = %(company)s AND lower(left(name, 100)) = ANY(%(keys)s::text[])) AS asked
      CROSS JOIN LATERAL (
-           (SELECT p.id, {_USE} FROM ledger_transaction h {_PART}
-               AND lower(left(h.from_to, 100)) = asked.name ORDER BY h.date DESC LIMIT %(latest)s)
-            UNION
-           (SELECT p.id, {_USE.replace("c.type", "n.type")} FROM ledger_counterparty n
-              JOIN ledger_categorization own ON own.company_id = %(company)s AND own.counterparty_id = n.id
-              JOIN ledger_transaction h ON h.company_id = %(company)s AND h.id = own.transaction_id {_PART}
-               AND n.company_id = %(company)s AND lower(left(n.name, 100)) = asked.name AND p.id = own.id
-             LIMIT %(latest)s)) AS u
+           SELECT {USE}
+             FROM (SELECT transaction_id FROM ledger_categorization
+                    WHERE company_id = %(company)s AND counterparty_id = asked.id LIMIT %(looked_at)s) AS own
+             JOIN ledger_transaction h ON h.company_id = %(company)s AND h.id = own.transaction_id {WHOLE}
+              AND lower(left(h.from_to, 100)) <> asked.name AND p.counterparty_id = asked.id
+            ORDER BY h.date DESC, h.id DESC LIMIT %(latest)s) AS u
      GROUP BY asked.name, {_COUNTED}
 """  # noqa: S608 - our own words
 _BY_WORD = f"""
     SELECT asked.word, u.description, {_COUNTED}
       FROM unnest(%(keys)s::text[]) AS asked (word)
      CROSS JOIN LATERAL (
-           SELECT h.description, {_USE} FROM ledger_transaction h {_PART}
+           SELECT h.description, {USE} FROM ledger_transaction h {WHOLE}
               AND lower(split_part(left(h.description, 100), ' ', 1)) = asked.word
             ORDER BY h.date DESC LIMIT %(alike)s) AS u
 """  # noqa: S608 - our own words
@@ -157,9 +166,9 @@ _ON_ACCOUNT = f"""
     SELECT asked.account_id, asked.inward, {_COUNTED}, count(*)
       FROM unnest(%(accounts)s::uuid[], %(inward)s::bool[]) AS asked (account_id, inward)
      CROSS JOIN LATERAL (
-           SELECT {_USE}
+           SELECT {USE}
              FROM (SELECT * FROM ledger_transaction WHERE company_id = %(company)s AND account_id = asked.account_id
-                    ORDER BY date DESC LIMIT %(looked_at)s) AS h {_PART} AND (h.amount_value > 0) = asked.inward
+                    ORDER BY date DESC LIMIT %(looked_at)s) AS h {WHOLE} AND (h.amount_value > 0) = asked.inward
             LIMIT %(on_account)s) AS u
      GROUP BY asked.account_id, asked.inward, {_COUNTED}
 """  # noqa: S608 - our own words

@@ -18,6 +18,10 @@ class AccountUnknown(Invalid):
 
     code = "account_unknown"
 
+    def __init__(self, detail: str | None = None, *, number: str = ""):
+        super().__init__(detail)
+        self.number = number  # that nobody has
+
 
 class AccountDiffers(Invalid):
     """The file is of another account than the one that was named."""
@@ -65,7 +69,7 @@ def by_number(accounts: Sequence[Account], statement: Statement) -> Account:
     wanted = spellings(number, statement.currency)
     found = [each for each in accounts if each.account_number and spellings(each.account_number) & wanted]
     if not found:
-        raise AccountUnknown(f"No active account has the number {number} (accountNumber).")
+        raise AccountUnknown(f"No active account has the number {number} (accountNumber).", number=number)
     if len(found) > 1:
         found = [each for each in found if each.default_currency == statement.currency]
     if len(found) != 1:

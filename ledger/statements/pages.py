@@ -26,7 +26,7 @@ from ledger.importing.pages import upload
 from ledger.importing.pages.upload import owned
 from ledger.models import Account
 from ledger.statements import receiving
-from ledger.statements.accounts import AccountUnknown
+from ledger.statements.accounts import AccountDiffers, AccountUnknown
 from ledger.statements.calc import formats
 from ledger.statements.reading import FormatUnknown
 from ledger.statements.receiving import Received, Told
@@ -120,6 +120,7 @@ class Look:
     name: str
     received: Received | None = None
     refusal: str = ""
+    number: str = ""  # of an account that is to be opened first
 
     @property
     def shown(self) -> list[Told]:
@@ -192,17 +193,21 @@ def rehearsed(visit: Visit, files: list[Kept], choices: dict[str, str], account:
             try:
                 looks.append(Look(file.name, taken(visit, file, choices, account)))
             except Refusal as refusal:
-                looks.append(Look(file.name, refusal=in_words(refusal)))
+                looks.append(Look(file.name, refusal=in_words(refusal), number=getattr(refusal, "number", "")))
         transaction.set_rollback(True)
     return looks
 
 
 def in_words(refusal: Refusal) -> str:
+    if isinstance(refusal, AccountUnknown):
+        number = refusal.number
+        return f"No account has the number {number}." if number else "It names no account: choose one below."
     return refusal.errors[0][2] if isinstance(refusal, FieldErrors) else refusal.detail
 
 
 def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | None) -> Received:
-    """Takes a file in; the chosen account is that of a file that tells none, or one that nobody has."""
+    """Takes a file in; the chosen account is that of a file that tells none, or one that nobody has, where the account
+    has no other number. Nobody may have chosen it: then the file's number is what matters."""
     values: dict[str, Any] = {
         "company": visit.company,
         "stamp": visit.stamp,
@@ -213,10 +218,13 @@ def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | 
     }
     try:
         return receiving.receive(**values, account=None)
-    except AccountUnknown:
+    except AccountUnknown as unknown:
         if account is None:
             raise
-        return receiving.receive(**values, account=account)
+        try:
+            return receiving.receive(**values, account=account)
+        except AccountDiffers:
+            raise unknown from None
 
 
 def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> HttpResponse:

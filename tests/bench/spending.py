@@ -20,11 +20,10 @@ from ledger.rules.calc.proposing import (
     ACCOUNT,
     COUNTERPARTY,
     LATEST,
-    TEXT,
     Proposal,
     Use,
-    alike,
     best,
+    by_text,
     proposals,
     words_of,
 )
@@ -57,7 +56,7 @@ class Known:
             return proposals(COUNTERPARTY, Counter(self.names[name]).items())
         word = text.split(" ")[0]
         if word and word in self.words:
-            return best([proposals(TEXT, alike(words_of(text), self.words[word]))])
+            return best([by_text(text, self.words[word])])
         return proposals(ACCOUNT, Counter(self.all).items())
 
     def learn(self, name: str, text: str, use: Use) -> None:

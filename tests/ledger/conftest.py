@@ -11,7 +11,7 @@ import pytest
 from ledger.calc.fx import RateTable
 from ledger.models import MonthResult
 from ledger.recognition import movements, posting
-from ledger.rules import assigning, pairing
+from ledger.rules import assigning, derived, pairing
 from ledger.transactions import matching, transfers
 from tests.ledger.receiving import send
 
@@ -112,6 +112,7 @@ def exact(acme):
     yield
     assert posting.differences(acme.id) == []
     assert movements.differences(acme.id) == []
+    assert derived.differences(acme.id) == []
 
 
 def codes(answer):

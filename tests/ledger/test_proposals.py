@@ -76,6 +76,55 @@ def test_who_is_new_is_proposed_by_text_and_then_by_account(api, books, bank, sa
     assert found[nothing] == []
 
 
+def test_what_is_known_of_a_name_follows_every_change_of_its_movements(api, books, bank, done, hosting):
+    support = books.category("support")
+
+    def known(name):
+        found = proposed(api, books.book(bank, fromTo=name)["id"])
+        return [
+            (each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"])
+            for proposals in found.values()
+            for each in proposals
+            if each["basis"]["kind"] == "counterparty"
+        ]
+
+    first, second, third = done(hosting, times=3)
+    assert known("nimbus LTD") == [(hosting, 3, 3)]
+    api.put(f"transactions/{first}", {"fromTo": "Cumulus"})
+    assert (known("Nimbus Ltd"), known("Cumulus")) == ([(hosting, 2, 2)], [(hosting, 1, 1)])
+    selection = {"selection": {"mode": "ids", "ids": [second]}}
+    api.post("transactions/categorize", selection | {"categoryId": support})
+    assert sorted(known("Nimbus Ltd")) == sorted([(support, 1, 2), (hosting, 1, 2)])
+    api.put(f"transactions/{second}", {"amountValue": "-150.00"})
+    assert known("Nimbus Ltd") == [(hosting, 1, 1)]
+    api.post("transactions/uncategorize", {"selection": {"mode": "ids", "ids": [third]}})
+    assert known("Nimbus Ltd") == []
+    assert api.delete(f"transactions/{first}").status_code == 200
+    assert known("Cumulus") == []
+
+
+def test_of_a_name_the_latest_twenty_count(api, books, bank, done, hosting):
+    support = books.category("support")
+    done(hosting, times=15, date="2026-01-05")
+    done(support, times=15, date="2026-02-05")
+    done(hosting, name="Other", date="2026-03-05")
+    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+    found = proposed(api, row)[row]
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found] == [
+        (support, 15, 20),
+        (hosting, 5, 20),
+    ]
+
+
+def test_deleting_and_undoing_take_what_was_known_along(api, books, bank, hosting):
+    item = {"accountId": bank, "date": "2026-04-01", "amountValue": "-1.00", "fromTo": "Nimbus", "categoryId": hosting}
+    sent = api.post("transactions/import", {"transactions": [item, item | {"fromTo": "Cumulus"}]}).json()
+    row = books.book(bank, fromTo="Nimbus")["id"]
+    assert proposed(api, row)[row][0]["basis"]["seen"] == 1
+    assert api.delete(f"imports/{sent['importId']}").status_code == 200
+    assert proposed(api, row)[row] == []
+
+
 def test_nothing_is_proposed_from_another_company(api, books, bank, globex_api, hosting):
     made = globex_api.post("accounts", {"name": "x", "type": "bank"}).json()["id"]
     body = {"accountId": made, "date": "2026-03-15", "amountValue": "-1.00", "fromTo": "Nimbus"}

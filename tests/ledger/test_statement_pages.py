@@ -96,7 +96,7 @@ def test_the_page_of_an_account_says_that_its_bank_disagrees(editor, api, acme, 
 def test_a_file_that_names_no_account_goes_to_the_chosen_one(editor, acme, bank):
     content = qif(["D01/31/2026", "T-1.00", "PCoffee bar"])
     _, answer = looked_at(editor, acme, ("bank.qif", content))
-    assert "send accountId" in text_of(answer)
+    assert "It names no account: choose one below." in text_of(answer)
     assert b"disabled" in answer.content
     address, answer = looked_at(editor, acme, ("bank.qif", content), account=bank)
     confirm(editor, address, answer)
@@ -108,6 +108,14 @@ def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, book
     address, answer = looked_at(editor, acme, ("january.xml", simple("-40.00")), account=other)
     confirm(editor, address, answer)
     assert [str(row.account_id) for row in Transaction.objects.of(acme.id).without_initial()] == [main]
+
+
+def test_a_statement_of_an_account_that_nobody_has_leads_to_opening_it(editor, acme, books):
+    other = books.account(name="Other", accountNumber="DE02120300000000202051")
+    _, answer = looked_at(editor, acme, ("january.xml", simple("-40.00")), account=other)
+    assert f"No account has the number {IBAN}." in text_of(answer)
+    link = re.search(r'<a href="([^"]+)">Open it first', answer.content.decode())[1]
+    assert f'value="{IBAN}"' in editor.get(unescape(link)).content.decode()
 
 
 def test_one_file_that_is_refused_holds_up_the_others_and_says_why(editor, acme, main):

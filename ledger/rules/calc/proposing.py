@@ -80,6 +80,11 @@ def best(bases: Iterable[Sequence[Proposal]]) -> list[Proposal]:
     return sorted(found.values(), key=lambda each: -each.confidence)[:MOST_PROPOSALS]
 
 
+def by_text(text: str, others: Iterable[tuple[frozenset[str], Use]]) -> list[Proposal]:
+    """What the movements were for whose words are most like those of a text."""
+    return proposals(TEXT, alike(words_of(text), others))
+
+
 def alike(words: frozenset[str], others: Iterable[tuple[frozenset[str], Use]]) -> list[tuple[Use, int]]:
     """How often each choice is among those whose words are most alike: the nearest, and whoever is as near.
 
