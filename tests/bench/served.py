@@ -57,11 +57,11 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(*, workers: int = 1, currency: str = "EUR") -> Iterator[Served]:
+def served(*, workers: int = 1, currency: str = "EUR", **settings: object) -> Iterator[Served]:
     """``up`` with one worker on an empty database, one company and an owner-level key."""
     port = free_port()
     with new_machine() as machine:
-        machine.settings["RATE_LIMIT"] = 10_000_000
+        machine.settings |= {"RATE_LIMIT": 10_000_000} | settings
         with machine.up(port, "--workers", str(workers)) as process:
             company = machine.run(
                 "create_company", "--name", "Bench", "--currency", currency, "--owner", "bench@example.com"

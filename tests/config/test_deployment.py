@@ -259,22 +259,24 @@ def test_nginx_lets_through_what_the_service_takes():
 # ---------------------------------------------------------------------------------------------- systemd
 
 
+UNITS = ("financial-planning.service", "financial-planning-webhooks.service")
+
+
 @needs_systemd
 def test_systemd_takes_the_units(tmp_path):
-    for name in ("financial-planning.service", "financial-planning.socket"):
+    for name in (*UNITS, "financial-planning.socket"):
         text = (DEPLOY / name).read_text().replace("/srv/financial-planning/.venv", str(Path(sys.prefix)))
         (tmp_path / name).write_text(text)
-    words = ["systemd-analyze", "verify", str(tmp_path / "financial-planning.service")]
+    words = ["systemd-analyze", "verify", *(str(tmp_path / name) for name in UNITS)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=False)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 @needs_systemd
-def test_the_unit_gives_the_service_little_to_do_harm_with():
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_unit_gives_the_service_little_to_do_harm_with(unit):
     words = ["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager"]
-    done = subprocess.run(
-        [*words, str(DEPLOY / "financial-planning.service")], capture_output=True, text=True, timeout=180, check=False
-    )
+    done = subprocess.run([*words, str(DEPLOY / unit)], capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == 0, done.stdout[-200:]
 
 
@@ -333,7 +335,7 @@ def test_the_image_has_what_the_service_needs_and_nothing_that_was_made_here():
 def test_compose_names_settings_that_exist_and_keeps_its_port_inside():
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     example = re.findall(r"^([A-Z_]+)=", (DEPLOY / "example.env").read_text(), re.MULTILINE)
-    for name in ("prepare", "app"):
+    for name in ("prepare", "app", "webhooks"):
         service = compose["services"][name]
         assert set(service["environment"]) | set(example) - {"POSTGRES_PASSWORD"} <= SETTINGS
         assert service["read_only"]

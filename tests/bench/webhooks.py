@@ -1,0 +1,78 @@
+"""How long an event takes from its commit to its receiver, with eight writers on one company.
+
+Run with ``make bench`` or ``python -m tests.bench.webhooks``. Counted from the answer to the writer, which comes right
+after the commit, to the arrival at a receiver on the same machine.
+"""
+
+import http.client
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.bench.figures import AT_MOST, figure
+from tests.bench.served import Served, served
+from tests.webhooks.receiver import Message, Receiver
+
+WRITERS, EACH = 8, 60
+PACE = 0.5  # seconds between the writes of one
+GOAL = 2.0  # seconds
+
+
+def write(bench: Served, lane: int, pace: float, answered: dict[str, float]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=600)
+    headers = {"Authorization": f"Bearer {bench.key}", "Content-Type": "application/json"}
+    for number in range(EACH):
+        time.sleep(pace)
+        body = json.dumps({"name": f"{lane} {number}"})
+        connection.request("POST", f"{bench.path}/account_groups", body, headers)
+        answer = connection.getresponse()
+        row = json.loads(answer.read())
+        answered[row["id"]] = time.time()
+    connection.close()
+
+
+def delays(bench: Served, pace: float) -> tuple[list[float], float]:
+    """(seconds of each event, shortest first; how many were written a second)"""
+    arrived: dict[str, float] = {}
+    complete = threading.Event()
+    receiver = Receiver()
+
+    def answer(message: Message) -> int:
+        arrived.setdefault(message.event["entityId"], time.time())
+        if len(arrived) == WRITERS * EACH:
+            complete.set()
+        return 200
+
+    receiver.answers = answer
+    receiver.start()
+    values = {"url": receiver.url(), "types": ["accountGroup.created"]}
+    made = bench.call("POST", f"{bench.path}/webhook_endpoints", values)
+    answered: dict[str, float] = {}
+    began = time.perf_counter()
+    with ThreadPoolExecutor(WRITERS) as pool:
+        for each in [pool.submit(write, bench, lane, pace, answered) for lane in range(WRITERS)]:
+            each.result()
+    rate = WRITERS * EACH / (time.perf_counter() - began)
+    assert complete.wait(120), f"{len(arrived)} of {WRITERS * EACH} came"
+    bench.call("DELETE", f"{bench.path}/webhook_endpoints/{made['id']}")
+    receiver.stop()
+    return sorted(arrived[each] - moment for each, moment in answered.items()), rate
+
+
+def main() -> None:
+    with served(workers=2, OUTBOUND_ALLOW_PRIVATE="1") as bench:
+        for how, pace in ((f"each every {PACE} s", PACE), ("without a pause", 0.0)):
+            found, rate = delays(bench, pace)
+            figure(
+                f"webhook from commit to arrival, {WRITERS} writers {how}, 95th percentile",
+                found[int(len(found) * 0.95)],
+                "seconds",
+                goal=GOAL,
+                way=AT_MOST,
+                behind=f"{rate:.0f} events a second; median {found[len(found) // 2]:.2f} s, longest {found[-1]:.2f} s",
+            )
+
+
+if __name__ == "__main__":
+    main()
