@@ -31,7 +31,8 @@ def text(words: str) -> str:
     >>> text('say "so"\\nand so')
     '"say \\\\"so\\\\"\\\\nand so"'
     """
-    return f'"{words.translate(ESCAPES)}"'
+    plain = words.isprintable() and '"' not in words and "\\" not in words
+    return f'"{words if plain else words.translate(ESCAPES)}"'
 
 
 def opened(account: str, *, day: date) -> str:
