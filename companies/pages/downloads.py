@@ -1,7 +1,9 @@
 """Texts in files that spreadsheets open."""
 
-BEGINS_A_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # wide ones too: some spreadsheets take them for narrow
-CONTROLS = ("\t", "\r", "\n")
+import re
+
+# Wide signs too: some spreadsheets take them for narrow.
+RISKY = re.compile(r"[\t\r\n]|\s*[=+@＝＋－＠-]")
 
 
 def harmless(text: str) -> str:
@@ -12,5 +14,4 @@ def harmless(text: str) -> str:
     >>> harmless("=HYPERLINK(A1)"), harmless(" -1"), harmless("Nimbus - hosting")
     ("'=HYPERLINK(A1)", "' -1", 'Nimbus - hosting')
     """
-    risky = text.startswith(CONTROLS) or text.lstrip().startswith(BEGINS_A_FORMULA)
-    return f"'{text}" if risky else text
+    return f"'{text}" if RISKY.match(text) else text

@@ -39,19 +39,19 @@ _ROWS = """
     SELECT t.id, t.date, t.account_id, t.from_to, t.description,
            round(t.amount_value, CASE WHEN t.amount_currency IN ('ISK', 'JPY', 'KRW') THEN 0 ELSE 2 END),
            t.amount_currency, t.amount_value <> t.categorized_value, t.pending, t.transferred_value <> 0, t.source,
-           t.notes, t.external_id, c.category_id, p.name, c.id, {lines}
+           t.notes, t.external_id, c.category_id, p.name, c.id, concat({lines})
       FROM ({rows}) AS t ({columns})
       LEFT JOIN ledger_categorization AS c ON c.company_id = %s AND c.transaction_id = t.id
       LEFT JOIN ledger_counterparty AS p ON p.company_id = %s AND p.id = c.counterparty_id
      ORDER BY {order}, c.position, c.id
 """
-_LINES = ", ".join(f"c.{line} IS NOT NULL" for line in PlType.values)
+_LINES = ", ".join(f"c.{line} IS NOT NULL" for line in PlType.values)  # as one word, such as tfffftf
 _ORDERS = {
     "date": "t.date",
     "id": "t.id",
     "amount_value": "t.amount_value",
 }
-FIRST_PART = 13
+FIRST_PART, PART = 13, 15  # where the columns of a part begin, and where its id is
 LABELS = [LINES[line] for line in PlType]
 
 
@@ -109,7 +109,7 @@ def table(
         yield (words.row(list(parts)) for _, parts in groupby(found, key=operator.itemgetter(0)))
 
 
-def read(*, company: Company, rows: Any, order: Sequence[str]) -> Generator[tuple[Any, ...]]:
+def read(*, company: Company, rows: Any, order: Sequence[str]) -> Generator[list[str]]:
     """A row for each part of a transaction, or one where it has none; one statement."""
     try:
         asked, params = rows.order_by().values_list(*COLUMNS).query.sql_with_params()
@@ -126,53 +126,58 @@ class Words:
 
     def __init__(self, names: Names):
         self.accounts = {str(each): harmless(row.name) for each, row in names.accounts.items()}
-        self.categories = {str(each): called(row) for each, row in names.categories.items()}
+        self.categories = {str(each): harmless(called(row)) for each, row in names.categories.items()}
         self.sees_counterparties = names.sees_counterparties
-        self.lines: dict[tuple[str, ...], list[str]] = {}
+        self.lines: dict[str, str] = {}
         self.sources = {str(source): label for source, label in SOURCES.items()}
 
-    def row(self, parts: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
+    def row(self, parts: Sequence[list[str]]) -> tuple[str, ...]:
         first = parts[0]
         (each, day, account, who, text, amount, currency, is_open, pending, moved, source, notes, outside) = first[
             :FIRST_PART
         ]
-        categories = people = lines = ""
-        if first[FIRST_PART + 2]:
-            categories = together(self.categories.get(part[FIRST_PART], NOT_SHOWN) for part in parts)
-            people = together(self.person(part[FIRST_PART + 1]) for part in parts if part[FIRST_PART + 1])
-            lines = together(line for part in parts for line in self.lines_of(part[FIRST_PART + 3 :]))
+        told = self.part(first) if first[PART] else ("", "", "")
+        if len(parts) > 1:
+            every = [self.part(part) for part in parts]
+            told = (
+                together(each[0] for each in every),
+                self.lines_of(merged(parts)),
+                together(each[2] for each in every),
+            )
         return (
             day,
             self.accounts.get(account, NOT_SHOWN),
-            harmless(who),
-            harmless(text),
+            who and harmless(who),
+            text and harmless(text),
             amount,
             currency,
             "open" if is_open == "t" else "closed",
-            categories,
-            lines,
-            people,
-            yes(pending),
-            yes(moved),
+            *told,
+            "yes" if pending == "t" else "",
+            "yes" if moved == "t" else "",
             self.sources[source],
-            harmless(notes or ""),
-            harmless(outside or ""),
+            notes and harmless(notes),
+            outside and harmless(outside),
             each,
         )
 
-    def person(self, name: str) -> str:
-        return name if self.sees_counterparties else NOT_SHOWN
+    def part(self, row: list[str]) -> tuple[str, str, str]:
+        """Category, lines and counterparty of a part."""
+        category, name, _, flags = row[FIRST_PART:]
+        person = name and (harmless(name) if self.sees_counterparties else NOT_SHOWN)
+        return self.categories.get(category, NOT_SHOWN), self.lines_of(flags), person
 
-    def lines_of(self, flags: tuple[str, ...]) -> list[str]:
+    def lines_of(self, flags: str) -> str:
         if flags not in self.lines:
-            self.lines[flags] = [label for label, flag in zip(LABELS, flags, strict=True) if flag == "t"]
+            self.lines[flags] = "; ".join(label for label, flag in zip(LABELS, flags, strict=True) if flag == "t")
         return self.lines[flags]
 
 
 def together(words: Iterable[str]) -> str:
     """Each once, in their order."""
-    return harmless("; ".join(dict.fromkeys(words)))
+    return "; ".join(dict.fromkeys(word for word in words if word))
 
 
-def yes(flag: str) -> str:
-    return "yes" if flag == "t" else ""
+def merged(parts: Sequence[list[str]]) -> str:
+    """The lines that any of the parts has."""
+    return "".join("t" if "t" in flags else "f" for flags in zip(*(part[-1] for part in parts), strict=True))

@@ -152,7 +152,8 @@ def test_a_list_documents_the_parameters_that_it_takes_and_no_others(api, ids):
             continue
         documented = query_of(operation_of(method, path))
         for name in documented | {"limit", "cursor"}:
-            errors = api.get(path, {name: "\u2603"}).json()
+            answer = api.get(path, {name: "\u2603"})
+            errors = answer.json() if "json" in answer["Content-Type"] else {}  # of a file, which was given out
             codes = {each["code"] for each in errors["errors"]} if "errors" in errors else set()
             known = "unknown_parameter" not in codes and path != ""
             assert known == (name in documented), (path, name)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.bench.figures import HEAD
 
-ALL = ("imports", "statements", "ledger", "auth", "analytics", "recurrence", "rules", "webhooks", "pages")
+ALL = ("imports", "statements", "ledger", "auth", "analytics", "recurrence", "rules", "exports", "webhooks", "pages")
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 
 

@@ -21,7 +21,8 @@ def head(*, title: str, base: str, currencies: Iterable[str]) -> str:
     option "tolerance_multiplier" "0.1"
     <BLANKLINE>
     """
-    return f'option "title" {text(title)}\noption "operating_currency" "{base}"\noption "tolerance_multiplier" "0.1"\n'
+    options = {"title": title, "operating_currency": base, "tolerance_multiplier": "0.1"}
+    return "".join([*(f'option "{name}" {text(value)}\n' for name, value in options.items()), "\n"])
 
 
 def text(words: str) -> str:
@@ -30,7 +31,8 @@ def text(words: str) -> str:
     >>> text('say "so"\\nand so')
     '"say \\\\"so\\\\"\\\\nand so"'
     """
-    return f'"{words.translate(ESCAPES)}"'
+    plain = words.isprintable() and '"' not in words and "\\" not in words
+    return f'"{words if plain else words.translate(ESCAPES)}"'
 
 
 def opened(account: str, *, day: date) -> str:
@@ -62,6 +64,5 @@ def balances(day: date, held: Iterable[Posting]) -> str:
     '2026-04-01 balance Assets:Bank:Main  1.00 EUR\\n\\n'
     """
     morning = day + timedelta(days=1)
-    return "".join(
-        ["\n", *(f"{morning} balance {account}  {amount} {currency}\n" for account, amount, currency in held)]
-    )
+    lines = [f"{morning} balance {account}  {amount} {currency}\n" for account, amount, currency in held]
+    return "".join([*lines, "\n"])

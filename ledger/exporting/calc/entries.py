@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A part of a transaction, or one without any; as the database writes them, None where there is nothing.
+    """A part of a transaction, or one without any; as the database writes them, "" where there is nothing.
 
     Amounts have the currency's decimals; ``lines``, those of the profit and loss, and ``tax`` have the sign turned. The
     last four are a leg's: its value, and the other leg's account, currency and value where both are one entry.
@@ -49,15 +49,15 @@ class Row(NamedTuple):
     text: str
     currency: str
     amount: str
-    left: str | None  # what is not categorized
-    initial: str | None
-    category: str | None
-    lines: Sequence[str | None]
-    tax: str | None
-    leg: str | None
-    other_account: str | None
-    other_currency: str | None
-    other: str | None
+    left: str  # what is not categorized
+    initial: str
+    category: str
+    lines: Sequence[str]
+    tax: str
+    leg: str
+    other_account: str
+    other_currency: str
+    other: str
 
 
 def turned(amount: str) -> str:
@@ -81,7 +81,7 @@ def of_transaction(parts: Sequence[Row], *, chart: Chart) -> Iterator[Entry]:
     """Its transfers, each an entry, and one for what is left of it.
 
     >>> books = Chart({"a": "Assets:Bank:Main"}, {"c": ["Income:Revenue:Sales"]})
-    >>> row = Row("1", "2026-03-15", "a", "Initech", "", "EUR", "10.00", "4.00", None, "c", ["-6.00"], *[None] * 5)
+    >>> row = Row("1", "2026-03-15", "a", "Initech", "", "EUR", "10.00", "4.00", "", "c", ["-6.00"], *[""] * 5)
     >>> [found] = of_transaction([row], chart=books)
     >>> found.open, found.postings[1:]
     (True, [('Income:Revenue:Sales', '-6.00', 'EUR'), ('Income:Uncategorized', '-4.00', 'EUR')])
@@ -109,13 +109,13 @@ def of_transaction(parts: Sequence[Row], *, chart: Chart) -> Iterator[Entry]:
 def postings_of(part: Row, *, chart: Chart) -> list[Posting]:
     """What a part is for: its lines and its tax; a leg, the account of what is on its way.
 
-    >>> row = Row("1", "2026-03-15", "a", "", "", "EUR", "10.00", None, None, "c", [None], None, "10.00", *[None] * 3)
+    >>> row = Row("1", "2026-03-15", "a", "", "", "EUR", "10.00", "", "", "c", [""], "", "10.00", *[""] * 3)
     >>> postings_of(row, chart=Chart({}, {"c": ["Income:Revenue:Sales"]}))
     [('Equity:Transfers', '-10.00', 'EUR')]
     """
     if part.leg:
         return [(TRANSFERS, turned(part.leg), part.currency)]
-    lines = zip(chart.categories[part.category or ""], part.lines, strict=True)
+    lines = zip(chart.categories[part.category], part.lines, strict=True)
     found = [(account, value, part.currency) for account, value in lines if value]
     return [*found, (TAX, part.tax, part.currency)] if part.tax else found
 
@@ -125,18 +125,17 @@ def transfer(leg: Row, *, chart: Chart) -> Entry:
 
     >>> books = Chart({"a": "Assets:Bank:Main", "b": "Assets:Cash:Till"}, {})
     >>> away = ("-10.00", "b", "USD", "11.00")
-    >>> row = Row("1", "2026-03-15", "a", "", "", "EUR", "-10.00", None, None, "c", [], None, *away)
+    >>> row = Row("1", "2026-03-15", "a", "", "", "EUR", "-10.00", "", "", "c", [], "", *away)
     >>> for posting in transfer(row, chart=books).postings: print(*posting)
     Assets:Bank:Main -10.00 EUR
     Assets:Cash:Till 11.00 USD
     Equity:Transfers 10.00 EUR
     Equity:Transfers -11.00 USD
     """
-    value, other = leg.leg or "", leg.other or ""
-    currency, foreign = leg.currency, leg.other_currency or ""
+    value, other, currency, foreign = leg.leg, leg.other, leg.currency, leg.other_currency
     postings = [
         (chart.accounts[leg.account], value, currency),
-        (chart.accounts[leg.other_account or ""], other, foreign),
+        (chart.accounts[leg.other_account], other, foreign),
     ]
     if currency != foreign:
         postings += [(TRANSFERS, turned(value), currency), (TRANSFERS, turned(other), foreign)]
