@@ -28,6 +28,7 @@ urlpatterns = [
     path("", include("ledger.urls")),
     path("", include("planning.urls")),
     path("", include("analytics.urls")),
+    path("", include("assistants.urls")),
 ]
 
 handler400 = "companies.pages.failures.unreadable"

@@ -21,7 +21,10 @@ from tests.addresses import patterns
 from tests.anyrow import any_row, company_models, loosen
 
 ROOT = Path(__file__).resolve().parent.parent
-APPS = ("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "webhooks", "tests")
+APPS = (
+    *("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "webhooks", "assistants"),
+    "tests",
+)
 MOST_LINES = 400
 MOST_LINES_OF_TESTS = 500  # tables of cases are long and quickly read
 
@@ -174,10 +177,15 @@ def test_shapes_ask_no_database(path):
 
 
 @pytest.mark.parametrize(
-    "path", [each for each in named("views", "product_views", "categorization_views") if "oauth" not in each.id]
+    "path",
+    [
+        each
+        for each in named("views", "product_views", "categorization_views")
+        if "oauth" not in each.id and "assistants" not in each.id
+    ],
 )
 def test_views_never_catch(path):
-    """Those of oauth stand outside: what they answer has a body of its own, by its standards."""
+    """Those of oauth and of assistants stand outside: what they answer has a body of its own, by its standards."""
     caught = [node.lineno for node in ast.walk(tree(path)) if isinstance(node, ast.Try)]
     assert caught == [], "A refusal is answered in companies.api.errors."
 

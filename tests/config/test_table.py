@@ -36,7 +36,7 @@ def test_the_table_has_every_variable_that_is_read_and_no_other():
 def test_no_other_module_reads_settings_of_its_own():
     """But for PORT, which ``up`` writes, and what belongs to the machine."""
     elsewhere = set()
-    for app in ("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth"):
+    for app in ("config", "companies", "ledger", "planning", "analytics", "notifications", "oauth", "assistants"):
         for path in (ROOT / app).rglob("*.py"):
             elsewhere |= set(re.findall(r'os\.environ(?:\.get\(|\[)"(\w+)"', path.read_text()))
     assert elsewhere <= {"PORT", "DJANGO_SETTINGS_MODULE", "PROMETHEUS_MULTIPROC_DIR", "PATH", "LD_LIBRARY_PATH"}
