@@ -139,8 +139,7 @@ CACHE_URL = environment.cache("CACHE_URL")  # a Redis in which machines count re
 _IN_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
 CACHES = {
     "default": {"BACKEND": _IN_MEMORY},
-    # Parts of pages (companies.pages.kept), about 100 KB each. The seconds bound how long what is changed past the
-    # service, with psql, stays unseen.
+    # Parts of pages (companies.pages.kept), about 100 KB each. What is changed with psql stays unseen for 300 seconds.
     "pages": {"BACKEND": _IN_MEMORY, "LOCATION": "pages", "TIMEOUT": 300, "OPTIONS": {"MAX_ENTRIES": 100}},
 }
 globals().update(environment.email("EMAIL_URL"))
@@ -219,10 +218,9 @@ SIGN_IN_TARGETS: list[str] = ["oauth.asking.sign_in_targets"]
 # Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
 HOME_FIGURES: list[str] = ["analytics.overview.figures.on_home"]
 
-# Functions that say what else waits in the inbox of a company: (visit) → [(what to look at, address)].
+# Functions that say what else waits in the inbox of a company: (visit) → [(what to look at, address)], and what there
+# is to be confirmed in one press: (visit) → [ledger.rules.pages.inbox.Offer].
 INBOX_NOTICES: list[str] = ["planning.pages.overdue.in_the_inbox"]
-
-# Functions that say what is there to be confirmed in one press: (visit) → [ledger.rules.pages.inbox.Offer].
 INBOX_OFFERS: list[str] = ["planning.pages.arrived.in_the_inbox"]
 
 # What apps above do when something happens to a company (companies.follow_ups).
