@@ -9,7 +9,7 @@ from typing import Literal
 
 from analytics.calc.movements import History, month_of, number_of
 from analytics.calc.mrr import Factors, value
-from analytics.recurring import MRR, Chosen, factors, histories, monthly_data
+from analytics.recurring import MRR, Chosen, factors, histories, rows_as_they_are
 from analytics.results import percentage
 from analytics.retention import Customers
 from companies.models import Company
@@ -68,7 +68,7 @@ def cohorts(
     currencies = {name for cohort in found.values() for month in cohort.values() for name in month if name != HEADS}
     came_with = {}
     if measure == "revenue":
-        told = monthly_data(company=company, mrr_type="mrr", first=months[0], last=months[-1])
+        told = rows_as_they_are(company=company, first=months[0], last=months[-1])
         came_with = {row.month: row.new for row in told}
     factors_of = factors(rates, base=company.base_currency, currencies={company.base_currency, *currencies})
     return [

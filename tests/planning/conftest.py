@@ -83,3 +83,13 @@ def rent(api: Any, body: dict[str, Any]) -> Any:
     made = api.post("planned_transactions", body)
     assert made.status_code == 201, made.content
     return made.json()
+
+
+@pytest.fixture
+def office(api: Any) -> str:
+    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "officeAndAdmin")
+
+
+@pytest.fixture
+def hosting(api: Any) -> str:
+    return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
