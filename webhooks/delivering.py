@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from companies.models import AuditEntry
@@ -98,12 +98,13 @@ def next_event(endpoint: WebhookEndpoint, *, now: datetime) -> AuditEntry | None
     if not endpoint.enabled or (endpoint.due_time is not None and endpoint.due_time > now):
         return None
     log = AuditEntry.objects.of(endpoint.company_id)
-    newest = log.newest_number()  # first: what is committed while we look has a higher number
-    later = log.filter(number__gt=endpoint.last_number, number__lte=newest).exclude(action=endpoints.TESTED)
+    later = log.filter(number__gt=endpoint.last_number).exclude(action=endpoints.TESTED).order_by("number")
     if endpoint.types is not None:
         later = later.filter(action__in=endpoint.types)
-    entry = later.order_by("number").first()
-    if entry is None and newest > endpoint.last_number:
+    if (entry := later.first()) is not None:
+        return entry
+    newest = log.newest_number()  # and then once more, for what was committed while we looked
+    if (entry := later.filter(number__lte=newest).first()) is None and newest > endpoint.last_number:
         held = WebhookEndpoint.objects.of(endpoint.company_id).filter(id=endpoint.id, held_until=endpoint.held_until)
         held.update(last_number=newest)
     return entry
@@ -114,6 +115,7 @@ def note(
 ) -> WebhookEndpoint | None:
     """Keeps what came back, and moves on where the event was taken; the endpoint as it is now, held on, or None."""
     with transaction.atomic():
+        not_waiting_for_the_disk()
         row = still_held(endpoint)
         if row is None:
             return None
@@ -132,6 +134,12 @@ def note(
         row.held_until = now + HELD
         row.save(update_fields=PROGRESS)
     return row
+
+
+def not_waiting_for_the_disk() -> None:
+    """What a crash of the database makes it forget of this transaction, the last half second, is sent again."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL synchronous_commit TO off")
 
 
 def move(row: WebhookEndpoint, entry: AuditEntry, *, taken: bool, now: datetime) -> None:
