@@ -63,7 +63,7 @@ class Message(msgspec.Struct):
             raise Refused(INVALID_PARAMS, f"params.{name} is not what it must be.", id_=self.id) from None
 
 
-def read(body: bytes) -> Message:
+def read_message(body: bytes) -> Message:
     """The message of a request's body. Raises Refused for what is no JSON, a batch, or no message."""
     if sum(map(body.count, SEPARATORS)) > MOST_VALUES:
         raise Refused(INVALID_REQUEST, f"The message has more than {MOST_VALUES:,} values.")

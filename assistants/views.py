@@ -25,11 +25,11 @@ from assistants.messages import (
     STATUS,
     Message,
     Refused,
-    read,
+    read_message,
     revision_of,
 )
 from companies.api import errors, throttling
-from companies.api.rendering import accepts
+from companies.api.rendering import accepts, read, refuse_unreadable
 from companies.callers.access import Credential
 from companies.callers.authentication import SessionAuthentication, challenge
 from companies.errors import Refusal
@@ -62,6 +62,7 @@ def mcp(request: HttpRequest) -> HttpResponse:
             return told(errors.plain(request, status=415, code="unsupported_media_type", detail=f"Send {JSON}."))
         if not accepts(request.META.get("HTTP_ACCEPT", "*/*"), JSON):
             return told(errors.plain(request, status=406, code="not_acceptable", detail=f"The answer is {JSON}."))
+        refuse_unreadable(request)
         return told(replied(request, caller))
     except (APIException, Refusal) as error:
         return told(turned_away(request, error))
@@ -111,7 +112,7 @@ def replied(request: HttpRequest, caller: Credential) -> HttpResponse:
     """The answer to the message; a refusal of the modern revision has a status of its own."""
     revision = MODERN
     try:
-        message = read(request.body)
+        message = read_message(read(request, limit=settings.MAX_BODY_BYTES))
         revision = revision_of(message, request.headers)
         if message.method != "tools/call":
             spend(caller.key)  # a call spends it at its endpoint

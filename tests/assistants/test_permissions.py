@@ -1,0 +1,50 @@
+"""A tool needs exactly what its endpoint needs."""
+
+import pytest
+
+from companies.permissions import Permission
+from tests.assistants.books import Books
+from tests.assistants.conftest import Assistant
+from tests.assistants.test_reading import ASKED
+
+pytestmark = pytest.mark.django_db
+
+NEEDS = {
+    "list_companies": None,
+    "get_balances": "balances:read",
+    "get_cash_flow": "balances:read",
+    "get_forecast": "balances:read",
+    "get_profit_and_loss": "financials:read",
+    "get_recurring_revenue": "subscriptions:read",
+    "search_transactions": "transactions:read",
+    "list_open_transactions": "transactions:read",
+    "list_categories": "categories:read",
+    "list_planned": "planning:read",
+    "categorize": "transactions:write",
+    "create_rule": "transactions:write",
+    "link_transfer": "transactions:write",
+    "plan_payment": "planning:write",
+    "settle_planned": "planning:write",
+}
+
+
+def test_the_table_has_every_tool(assistant):
+    assert {tool["name"] for tool in assistant.result("tools/list")["tools"]} == set(NEEDS)
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_with_it_a_tool_answers_and_without_it_is_refused(name, api, acme, make_api):
+    books, needed = Books(api), NEEDS[name]
+    arguments = books.writing().get(name) or ASKED[name][0]
+    if needed is None:
+        assert Assistant(make_api(acme, "files:read").key).call(name, **arguments)
+        return
+    found = Assistant(make_api(acme, needed).key).call(name, **arguments)
+    if needed.endswith(":write"):
+        assert found["done"] is False
+    others = [each.value for each in Permission if each.value != needed]
+    before = books.state()
+    told = Assistant(make_api(acme, *others).key).refusal(name, **arguments)
+    assert (told["status"], told["code"]) == (403, "permission_denied")
+    assert needed in told["detail"]
+    assert books.state() == before

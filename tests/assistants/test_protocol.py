@@ -1,0 +1,220 @@
+"""The door itself: who may come in, what a message must be, and how the revisions differ."""
+
+import json
+
+import mcp_types
+import pytest
+from django.test import Client
+
+from oauth.registration import register
+from tests.assistants.conftest import META, MODERN, Assistant
+from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
+
+pytestmark = pytest.mark.django_db
+
+
+def old(method, params=None, **more):
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}} | more
+
+
+# ---------------------------------------------------------------------------------------------- who
+
+
+def test_without_a_credential_it_says_where_to_get_one(db, settings):
+    response = Assistant(None).ask("tools/list")
+    assert response.status_code == 401
+    assert response.json()["code"] == "not_authenticated"
+    metadata = f'resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource"'
+    assert metadata in response.headers["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize("key", ["svc_wrong", "eyJ.no.token", " "])
+def test_a_wrong_credential_is_refused(db, key):
+    response = Assistant(key).ask("tools/call", {"name": "list_companies"})
+    assert response.status_code == 401
+    assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
+
+
+def test_a_session_is_no_credential(alice, acme):
+    client = Client()
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    assert client.get("/companies").status_code == 200
+    assert Assistant(None, client).ask("tools/list").status_code == 401
+
+
+def test_a_token_of_an_app_is_a_credential(alice, acme):
+    alice.set_password(PASSWORD)
+    alice.save()
+    flow = Flow(register(name="Assistant", redirect_uris=[REDIRECT], allowed=[], confidential=False).application)
+    flow.sign_in(alice)
+    token = flow.tokens(acme, scope="svc:read")["access_token"]
+    assistant = Assistant(token)
+    assert [row["name"] for row in assistant.call("list_companies")["items"]] == ["Acme"]
+    plan = {"name": "Rent", "startDate": "2026-01-01", "amountValue": "-1", "accountId": None}
+    assert assistant.refusal("plan_payment", **plan)["code"] == "permission_denied"
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
+def test_a_page_of_another_origin_may_not_call(assistant, origin):
+    response = assistant.ask("tools/list", Origin=origin)
+    assert (response.status_code, response.json()["code"]) == (403, "origin_not_allowed")
+
+
+def test_a_page_of_ours_may(assistant, settings):
+    assert assistant.ask("tools/list", Origin=settings.BASE_URL).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["get", "delete", "put"])
+def test_there_is_no_stream_and_no_session_to_end(assistant, method):
+    response = getattr(assistant.client, method)("/mcp", headers={"Authorization": f"Bearer {assistant.key}"})
+    assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+
+
+def test_calls_spend_the_budget_of_their_credential(assistant, settings):
+    settings.RATE_LIMIT = 3
+    codes = [assistant.ask("tools/list").status_code for _ in range(5)]
+    assert codes[-1] == 429
+
+
+# ---------------------------------------------------------------------------------------------- what is sent
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (" ", -32700),
+        ("{", -32700),
+        (b"\xff", -32700),
+        ("[" * 5000, -32600),
+        ("[]", -32600),
+        ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}], -32600),
+        ("7", -32600),
+        ({}, -32600),
+        ({"jsonrpc": "1.0", "id": 1, "method": "ping"}, -32600),
+        ({"jsonrpc": "2.0", "id": {}, "method": "ping"}, -32600),
+        ({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": 7}, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "result": {}}, -32600),
+        ("[" + "1," * 40_000 + "1]", -32600),
+    ],
+)
+def test_what_is_no_message_is_refused(assistant, body, code):
+    response = assistant.send(body, MCP_Protocol_Version=MODERN)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, code)
+    mcp_types.JSONRPCError.model_validate(response.json())
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "code"),
+    [
+        (old("tools/none", {"_meta": META}), {"Mcp_Method": "tools/none"}, 404, -32601),
+        (old("ping", {"_meta": META}), {"Mcp_Method": "ping"}, 404, -32601),
+        (old("tools/list", {"_meta": META}), {}, 400, -32020),
+        (old("tools/list", {"_meta": META}), {"Mcp_Method": "tools/call"}, 400, -32020),
+        (old("tools/list"), {"Mcp_Method": "tools/list"}, 400, -32602),
+        (old("tools/list", {"_meta": 7}), {"Mcp_Method": "tools/list"}, 400, -32602),
+        (old("tools/list", {"_meta": META, "cursor": "x"}), {"Mcp_Method": "tools/list"}, 400, -32602),
+        (old("tools/call", {"_meta": META, "name": "a"}), {"Mcp_Method": "tools/call"}, 400, -32020),
+        (
+            old("tools/call", {"_meta": META, "name": "no_such"}),
+            {"Mcp_Method": "tools/call", "Mcp_Name": "no_such"},
+            400,
+            -32602,
+        ),
+        (
+            old("tools/call", {"_meta": META, "name": "list_companies", "arguments": []}),
+            {"Mcp_Method": "tools/call", "Mcp_Name": "list_companies"},
+            400,
+            -32602,
+        ),
+    ],
+)
+def test_a_call_that_cannot_be_is_one_of_the_protocols_errors(assistant, body, headers, status, code):
+    response = assistant.send(body, MCP_Protocol_Version=MODERN, **headers)
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+    assert response.json()["id"] == 1
+
+
+def test_a_name_in_base64_is_read(assistant):
+    params = {"name": "list_companies", "arguments": {}}
+    assert assistant.ask("tools/call", params, Mcp_Name="=?base64?bGlzdF9jb21wYW5pZXM=?=").status_code == 200
+    assert assistant.ask("tools/call", params, Mcp_Name="=?base64?%%%?=").json()["error"]["code"] == -32020
+
+
+def test_a_revision_that_there_is_not_is_told_those_that_there_are(assistant):
+    meta = META | {"io.modelcontextprotocol/protocolVersion": "2099-01-01"}
+    for params, header in (({"_meta": meta}, "2099-01-01"), ({"_meta": {}}, "2099-01-01")):
+        response = assistant.ask("tools/list", params, MCP_Protocol_Version=header)
+        error = response.json()["error"]
+        assert (response.status_code, error["code"]) == (400, -32022)
+        assert error["data"]["supported"] == ["2026-07-28", "2025-11-25", "2025-06-18"]
+
+
+def test_other_bodies_than_json_are_refused(assistant):
+    held = {"Authorization": f"Bearer {assistant.key}"}
+    response = assistant.client.post("/mcp", "a=1", content_type="application/x-www-form-urlencoded", headers=held)
+    assert response.status_code == 415
+
+
+def test_a_body_that_is_too_large_is_refused_unread(assistant):
+    response = assistant.send(b" " * (1024 * 1024 + 1))
+    assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
+
+
+def test_a_body_of_nearly_a_mebibyte_is_read(assistant):
+    told = assistant.refusal("search_transactions", q="x" * 900_000)
+    assert told["code"] == "validation_failed"
+
+
+@pytest.mark.parametrize(
+    ("header", "status"), [({"Content_Encoding": "gzip"}, 415), ({"Transfer_Encoding": "chunked"}, 411)]
+)
+def test_packed_and_chunked_bodies_are_refused(assistant, header, status):
+    assert assistant.ask("tools/list", **header).status_code == status
+
+
+def test_who_takes_no_json_is_told_so(assistant):
+    assert assistant.ask("tools/list", Accept="text/event-stream").status_code == 406
+    assert assistant.ask("tools/list", Accept="application/json, text/event-stream").status_code == 200
+
+
+# ---------------------------------------------------------------------------------------------- revisions
+
+
+def test_what_is_answered_has_the_sdks_shapes(assistant):
+    found = assistant.result("server/discover")
+    mcp_types.DiscoverResult.model_validate(found)
+    assert found["supportedVersions"][0] == MODERN
+    assert found["capabilities"] == {"tools": {}}
+    mcp_types.ListToolsResult.model_validate(assistant.result("tools/list"))
+    called = assistant.result("tools/call", {"name": "list_companies", "arguments": {}})
+    mcp_types.CallToolResult.model_validate(called)
+    for result in (found, called):
+        assert result["resultType"] == "complete"
+        assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "tidebook"
+
+
+@pytest.mark.parametrize(
+    ("asked", "agreed"), [("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2024-01-01", "2025-11-25")]
+)
+def test_the_older_handshake_is_answered(assistant, asked, agreed):
+    params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
+    response = assistant.send(old("initialize", params))
+    found = response.json()["result"]
+    assert found["protocolVersion"] == agreed
+    assert "Mcp-Session-Id" not in response.headers
+    mcp_types.InitializeResult.model_validate(found)
+    notified = assistant.send({"jsonrpc": "2.0", "method": "notifications/initialized"}, MCP_Protocol_Version=agreed)
+    assert (notified.status_code, notified.content) == (202, b"")
+    assert assistant.send(old("ping"), MCP_Protocol_Version=agreed).json()["result"] == {}
+    tools = assistant.send(old("tools/list"), MCP_Protocol_Version=agreed).json()["result"]
+    assert set(tools) == {"tools"}
+    called = assistant.send(old("tools/call", {"name": "list_companies"}), MCP_Protocol_Version=agreed).json()
+    assert json.loads(called["result"]["content"][0]["text"])["items"][0]["name"] == "Acme"
+
+
+def test_without_a_revision_it_is_the_oldest_that_there_is(assistant):
+    assert assistant.send(old("ping")).json()["result"] == {}
+    unknown = assistant.send(old("server/discover"))
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (200, -32601)

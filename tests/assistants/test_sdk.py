@@ -1,0 +1,62 @@
+"""The official client, over HTTP to a running server: with a key, and with the token of an app."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from oauth.registration import register
+from tests.assistants.books import Books
+from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
+
+pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def reached_both_ways(site, settings):
+    """The server knows its own address alone; the test's own client has another name for it."""
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
+
+
+async def day(site, token, books, mode):
+    """What an assistant does: looks around, tries, confirms."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http,
+        Client(streamable_http_client(f"{site}/mcp", http_client=http), mode=mode) as client,
+    ):
+        tools = (await client.list_tools()).tools
+        companies = await client.call_tool("list_companies", {})
+        arguments = books.writing()["plan_payment"]
+        tried = await client.call_tool("plan_payment", arguments)
+        digest = tried.structured_content["digest"]
+        done = await client.call_tool("plan_payment", arguments | {"confirm": digest})
+        again = await client.call_tool("plan_payment", arguments | {"confirm": digest})
+        return tools, companies, done, again
+
+
+def run(*arguments):
+    with ThreadPoolExecutor(1) as own:  # a thread without a loop: tests in a browser leave theirs running here
+        return own.submit(asyncio.run, day(*arguments)).result()
+
+
+def looked_at(tools, companies, done, again):
+    assert len(tools) == 15
+    assert [row["name"] for row in companies.structured_content["items"]] == ["Acme"]
+    assert done.structured_content["done"] is True
+    assert again.is_error
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy", "auto"])
+def test_with_a_key(site, api, mode):
+    looked_at(*run(site, api.key, Books(api), mode))
+
+
+def test_with_the_token_of_an_app(site, alice, acme, api):
+    alice.set_password(PASSWORD)
+    alice.save()
+    flow = Flow(register(name="Assistant", redirect_uris=[REDIRECT], allowed=[], confidential=False).application)
+    flow.sign_in(alice)
+    looked_at(*run(site, flow.tokens(acme)["access_token"], Books(api), "auto"))
