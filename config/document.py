@@ -52,6 +52,7 @@ ENUMS = {
     "ErrorsMode": "ledger.bulk.shapes.ON_ERROR",
     "ImportFormat": "ledger.importing.serializers.FORMATS",
     "ImportType": "ledger.models.ImportType",
+    "MemberStatus": "companies.models.Status",
     "MrrType": "analytics.monthly_rows.TYPES",
     "NotificationType": "notifications.models.NotificationType",
     "OccurrenceState": "planning.serializers.STATES",

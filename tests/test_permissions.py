@@ -32,6 +32,8 @@ NEEDS: dict[str, dict[str, str]] = {
     "logo": {"PUT": "company:write", "DELETE": "company:write"},
     "members": {"GET": "members:manage", "POST": "members:manage"},
     "members/{}": {"GET": "members:manage", "PUT": "members:manage", "DELETE": "members:manage"},
+    "members/{}/resend": {"POST": "members:manage"},
+    "members/me": {"DELETE": ANYONE},
     "api_keys": {"GET": "apiKeys:manage", "POST": "apiKeys:manage"},
     "api_keys/{}": {"GET": "apiKeys:manage", "DELETE": "apiKeys:manage"},
     "connected_apps": {"GET": ANYONE},
