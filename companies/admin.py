@@ -75,7 +75,7 @@ def stamp_of(request: Any) -> Stamp:
 
 class MembershipRows(Rows):
     model = Membership
-    fields = readonly_fields = ("user", "role", "permissions", "created_time")
+    fields = readonly_fields = ("user", "invited_email", "role", "permissions", "joined_time", "expires_time")
     verbose_name_plural = "members"
 
     def get_queryset(self, request: Any) -> Any:

@@ -57,3 +57,20 @@ class FirstPasswordForm(SetPasswordForm):
     """The framework's, behind the mailed link: whoever lost a password may have lost it to somebody."""
 
     sign_out_apps = forms.BooleanField(required=False, initial=True, label=SIGN_OUT_APPS)
+
+
+class AccountForm(SetPasswordForm):
+    """The framework's, for somebody who is invited and has no account that they could sign in with."""
+
+    name = NameField(required=False, max_length=200)
+
+    @property
+    def passwords(self) -> list[Any]:
+        """The fields that are no name."""
+        return [field for field in self if field.name != "name"]
+
+    def account(self) -> User:
+        """The account with what was typed, not stored yet."""
+        self.user.name = self.cleaned_data["name"] or self.user.name
+        self.user.set_password(self.cleaned_data["new_password1"])
+        return self.user

@@ -1,24 +1,19 @@
-"""Who joins, changes role or leaves."""
+"""Who changes role or leaves; who joins is invited (companies.inviting)."""
 
-from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
-from django.db import transaction
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from companies.callers.access import Access
-from companies.changing import changing
-from companies.errors import Conflict, Denied, TooMany
+from companies.changing import Change, changing
+from companies.errors import Conflict, Denied, Missing
 from companies.follow_ups import follow_up
-from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.models import ApiKey, Company, Membership, Stamp, User
 from companies.permissions import Permission, Role, membership_permissions
-from companies.running import mailing
-
-A_DAY, MOST_A_DAY = timedelta(days=1), 20  # people added to a company; whoever leaves again has counted
 
 
 class LastOwner(Conflict):
@@ -27,35 +22,8 @@ class LastOwner(Conflict):
     code = "last_owner"
 
 
-class TooManyInvitations(TooMany):
-    """20 people were added to this company within a day; see `Retry-After`."""
-
-    code = "too_many_invitations"
-
-
 class OwnersOnly(Denied):
     """Only owners make owners, only who may manage the company changes them, and nobody gives what they do not hold."""
-
-
-def add(
-    *, company: Company, stamp: Stamp, by: Access, email: str, role: str, permissions: list[str] | None
-) -> Membership:
-    """A new member by e-mail; somebody unknown gets an account without a password and a mail to set one.
-
-    Raises AlreadyMember, OwnersOnly, TooManyInvitations, InvalidEmail.
-    """
-    with changing(company, stamp=stamp) as change:
-        check_grant(by=by, role=role, permissions=permissions)
-        check_day(company_id=company.id, now=stamp.time)
-        user = User.objects.with_email(email)
-        if user is None:
-            user = User.objects.create_user(email)
-            transaction.on_commit(lambda: invite(user=user, company=company))
-        membership = change.store(Membership(company=company, user=user, role=role, permissions=permissions))
-        after = {"email": membership.shown_email, "role": role, "permissions": permissions}
-        change.record(membership, "member.added", after=after)
-        follow_up("member_joined", membership=membership, stamp=stamp)
-    return membership
 
 
 def change(*, company: Company, stamp: Stamp, by: Access, member_id: UUID | str, values: dict[str, Any]) -> Membership:
@@ -111,21 +79,36 @@ def person_changed(*, user: User, before: dict[str, Any], stamp: Stamp) -> None:
 
 
 def remove(*, company: Company, stamp: Stamp, by: Access, member_id: UUID | str) -> Membership:
-    """Ends a membership, and with it its holder's apps; their keys live on and the owners are told.
+    """Ends a membership, or cancels an invitation.
 
     Raises Missing, Stale, LastOwner, OwnersOnly.
     """
     with changing(company, stamp=stamp) as change:
         membership = change.locked(Membership.objects.select_related("user"), member_id)
         check_reach(by=by, membership=membership)
-        keep_an_owner(membership)
-        keys = list(ApiKey.objects.of(company.id).live(stamp.time).filter(created_user_id=str(membership.user_id)))
-        before = {"email": membership.shown_email, "role": membership.role}
-        change.delete(membership, "member.removed", before=before)
-        follow_up("member_left", membership=membership, stamp=stamp)
-        if keys:
-            follow_up("api_key_creator_left", membership=membership, keys=keys, stamp=stamp)
+        end(change, membership, "member.removed")
     return membership
+
+
+def leave(*, company: Company, stamp: Stamp) -> None:
+    """The person who asks goes. Raises Missing, Stale, LastOwner."""
+    with changing(company, stamp=stamp) as change:
+        mine = Membership.objects.of(company.id).filter(user_id=stamp.user_id).first() if stamp.user_id else None
+        if mine is None:
+            raise Missing
+        end(change, change.locked(Membership.objects.select_related("user"), mine.id), "member.left")
+
+
+def end(change: Change, membership: Membership, action: str) -> None:
+    """With a membership end its holder's apps; their keys live on and the owners are told."""
+    keep_an_owner(membership)
+    before = {"email": membership.shown_email, "role": membership.role}
+    keys = ApiKey.objects.of(change.company.id).live(change.stamp.time)
+    left = list(keys.filter(created_user_id=str(membership.user_id))) if membership.user_id else []
+    change.delete(membership, action, before=before)
+    follow_up("member_left", membership=membership, stamp=change.stamp)
+    if left:
+        follow_up("api_key_creator_left", membership=membership, keys=left, stamp=change.stamp)
 
 
 def check_grant(*, by: Access, role: str, permissions: list[str] | None) -> None:
@@ -141,32 +124,12 @@ def check_reach(*, by: Access, membership: Membership) -> None:
         raise OwnersOnly
 
 
-def check_day(*, company_id: UUID, now: datetime) -> None:
-    """Raises TooManyInvitations."""
-    added = AuditEntry.objects.of(company_id).filter(action="member.added", time__gt=now - A_DAY)
-    oldest = added.order_by("-time").values_list("time", flat=True)[MOST_A_DAY - 1 : MOST_A_DAY].first()
-    if oldest is not None:
-        raise TooManyInvitations(wait=int((oldest + A_DAY - now).total_seconds()) + 1)
-
-
 def keep_an_owner(membership: Membership) -> None:
     """An owner with all permissions stays. Raises LastOwner."""
     full = Membership.objects.of(membership.company_id).owners().filter(permissions=None)
-    if membership.role == Role.OWNER and membership.permissions is None and full.count() == 1:
+    is_full = membership.user_id is not None and membership.role == Role.OWNER and membership.permissions is None
+    if is_full and full.count() == 1:
         raise LastOwner
-
-
-def invite(*, user: User, company: Company) -> None:
-    """Mails a link to set the first password."""
-    name = mailing.quoted(company.name)
-    mailing.send_later(
-        to=[user.email],
-        subject=f"You were added to {name}",
-        message=(
-            f"You can now work with {name}. Set your password first:\n\n{password_link(user)}\n\n"
-            "If you did not expect this, you can ignore this message."
-        ),
-    )
 
 
 def password_link(user: User) -> str:

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from companies.api import fields
 from companies.api.naming import camel_keys
 from companies.api.serializers import AUDIT, RowShape, Shape
-from companies.models import LONGEST_ENTITY_ID, ApiKey, AuditEntry, Company, Currency, Membership
+from companies.models import LONGEST_ENTITY_ID, ApiKey, AuditEntry, Company, Currency, Membership, Status
 from companies.permissions import Permission, Role, in_order
 
 
@@ -158,7 +158,7 @@ class LogoUpload(Shape):
 
 class MemberShape(RowShape):
     user_id = serializers.UUIDField(
-        source="shown_user_id", read_only=True, allow_null=True, help_text="null: has not signed in since"
+        source="shown_user_id", read_only=True, allow_null=True, help_text="null: has not accepted"
     )
     email = serializers.EmailField(source="shown_email", read_only=True)
     name = fields.TextField(
@@ -166,15 +166,22 @@ class MemberShape(RowShape):
         read_only=True,
         allow_null=True,
         max_length=200,
-        help_text="null: never given, or has not signed in since",
+        help_text="null: never given, or has not accepted",
     )
     permissions = PermissionList(allow_null=True, read_only=True, help_text="null: those of the role")
-    joined_time = fields.TimeField(source="created_time", read_only=True)
+    status = fields.ChoiceField(
+        choices=Status.values, read_only=True, help_text="invited: may do nothing here until they accept"
+    )
+    joined_time = fields.TimeField(read_only=True, allow_null=True, help_text="null: has not accepted")
+    expires_time = fields.TimeField(read_only=True, allow_null=True, help_text="of the invitation; null once accepted")
     company_id = serializers.UUIDField(read_only=True)
 
     class Meta:
         model = Membership
-        fields = ("id", "company_id", "user_id", "email", "name", "role", "permissions", "joined_time", *AUDIT)
+        fields = (
+            "id", "company_id", "user_id", "email", "name", "role", "permissions", "status", "joined_time",
+            "expires_time", *AUDIT,
+        )  # fmt: skip
 
 
 class MemberInput(Shape):

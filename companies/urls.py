@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from companies import views
-from companies.pages import activity, company, home, keys, members, signing_in
+from companies.pages import activity, company, home, invitations, keys, members, signing_in
 
 urlpatterns = [
     path("companies", views.CompanyListViewSet.as_view({"get": "list", "post": "create"})),
@@ -14,6 +14,8 @@ urlpatterns = [
         views.CompanyDetailViewSet.as_view({"put": "put_logo", "delete": "delete_logo"}),
     ),
     path("companies/<str:company_id>/members", views.MemberViewSet.as_view({"get": "list", "post": "create"})),
+    path("companies/<str:company_id>/members/me", views.OwnMembershipViewSet.as_view({"delete": "leave"})),
+    path("companies/<str:company_id>/members/<str:member_id>/resend", views.MemberViewSet.as_view({"post": "resend"})),
     path(
         "companies/<str:company_id>/members/<str:member_id>",
         views.MemberViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
@@ -29,12 +31,15 @@ urlpatterns = [
     path("app/password", signing_in.password_change, name="password-change"),
     path("app/password-reset", signing_in.password_reset, name="password-reset"),
     path("app/password-reset/<uidb64>/<token>", signing_in.SetPassword.as_view(), name="password-set"),
+    path("app/invitations/<str:company_id>/<str:member_id>/<str:token>", invitations.answer, name="invitation"),
     path("app/companies/new", company.new, name="company-new"),
     path("app/companies/<str:company_id>/settings", company.edit, name="company-settings"),
     path("app/companies/<str:company_id>/settings/logo", company.logo, name="company-logo"),
     path("app/companies/<str:company_id>/settings/members", members.everyone, name="members"),
     path("app/companies/<str:company_id>/settings/members/<uuid:member_id>", members.change, name="member-change"),
     path("app/companies/<str:company_id>/settings/members/<uuid:member_id>/remove", members.remove, name="member-remove"),
+    path("app/companies/<str:company_id>/settings/members/<uuid:member_id>/resend", members.resend, name="member-resend"),
+    path("app/companies/<str:company_id>/settings/leave", members.leave, name="leave"),
     path("app/companies/<str:company_id>/settings/activity", activity.log, name="activity"),
     path("app/companies/<str:company_id>/settings/api-keys/new", keys.new_key, name="api-key-new"),
     path("app/companies/<str:company_id>/settings/api-keys/<uuid:key_id>/roll", keys.roll_key, name="api-key-roll"),

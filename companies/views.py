@@ -5,16 +5,25 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies import founding, logos, members
+from companies import founding, inviting, logos, members
 from companies import serializers as shapes
 from companies.api.document.schema import AFTER, LIMIT, PAGING
 from companies.api.filters import filtered, refuse_unknown
 from companies.api.pagination import bad_cursor, next_link, page_limit
-from companies.api.serializers import SUCCESS
-from companies.api.viewsets import ApiViewSet, CompanyViewSet, granted
+from companies.api.serializers import SUCCESS, Success
+from companies.api.viewsets import ANY_MEMBER, ApiViewSet, CompanyViewSet, granted
 from companies.callers import api_keys, sessions
-from companies.errors import Denied
-from companies.models import LONGEST_ENTITY_ID, AlreadyMember, ApiKey, AuditEntry, Membership, User, id_from
+from companies.errors import Denied, Missing
+from companies.models import (
+    LONGEST_ENTITY_ID,
+    AlreadyInvited,
+    AlreadyMember,
+    ApiKey,
+    AuditEntry,
+    Membership,
+    User,
+    id_from,
+)
 from companies.permissions import Permission, known
 
 
@@ -91,24 +100,29 @@ class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
     resource, shape = Membership, shapes.MemberShape
     refuses = {
-        "create": [AlreadyMember, members.TooManyInvitations],
+        "create": [AlreadyMember, AlreadyInvited, inviting.TooManyInvitations],
+        "resend": [inviting.NotInvited, inviting.TooManyInvitations],
         **dict.fromkeys(("update", "destroy"), (members.LastOwner,)),
     }
-    permission_for = granted(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE)
+    permission_for = {
+        **granted(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE),
+        "resend": Permission.MEMBERS_MANAGE,
+    }
 
     def list(self, request: Request, company_id: str) -> Response:
-        """Everyone who belongs to the company."""
+        """Everyone who belongs to the company, and who is invited to."""
         self.only_parameters()
         return self.all(Membership.objects.of(self.company.id).with_people())
 
     @extend_schema(request=shapes.NewMember)
     def create(self, request: Request, company_id: str) -> Response:
-        """Adds a member by e-mail; somebody unknown is mailed a link to set a password. 20 a day.
+        """Invites somebody by e-mail: they are mailed a link that holds for seven days, and may do nothing here until
+        they accept. 20 mails a day, those sent again included.
 
-        userId and name are null until they sign in: the answer is the same whether there was an account or not.
+        userId and name are null until then: the answer is the same whether there is an account or not.
         """
         values = self.parsed(shapes.NewMember)
-        member = members.add(company=self.company, stamp=self.stamp, by=self.access, **values)
+        member = inviting.invite(company=self.company, stamp=self.stamp, by=self.access, **values)
         return self.created(member)
 
     def retrieve(self, request: Request, company_id: str, member_id: str) -> Response:
@@ -117,7 +131,8 @@ class MemberViewSet(CompanyViewSet):
 
     @extend_schema(request=shapes.MemberInput(partial=True))
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
-        """Changes a member's role or own list of permissions; null means the role's."""
+        """Changes a member's role or own list of permissions; null means the role's. Of somebody who is invited, what
+        they will be."""
         values = self.parsed(shapes.MemberInput, partial=True, shown=shapes.MemberShape)
         member = members.change(
             company=self.company, stamp=self.stamp, by=self.access, member_id=member_id, values=values
@@ -125,8 +140,29 @@ class MemberViewSet(CompanyViewSet):
         return self.one(member)
 
     def destroy(self, request: Request, company_id: str, member_id: str) -> Response:
-        """Ends a membership. The keys that the member made live on."""
+        """Ends a membership, or cancels an invitation. The keys that the member made live on."""
         members.remove(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
+        return Response(SUCCESS)
+
+    @extend_schema(operation_id="resendInvitation", request=None)
+    def resend(self, request: Request, company_id: str, member_id: str) -> Response:
+        """Mails another link, which holds for seven days from now; the one before it ends."""
+        member = inviting.resend(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
+        return self.one(member)
+
+
+class OwnMembershipViewSet(CompanyViewSet):
+    schema_tags = ["Members"]
+    refuses = {"leave": [members.LastOwner]}
+    permission_for = {"leave": ANY_MEMBER}
+
+    @extend_schema(operation_id="leaveCompany", responses={200: Success})
+    def leave(self, request: Request, company_id: str) -> Response:
+        """Ends the caller's own membership, with the apps they let in; the keys they made live on. Keys and apps are no
+        members: there is nothing for them to end (404)."""
+        if self.caller.kind != "session":
+            raise Missing
+        members.leave(company=self.company, stamp=self.stamp)
         return Response(SUCCESS)
 
 

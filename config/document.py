@@ -54,6 +54,7 @@ ENUMS = {
     "ErrorsMode": "ledger.bulk.shapes.ON_ERROR",
     "ImportFormat": "ledger.importing.serializers.FORMATS",
     "ImportType": "ledger.models.ImportType",
+    "MemberStatus": "companies.models.Status",
     "MrrType": "analytics.monthly_rows.TYPES",
     "NotificationType": "notifications.models.NotificationType",
     "OccurrenceState": "planning.serializers.STATES",

@@ -76,7 +76,7 @@ WEBHOOKS_PAGE = "/settings/webhooks"
 
 
 def member_joined(*, membership: Membership, stamp: Stamp) -> None:
-    """Somebody belongs to the company now."""
+    """Somebody accepted: owners and admins are told, who asked them or might ask who it is."""
     tell(
         company_id=membership.company_id,
         stamp=stamp,
@@ -86,6 +86,7 @@ def member_joined(*, membership: Membership, stamp: Stamp) -> None:
         link=page(membership.company_id, MEMBERS_PAGE),
         entity_type="member",
         entity_id=membership.id,
+        recipients=[each for each in managers_of(membership.company_id) if each != membership.user_id],
         email=membership.shown_email,
         role=membership.role,
     )

@@ -134,6 +134,8 @@ def end_all(consents: ConsentGrantQuerySet, *, reason: RevokedReason, stamp: Sta
 
 def member_left(*, membership: Membership, stamp: Stamp) -> None:
     """Called where a membership ends: so do the apps that its holder let into the company."""
+    if membership.user_id is None:
+        return  # an invitation, which let nothing in
     consents = ConsentGrant.objects.of(membership.company_id).filter(user_id=membership.user_id)
     end_all(consents, reason=RevokedReason.MEMBERSHIP_ENDED, stamp=stamp)
 

@@ -1,6 +1,8 @@
 """What every test stands on: the database, Acme and Globex, and callers with every kind of credential."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -221,6 +223,44 @@ def owner(browser_of: Any, alice: User, acme: Company) -> Client:
 def viewer(browser_of: Any, bob: User, acme: Company) -> Client:
     """Bob's, who may only look."""
     return browser_of(bob, acme).client
+
+
+@dataclass
+class Invited:
+    """Somebody who is invited: the answer of the API, and the path of the link that they were mailed."""
+
+    answer: Any
+    link: str
+
+    @property
+    def id(self) -> str:
+        return str(self.answer.json()["id"])
+
+    def accept(self, client: Client | None = None, **typed: str) -> Any:
+        """Says yes; with a new password, where the client is signed in as nobody."""
+        form = {"decision": "accept", "new_password1": PASSWORD, "new_password2": PASSWORD, **typed}
+        return (client or Client()).post(self.link, form)
+
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def invited(mailoutbox: Any, django_capture_on_commit_callbacks: Any) -> Any:
+    """Invites somebody into a caller's company."""
+
+    def make(caller: Api, email: str, **more: Any) -> Invited:
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = caller.post("members", {"email": email, "role": "viewer", **more})
+        assert answer.status_code == 201, answer.content
+        return Invited(answer, mailed_link(mailoutbox[-1]))
+
+    return make
+
+
+def mailed_link(mail: Any) -> str:
+    """The path of the one link in a mail."""
+    return re.search(r"https?://[^/\s]+(/\S+)", mail.body)[1]  # type: ignore[index]
 
 
 def oauth_at(base: str) -> dict[str, Any]:

@@ -61,6 +61,7 @@ QUESTIONS |= {"POST transactions/proposals", "POST transactions/transfer_proposa
 QUESTIONS |= {f"POST categorization_rules/{name}" for name in ("preview", "from_transaction")}
 QUESTIONS |= {"POST notifications/read_all"}  # a key has none of its own
 QUESTIONS |= {"DELETE logo"}  # there is none
+FOR_PEOPLE = {"DELETE members/me"}  # a key is no member; tests/companies/test_invitations.py
 
 
 def test_each_operation_that_changes_a_row_leaves_one_row(api, acme, alice):
@@ -70,7 +71,7 @@ def test_each_operation_that_changes_a_row_leaves_one_row(api, acme, alice):
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=datetime(2999, 1, 1, tzinfo=UTC))
     for path, method in OPERATIONS:
         operation = f"{method} {path}"
-        if method == "GET":
+        if method == "GET" or operation in FOR_PEOPLE:
             continue
         with transaction.atomic():
             there = path.replace("{}", row_for(operation, api, rows), 1).replace("{}", second_id(path, rows))
@@ -98,7 +99,8 @@ def row_for(operation: str, api: Any, rows: dict[str, str]) -> str:
     if operation == "POST planned_transactions/{}/unsettle":
         settle = f"planned_transactions/{rows[of]}/settle"
         assert api.post(settle, valid_body("POST", "planned_transactions/{}/settle", rows)).status_code == 200
-    if method == "DELETE" and path == f"{of}/{{}}" and of in BODIES:
+    to_delete = method == "DELETE" and path == f"{of}/{{}}" and of in BODIES
+    if to_delete or operation == "POST members/{}/resend":
         return sent(api, "POST", of, body=valid_body("POST", of, rows), query=None).json()["id"]
     return rows.get(of, "")
 

@@ -16,15 +16,9 @@ UNKNOWN = "00000000-0000-7000-8000-000000000000"
 BELOW = "app/companies/<str:company_id>"
 # Pages that look at their viewer themselves: everyone of the company may open them and sees what the role shows.
 OWN_RULES = {
-    "company",
-    "company-with-slash",
-    "chart-download",
-    "api-keys",
-    "api-key-new",
-    "api-key-roll",
-    "api-key-revoke",
-    "app-disconnect",
-}
+    "company", "company-with-slash", "chart-download", "api-keys", "api-key-new", "api-key-roll", "api-key-revoke",
+    "app-disconnect", "leave",
+}  # fmt: skip
 
 
 def pages(patterns: Any = None, prefix: str = "") -> Iterator[tuple[str, str, Any]]:

@@ -48,10 +48,8 @@ def furnish(
     stamp = Stamp(time=now)
     password = secrets.token_urlsafe(12)
     owner = people.owner_with(password)
-    company, membership = found_company(
-        name=name, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE
-    )
-    people.add_colleagues(company=company, owner=membership, stamp=stamp)
+    company, _ = found_company(name=name, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE)
+    people.add_colleagues(company=company, stamp=stamp)
     minted = api_keys.mint(company=company, stamp=stamp, name="Demo", permissions=ALL, creator=None)
     chance = random.Random(seed)  # noqa: S311 - figures to look at, not secrets
     story = told(months=months, count=transactions, today=stamp.today, chance=chance, rates=rate_table())

@@ -1,7 +1,6 @@
 """Who works in the demonstration company."""
 
-from companies import members
-from companies.callers.access import Access
+from companies.changing import changing
 from companies.models import Company, Membership, Stamp, User
 from companies.permissions import Role
 
@@ -25,9 +24,9 @@ def user_of(email: str, name: str) -> User:
     return User.objects.with_email(email) or User.objects.create_user(email, name=name)
 
 
-def add_colleagues(*, company: Company, owner: Membership, stamp: Stamp) -> None:
-    """An admin, an editor and a viewer; they have no password until they set one."""
-    by = Access(company=company, role=owner.role, permissions=Role.OWNER.permissions)
-    for email, name, role in COLLEAGUES:
-        user_of(email, name)
-        members.add(company=company, stamp=stamp, by=by, email=email, role=role, permissions=None)
+def add_colleagues(*, company: Company, stamp: Stamp) -> None:
+    """An admin, an editor and a viewer, who belong to it at once; they have no password until they set one."""
+    with changing(company, stamp=stamp) as change:
+        for email, name, role in COLLEAGUES:
+            member = change.store(Membership(company=company, user=user_of(email, name), role=role))
+            change.record(member, "member.joined", after={"email": email, "role": role, "permissions": None})

@@ -11,7 +11,7 @@ from companies.models.companies import (
     ValuationLens,
 )
 from companies.models.idempotency import IdempotencyRecord
-from companies.models.memberships import AlreadyMember, Membership
+from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import (
     CompanyForeignKey,
@@ -29,6 +29,7 @@ __all__ = [
     "LONGEST_ACTOR",
     "LONGEST_ENTITY_ID",
     "STATUS_MOVES",
+    "AlreadyInvited",
     "AlreadyMember",
     "ApiKey",
     "AuditEntry",
@@ -43,6 +44,7 @@ __all__ = [
     "Membership",
     "Shared",
     "Stamp",
+    "Status",
     "SystemStatus",
     "Unowned",
     "User",

@@ -70,7 +70,7 @@ class AuditEntry(CompanyOwned):
         return f"{self.time:%Y-%m-%d %H:%M} {self.action}"
 
 
-SECRETS = {"digest", "salt", "old_salt", "company"}
+SECRETS = {"digest", "token_digest", "salt", "old_salt", "company"}
 
 
 def snapshot(row: models.Model) -> dict[str, Any]:

@@ -3,13 +3,15 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
 
-from companies import members
+from companies import inviting, members
 from companies.models import Membership
 from companies.pages.typed import Typed, typed
-from companies.pages.visits import Visit, company_page
+from companies.pages.visits import Visit, company_page, reached, signed_in
 from companies.permissions import Permission, Role
 from companies.serializers import MemberInput, NewMember
 
@@ -24,14 +26,14 @@ ALL = ", with all permissions of that role"
 
 @company_page(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE)
 def everyone(visit: Visit) -> HttpResponse:
-    """The members, and a form to add one."""
+    """The members, who is invited, and a form to invite somebody."""
     if visit.request.method != "POST":
         return shown(visit, Typed(values={"email": "", "role": Role.VIEWER.value}))
     form = typed(NewMember, visit.request.POST, texts=("email", "role"))
     if form.valid:
         with visit.sending(form):
-            members.add(company=visit.company, stamp=visit.stamp, by=visit.access, **form.data)
-            return visit.done(f"{form.data['email']} was added as {form.data['role']}.", "members")
+            inviting.invite(company=visit.company, stamp=visit.stamp, by=visit.access, **form.data)
+            return visit.done(f"{form.data['email']} was invited as {form.data['role']}.", "members")
     return shown(visit, form)
 
 
@@ -43,6 +45,7 @@ def shown(visit: Visit, form: Typed) -> HttpResponse:
         section="members",
         form=form,
         rows=rows,
+        now=visit.now,
         roles=ROLES,
     )
 
@@ -63,9 +66,33 @@ def change(visit: Visit, member_id: UUID) -> HttpResponse:
 
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def remove(visit: Visit, member_id: UUID) -> HttpResponse:
-    """Ends a membership; the keys that the member made live on."""
+    """Ends a membership, or cancels an invitation; the keys that the member made live on."""
     with visit.sending():
         member = members.remove(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
+        if member.user_id is None:
+            return visit.done(f"The invitation of {member.shown_email} was cancelled.", "members")
         messages.success(visit.request, f"{member.shown_email} no longer belongs to the company.")
         return redirect("home") if member.user_id == visit.stamp.user_id else visit.to("members")
     return visit.to("members")
+
+
+@company_page(writes=Permission.MEMBERS_MANAGE)
+def resend(visit: Visit, member_id: UUID) -> HttpResponse:
+    """Mails another link; the one before it ends."""
+    with visit.sending():
+        member = inviting.resend(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
+        return visit.done(f"The invitation was sent to {member.shown_email} again.", "members")
+    return visit.to("members")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def leave(request: HttpRequest, company_id: str) -> HttpResponse:
+    """Everyone may go, but for the last owner."""
+    visit = Visit(request=request, access=reached(request, company_id), now=timezone.now())
+    if visit.sent:
+        with visit.sending():
+            members.leave(company=visit.company, stamp=visit.stamp)
+            messages.success(request, f"You no longer belong to {visit.company.name}.")
+            return redirect("home")
+    return visit.show("settings/leave.html", section="leave")

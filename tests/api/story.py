@@ -179,6 +179,7 @@ def members(story: Story) -> None:
     invited = story.post("members", {"email": "bill@initech.example", "role": "editor"}, session=True)
     story.get("members")
     story.get(f"members/{invited['id']}")
+    story.post(f"members/{invited['id']}/resend", session=True)
     story.put(f"members/{invited['id']}", {"role": "viewer"}, session=True)
     story.delete(f"members/{invited['id']}", session=True)
 

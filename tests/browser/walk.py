@@ -22,7 +22,11 @@ from tests.machine import Machine, free_port, new_machine
 
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 ROUTES = sorted(dict.fromkeys(route for route, _ in patterns(get_resolver()) if re.match(r"app(/|$)", route)))
-SIGNED_OUT = ("app/sign-in", "app/password-reset")  # and all that begins so: there is nothing to see after signing in
+SIGNED_OUT = (
+    "app/sign-in",
+    "app/password-reset",
+    "app/invitations",
+)  # and all that begins so: there is nothing to see after signing in
 SIZE = ("--months", "14", "--transactions", "600")
 
 FOUND = {  # parameter -> list of the API whose first entry has it as its id, below the company
@@ -56,6 +60,20 @@ from django.utils.http import urlsafe_base64_encode as encoded
 from companies.models import User
 user = User.objects.get(email="vera.board@example.com")
 print(encoded(str(user.pk).encode()), tokens.make_token(user))
+"""
+INVITED = """
+from companies.inviting import digest
+from companies.models import Membership, Stamp
+from django.utils import timezone
+from datetime import timedelta
+now = timezone.now()
+owner = Membership.objects.of("{company}").owners().get(user__email="{email}")
+row = Membership(
+    company_id=owner.company_id, role="viewer", invited_email=f"new{{now.timestamp()}}@example.com",
+    token_digest=digest("walked"), expires_time=now + timedelta(days=7),
+).stamp_new(Stamp(time=now, actor=str(owner.user_id)))
+row.save(force_insert=True)
+print(row.company_id, row.id, "walked")
 """
 UPLOADED = """
 from django.core.files.base import ContentFile
@@ -118,6 +136,9 @@ class Site:
         if "<uidb64>" in route:
             names = ("uidb64", "token")
             values = dict(zip(names, self.machine.run("shell", "-v", "0", "-c", RESET).stdout.split(), strict=True))
+        elif route.startswith("app/invitations"):
+            made = self.machine.run("shell", "-v", "0", "-c", INVITED.format(company=self.company_id, email=self.email))
+            values = dict(zip(("company_id", "member_id", "token"), made.stdout.split(), strict=True))
         else:
             values = {name: self.value(name) for name in PARAMETER.findall(route)}
         return "/" + PARAMETER.sub(lambda found: values[found[1]], route)

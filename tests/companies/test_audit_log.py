@@ -43,7 +43,7 @@ CHANGES = [
     ("accountGroup.created", lambda a, f: a.post("account_groups", {"name": "x"})),
     ("accountGroup.updated", lambda a, f: a.put(f"account_groups/{f['group']}", {"archived": True})),
     ("accountGroup.deleted", lambda a, f: a.delete(f"account_groups/{f['group']}")),
-    ("member.added", lambda a, f: a.post("members", {"email": "d@acme.example", "role": "viewer"})),
+    ("member.invited", lambda a, f: a.post("members", {"email": "d@acme.example", "role": "viewer"})),
     ("member.updated", lambda a, f: a.put(f"members/{f['member']}", {"role": "editor"})),
     ("member.removed", lambda a, f: a.delete(f"members/{f['member']}")),
     ("apiKey.created", lambda a, f: a.post("api_keys", {"name": "x", "permissions": ["accounts:read"]})),

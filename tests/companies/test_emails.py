@@ -57,9 +57,9 @@ def test_what_is_not_ascii_before_the_at_sign_has_no_form(email):
 # ---------------------------------------------------------------------------------------------- members
 
 
-def test_an_invitation_reaches_the_address_it_is_meant_for_and_no_look_alike(api, acme, mailoutbox):
+def test_an_invitation_reaches_the_address_it_is_meant_for_and_no_look_alike(api, invited, acme):
     alike = factories.UserFactory(email="cfo@wıdgets.example")
-    assert api.post("members", {"email": "cfo@widgets.example", "role": "admin"}).status_code == 201
+    invited(api, "cfo@widgets.example", role="admin").accept()
     assert not Membership.objects.filter(company=acme, user=alike).exists()
     assert Membership.objects.filter(company=acme, user__email="cfo@widgets.example").exists()
 
@@ -72,10 +72,10 @@ def test_a_member_without_a_form_is_refused_and_not_stored(api, email):
     assert not User.objects.filter(email=email).exists()
 
 
-def test_nobody_is_a_member_twice_in_two_spellings(api):
+def test_nobody_is_invited_twice_in_two_spellings(api):
     assert api.post("members", {"email": "cfo@BÜCHER.example", "role": "viewer"}).status_code == 201
     again = api.post("members", {"email": "CFO@xn--bcher-kva.example", "role": "viewer"})
-    assert (again.status_code, again.json()["code"]) == (409, "already_member")
+    assert (again.status_code, again.json()["code"]) == (409, "already_invited")
 
 
 def test_a_mail_goes_to_the_domain_that_the_address_names(api, django_capture_on_commit_callbacks, mailoutbox):

@@ -1,13 +1,13 @@
 """Who belongs to a company: by e-mail, with a role or permissions of their own, and never without an owner."""
 
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
 from django.test import Client
 
-from companies.models import AuditEntry, Membership, User
+from companies.models import AuditEntry, Membership, Stamp, User
 from companies.permissions import Role
 from tests import factories
 
@@ -30,39 +30,19 @@ def id_of(caller, email):
     return next(each["id"] for each in caller.get("members").json() if each["email"] == email)
 
 
-def test_a_member_is_added_by_e_mail_and_read_back(owner, alice):
+def test_a_member_is_invited_by_e_mail_and_read_back(owner, alice):
     made = owner.post("members", {"email": "dora@acme.example", "role": "editor"})
     assert made.status_code == 201
     body = made.json()
     assert set(body) == {
-        "id", "companyId", "userId", "email", "name", "role", "permissions", "joinedTime", "createdTime",
-        "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
+        "id", "companyId", "userId", "email", "name", "role", "permissions", "status", "joinedTime",
+        "expiresTime", "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId",
     }  # fmt: skip
     assert (body["email"], body["role"], body["permissions"]) == ("dora@acme.example", "editor", None)
     assert body["name"] is None
     assert body["createdUserId"] == str(alice.id)
     assert made["Location"].endswith(f"/members/{body['id']}")
     assert body in owner.get("members").json()
-
-
-def test_somebody_unknown_is_mailed_a_link_to_set_a_password(
-    owner, mailoutbox, django_capture_on_commit_callbacks, settings
-):
-    with django_capture_on_commit_callbacks(execute=True):
-        owner.post("members", {"email": "dora@acme.example", "role": "editor"})
-    (mail,) = mailoutbox
-    assert mail.to == ["dora@acme.example"]
-    assert settings.APP_URL in mail.body
-    assert not User.objects.with_email("dora@acme.example").has_usable_password()
-
-
-def test_somebody_known_joins_without_a_mail(owner, carol, mailoutbox, django_capture_on_commit_callbacks):
-    with django_capture_on_commit_callbacks(execute=True):
-        made = owner.post("members", {"email": "CAROL@globex.example", "role": "viewer"})
-    assert made.status_code == 201
-    assert Membership.objects.filter(company=owner.company, user=carol).exists()
-    assert not mailoutbox
-    assert User.objects.filter(canonical_email="carol@globex.example").count() == 1
 
 
 def test_nobody_is_a_member_twice(owner, mailoutbox):
@@ -96,15 +76,18 @@ def test_a_wrong_member_is_refused_and_not_stored(owner, change, pointer, code):
     assert User.objects.filter(email__startswith="dora").count() == 0
 
 
-def test_a_list_of_permissions_stands_in_place_of_the_roles_and_null_brings_those_back(owner, browser_of, acme):
-    made = owner.post("members", {"email": "d@acme.example", "role": "editor", "permissions": ["accounts:read"]}).json()
+def test_a_list_of_permissions_stands_in_place_of_the_roles_and_null_brings_those_back(
+    owner, invited, browser_of, acme
+):
+    made = invited(owner, "d@acme.example", role="editor", permissions=["accounts:read"])
+    made.accept()
     dora = browser_of(User.objects.with_email("d@acme.example"), acme)
     assert dora.get("accounts").status_code == 200
     assert dora.get("members").status_code == dora.post("accounts", {}).status_code == 403
     assert dora.get("/companies").json()[0]["permissions"] == ["accounts:read"]
-    assert owner.put(f"members/{made['id']}", {"permissions": []}).json()["permissions"] == []
+    assert owner.put(f"members/{made.id}", {"permissions": []}).json()["permissions"] == []
     assert dora.get("accounts").status_code == 403
-    assert owner.put(f"members/{made['id']}", {"permissions": None}).json()["permissions"] is None
+    assert owner.put(f"members/{made.id}", {"permissions": None}).json()["permissions"] is None
     assert dora.post("account_groups", {"name": "x"}).status_code == 201
 
 
@@ -147,8 +130,10 @@ def test_a_key_is_told_that_the_last_owner_stays(owner, api, alice, change):
     assert (answer.status_code, answer.json()["code"]) == (409, "last_owner")
 
 
-def test_one_of_two_owners_may_go_but_not_the_other(owner, alice):
-    second = owner.post("members", {"email": "d@acme.example", "role": "owner"}).json()["id"]
+def test_one_of_two_owners_may_go_but_not_the_other(owner, invited, alice):
+    made = invited(owner, "d@acme.example", role="owner")
+    made.accept()
+    second = made.id
     assert owner.put(f"members/{second}", {"role": "viewer"}).status_code == 200
     assert owner.delete(f"members/{id_of(owner, alice.email)}").json()["code"] == "last_owner"
     owner.put(f"members/{second}", {"role": "owner"})
@@ -156,8 +141,8 @@ def test_one_of_two_owners_may_go_but_not_the_other(owner, alice):
     assert owner.get("members").status_code == 404
 
 
-def test_an_owner_with_permissions_of_their_own_does_not_count_as_one(owner, alice):
-    owner.post("members", {"email": "d@acme.example", "role": "owner", "permissions": ["accounts:read"]})
+def test_an_owner_with_permissions_of_their_own_does_not_count_as_one(owner, invited, alice):
+    invited(owner, "d@acme.example", role="owner", permissions=["accounts:read"]).accept()
     assert owner.delete(f"members/{id_of(owner, alice.email)}").json()["code"] == "last_owner"
 
 
@@ -262,30 +247,31 @@ def signs_in(user):
     assert answer.status_code == 303
 
 
-def test_whoever_is_added_is_an_address_until_they_sign_in(owner, acme, alice):
+def added_before(company, user, by):
+    """A membership as they came about before there were invitations."""
+    stamp = Stamp(time=datetime.now(tz=UTC), actor=str(by.id))
+    Membership(company=company, user=user, role=Role.VIEWER).stamp_new(stamp).save(force_insert=True)
+
+
+def test_whoever_was_added_without_being_asked_is_a_member_and_an_address_until_they_sign_in(
+    owner, browser_of, acme, alice
+):
     carla = factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
     signs_in(carla)
-    known = owner.post("members", {"email": "carla@globex.EXAMPLE", "role": "viewer"})
-    unknown = owner.post("members", {"email": "NOBODY@globex.example", "role": "viewer"})
-    for made, email in ((known, "carla@globex.example"), (unknown, "nobody@globex.example")):
-        assert made.status_code == 201
-        assert (made.json()["userId"], made.json()["name"], made.json()["email"]) == (None, None, email)
-        assert owner.get(made["Location"]).json() == made.json()
+    added_before(acme, carla, by=alice)
     assert people(owner) == {
         "alice@acme.example": (str(alice.id), alice.name),
         "carla@globex.example": (None, None),
-        "nobody@globex.example": (None, None),
     }
+    assert [each["status"] for each in owner.get("members").json()] == ["active", "active"]
+    assert browser_of(carla, acme).get("accounts").status_code == 200
     signs_in(carla)
     assert people(owner)["Carla@Globex.example"] == (str(carla.id), "Carla Coe")
-    assert owner.delete(f"members/{known.json()['id']}").status_code == 200
-    owner.post("members", {"email": "carla@globex.example", "role": "viewer"})
-    assert people(owner)["carla@globex.example"] == (None, None)
 
 
 def test_no_page_log_or_notification_tells_of_a_stranger(owner, acme, alice):
     carla = factories.UserFactory(email="Carla@Globex.example", name="Carla Coe")
-    owner.post("members", {"email": "carla@globex.example", "role": "viewer"})
+    added_before(acme, carla, by=alice)
     staff = Client()
     staff.force_login(
         User.objects.create_superuser("chief@example.com", "correct horse battery"),
@@ -325,47 +311,5 @@ def test_a_members_etag_changes_with_the_person(owner, alice, change):
     after = owner.get(path, if_none_match=before["ETag"])
     assert after.status_code == 200
     assert after["ETag"] != before["ETag"]
-    owner.post("members", {"email": "second@acme.example", "role": "owner"})
+    factories.member(owner.company, "second@acme.example", role=Role.OWNER)
     assert owner.put(path, {"role": "admin"}, if_match=before["ETag"]).status_code == 200  # the membership is the same
-
-
-# ---------------------------------------------------------------------------------------------- invitations
-
-LOUD = "Acme\r\nBcc: all@widgets.example\n\nGo to https://evil.example/now \u202e\u2028”\x00"
-
-
-def test_a_companys_name_neither_loses_nor_steers_a_mail(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
-    acme.name = LOUD.replace("\x00", "")
-    acme.save()
-    with django_capture_on_commit_callbacks(execute=True):
-        assert owner.post("members", {"email": "dora@acme.example", "role": "editor"}).status_code == 201
-    (mail,) = mailoutbox
-    name = "“Acme Bcc: all widgets example Go to https evil example/now”"
-    assert mail.subject == f"You were added to {name}"
-    assert mail.body.startswith(f"You can now work with {name}. Set your password first:\n\nhttp")
-    assert mail.recipients() == ["dora@acme.example"]
-    assert "Bcc" not in mail.message()
-    assert len(mail.body.splitlines()) == 5
-
-
-def test_twenty_people_a_day_are_added_to_a_company(owner, browser_of, carol, globex, acme, monkeypatch, now):
-    clock = [now]
-    monkeypatch.setattr("django.utils.timezone.now", lambda: clock[0])
-    for n in range(20):
-        made = owner.post("members", {"email": f"p{n}@acme.example", "role": "viewer"})
-        assert made.status_code == 201
-        assert owner.delete(f"members/{made.json()['id']}").status_code == 200
-        clock[0] += timedelta(minutes=1)
-    refused = owner.post("members", {"email": "more@acme.example", "role": "viewer"})
-    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_invitations")
-    assert int(refused["Retry-After"]) == 24 * 3600 - 20 * 60 + 1
-    assert not User.objects.filter(email="more@acme.example").exists()
-    page = owner.client.post(
-        f"/app/companies/{acme.id}/settings/members", {"email": "more@acme.example", "role": "viewer"}
-    )
-    assert "20 people were added" in page.content.decode()
-    more = {"email": "more@acme.example", "role": "viewer"}
-    assert browser_of(carol, globex).post("members", more).status_code == 201
-    clock[0] += timedelta(seconds=int(refused["Retry-After"]))
-    assert owner.post("members", more).status_code == 201
-    assert owner.post("members", {"email": "most@acme.example", "role": "viewer"}).status_code == 429

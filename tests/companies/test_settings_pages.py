@@ -133,12 +133,12 @@ def test_a_file_that_is_no_logo_changes_nothing_and_says_why(owner, acme, conten
 # ---------------------------------------------------------------------------------------------- members
 
 
-def test_a_member_is_added_changed_and_removed(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
+def test_somebody_is_invited_changed_and_taken_back(owner, acme, mailoutbox, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         assert (
             owner.post(page(acme, "settings/members"), {"email": "new@x.example", "role": "editor"}).status_code == 303
         )
-    member = Membership.objects.of(acme.id).get(user__email="new@x.example")
+    member = Membership.objects.of(acme.id).get(invited_email="new@x.example")
     assert (member.role, [mail.to for mail in mailoutbox]) == (Role.EDITOR, [["new@x.example"]])
     owner.post(page(acme, f"settings/members/{member.id}"), {"role": "viewer"})
     member.refresh_from_db()

@@ -240,6 +240,7 @@ def test_nginx_ends_tls_and_tells_who_called_and_writes_down_no_query(nginx, mac
             assert found == 200
             assert "; Secure" in headers["Set-Cookie"]
             call("/app/password-reset/MQ/hunter2")
+            call("/app/invitations/MQ/MQ/hunter2")
             assert call("/metrics")[0] == 404
     log = tmp_path / "financial-planning.log"
     assert eventually(lambda: "GET /metrics 404" in log.read_text(), seconds=180), "the last line is written"

@@ -266,24 +266,23 @@ def told() -> dict[str, set[str]]:
 
 def test_the_person_who_acts_is_told(browser_of, alice, ann, acme):
     hers = browser_of(ann, acme)
-    assert hers.post("members", {"email": "new@acme.example", "role": "viewer"}).status_code == 201
     assert hers.post("api_keys", {"name": "ci", "permissions": ["accounts:read"]}).status_code == 201
-    assert told() == {"member.joined": {"ann@acme.example"}, "apiKey.created": {"ann@acme.example"}}
+    assert told() == {"apiKey.created": {"ann@acme.example"}}
     payload = Notification.objects.get(type="apiKey.created").payload
     assert payload["title"] == "API key “ci” created"
     assert payload["link"].endswith(f"/app/companies/{acme.id}/settings/api-keys")
 
 
-def test_owners_and_admins_are_told_what_keys_do(api, alice, ann, bob, acme):
-    assert api.post("members", {"email": "new@acme.example", "role": "viewer"}).status_code == 201
+def test_owners_and_admins_are_told_who_joins(api, invited, alice, ann, bob, acme):
+    invited(api, "new@acme.example", role="admin").accept()
     owners = set(Membership.objects.of(acme.id).owners().values_list("user__email", flat=True))
     assert told() == {"member.joined": {"ann@acme.example", "alice@acme.example"} | owners}
 
 
-def test_those_who_can_no_longer_sign_in_are_not_told(api, alice, acme):
+def test_those_who_can_no_longer_sign_in_are_not_told(api, invited, alice, acme):
     alice.is_active = False
     alice.save()
-    api.post("members", {"email": "new@acme.example", "role": "viewer"})
+    invited(api, "new@acme.example").accept()
     assert "alice@acme.example" not in told()["member.joined"]
 
 

@@ -49,27 +49,29 @@ def closed(flow, tokens):
 # ---------------------------------------------------------------------------------------------- leaving a company
 
 
-@pytest.mark.parametrize("door", ["api", "page"])
-def test_who_comes_back_to_a_company_has_no_apps_connected_there(door, bobs, browser_of, alice, bob, acme):
+@pytest.mark.parametrize("door", ["api", "page", "own"])
+def test_who_comes_back_to_a_company_has_no_apps_connected_there(door, bobs, browser_of, invited, alice, bob, acme):
     flow, tokens = bobs
     browser, member = browser_of(alice, acme), membership_of(bob, acme)
     if door == "api":
         assert browser.delete(f"members/{member.id}").status_code == 200
+    elif door == "own":
+        assert browser_of(bob, acme).delete("members/me").status_code == 200
     else:
         browser.client.post(f"/app/companies/{acme.id}/settings/members/{member.id}/remove")
     assert consent().revoked_reason == "membershipEnded"
-    assert browser.post("members", {"email": bob.email, "role": "viewer"}).status_code == 201
+    assert invited(browser, bob.email).accept(browser_of(bob, acme).client).status_code == 303
     assert closed(flow, tokens)
     assert AuditEntry.objects.of(acme.id).get(action="app.revoked").after == {"reason": "membershipEnded"}
 
 
-def test_a_code_that_was_not_yet_fetched_ends_with_the_membership(application, browser_of, alice, bob, acme):
+def test_a_code_that_was_not_yet_fetched_ends_with_the_membership(application, browser_of, invited, alice, bob, acme):
     flow = Flow(application=application)
     flow.sign_in(bob)
     code = flow.code(acme)
     browser = browser_of(alice, acme)
     browser.delete(f"members/{membership_of(bob, acme).id}")
-    browser.post("members", {"email": bob.email, "role": "viewer"})
+    assert invited(browser, bob.email).accept(browser_of(bob, acme).client).status_code == 303
     assert flow.redeem(code).status_code == 400
 
 

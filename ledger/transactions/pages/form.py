@@ -84,7 +84,12 @@ def assignees(visit: Visit, current: str) -> Choices:
     own = visit.stamp.user_id
     found = {str(own): "Me"}
     if visit.may(Permission.MEMBERS_MANAGE):
-        rows = Membership.objects.of(visit.company.id).select_related("user").order_by("user__name", "user__email")
+        rows = (
+            Membership.objects.of(visit.company.id)
+            .active()
+            .select_related("user")
+            .order_by("user__name", "user__email")
+        )
         found |= {str(row.user_id): row.called for row in rows if row.is_known and row.user_id != own}
     if current and current not in found:
         found[current] = "Somebody else"
