@@ -15,6 +15,9 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from companies.models import Company
+from companies.permissions import Role
+from tests import factories
 from webhooks.delivering import deliver
 from webhooks.sending import Outcome
 
@@ -182,6 +185,13 @@ def members(story: Story) -> None:
     story.post(f"members/{invited['id']}/resend", session=True)
     story.put(f"members/{invited['id']}", {"role": "viewer"}, session=True)
     story.delete(f"members/{invited['id']}", session=True)
+    someone_leaves(story)
+
+
+def someone_leaves(story: Story) -> None:
+    colleague = factories.member(Company.objects.get(id=story.company), "milton@initech.example", role=Role.VIEWER)
+    path = f"/companies/{story.company}/members/me"
+    story.keep("delete", path, signed_in(colleague).delete(path))
 
 
 def settings_of(story: Story) -> None:
