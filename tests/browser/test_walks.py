@@ -200,7 +200,7 @@ def press(page, target, key="Enter"):
     page.keyboard.press(key)
 
 
-def test_the_keyboard_is_enough(page, complaints, site, alice, acme):
+def test_the_keyboard_is_enough(page, complaints, site, alice, bob, acme):
     page.goto(f"{site}/app/")
     page.keyboard.type(alice.email)  # the first field has the focus
     for key in ("Tab", "Tab"):
@@ -217,9 +217,11 @@ def test_the_keyboard_is_enough(page, complaints, site, alice, acme):
     tab_to(page, page.get_by_label("E-mail address"))
     page.keyboard.type("new@acme.example")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text("new@acme.example was added as viewer.")
-    press(page, page.get_by_label("Remove new@acme.example"))
-    press(page, page.get_by_role("button", name="Remove new@acme.example"))
+    expect(page.get_by_role("status")).to_have_text("new@acme.example was invited as viewer.")
+    press(page, page.get_by_role("button", name="Cancel the invitation of new@acme.example"))
+    expect(page.get_by_text("new@acme.example", exact=True)).to_have_count(0)
+    press(page, page.get_by_label(f"Remove {bob.email}"))
+    press(page, page.get_by_role("button", name=f"Remove {bob.email}"))
     expect(page.get_by_role("status")).to_contain_text("no longer belongs")
     press(page, page.get_by_role("link", name="API keys and apps"))
     press(page, page.get_by_role("link", name="Create key"))
