@@ -15,10 +15,13 @@ from uuid import UUID, uuid4
 import pytest
 
 from companies.api.document.reference import document
+from ledger.exporting import files
 from tests.npm import TESTS, installed
 
 pytestmark = pytest.mark.server
 PACKAGE = "finance_client"
+# The generator knows JSON, text and bytes; which of them a workbook is, it has to be told.
+KINDS = {"content_type_overrides": {files.XLSX: "application/octet-stream"}}
 BIN = Path(sys.executable).parent  # the generator calls ruff, which lies beside
 
 
@@ -27,6 +30,7 @@ def kept(tmp_path_factory) -> Path:
     """A directory with the document in it."""
     where = tmp_path_factory.mktemp("generated")
     (where / "openapi.json").write_bytes(document())
+    (where / "config.json").write_text(json.dumps(KINDS))
     return where
 
 
@@ -38,7 +42,8 @@ def generated(kept):
     """The Python client, to be imported."""
     path = os.pathsep.join([str(BIN), os.environ["PATH"]])
     generator = [BIN / "openapi-python-client", "generate", "--meta", "none", "--fail-on-warning"]
-    done = run(*generator, "--path", "openapi.json", "--output-path", PACKAGE, cwd=kept, PATH=path)
+    places = ["--path", "openapi.json", "--config", "config.json", "--output-path", PACKAGE]
+    done = run(*generator, *places, cwd=kept, PATH=path)
     assert done.returncode == 0, done.stdout
     assert "arning" not in done.stdout
     sys.path.insert(0, str(kept))
