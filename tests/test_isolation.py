@@ -95,6 +95,7 @@ OWN_IS_REFUSED = {
     "DELETE products/{}": 409,
     "DELETE product_groups/{}": 409,
     "DELETE subscriptions/{}": 409,
+    "POST members/{}/resend": 409,  # they have joined
     "POST planned_transactions/{}/unsettle": 409,  # nothing settles it
     "PUT transactions/{}/categorizations categorizations.-": 400,  # another transaction has it
 }
