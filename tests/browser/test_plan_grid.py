@@ -67,6 +67,6 @@ def test_without_javascript_a_row_is_copied_and_cleared(browser, plan):
     expect(cell(page, first, "Dec 2026")).to_have_value("25.00")
     expect(cell(page, first, "Feb 2026")).to_have_value("")
     page.get_by_role("button", name=f"Clear: {first}").click()
-    expect(page.get_by_text("The row was emptied.")).to_be_visible()
+    expect(page.get_by_text("The row was emptied from Jan 2026 to Dec 2026.")).to_be_visible()
     expect(cell(page, first, "Dec 2026")).to_have_value("")
     context.close()
