@@ -1,0 +1,56 @@
+"""What apps ask of and tell those above them, whom they cannot call: settings that are names of functions."""
+
+# Which hosts, besides our own, the form of the sign-in page may lead to for a given address to go on to.
+SIGN_IN_TARGETS: list[str] = ["oauth.asking.sign_in_targets"]
+
+# Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
+HOME_FIGURES: list[str] = ["analytics.overview.figures.on_home"]
+
+# Functions that say what else waits in the inbox of a company: (visit) → [(what to look at, address)], and what there
+# is to be confirmed in one press: (visit) → [ledger.rules.pages.inbox.Offer].
+INBOX_NOTICES: list[str] = ["planning.pages.overdue.in_the_inbox"]
+INBOX_OFFERS: list[str] = ["planning.pages.arrived.in_the_inbox"]
+
+# What apps above do when something happens to a company (companies.follow_ups).
+FOLLOW_UPS: dict[str, list[str]] = {
+    "company_founded": ["ledger.purposes.categories.add_defaults"],
+    "company_rules_changed": ["ledger.recognition.redating.company_rules_changed"],
+    "member_joined": ["notifications.telling.member_joined"],
+    "member_left": ["oauth.consents.member_left"],
+    "person_deactivated": ["oauth.consents.person_deactivated"],
+    "apps_signed_out": ["oauth.consents.apps_signed_out"],  # (user, stamp): with a new password, where they want it
+    "api_key_created": ["notifications.telling.api_key_created"],
+    "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
+    "app_connected": ["notifications.telling.app_connected"],
+    "app_revoked": ["notifications.telling.app_revoked"],
+    "subscription_events_changed": ["analytics.recurring.events_changed"],
+    "counterparty_type_changed": ["planning.usage.counterparty_type_changed"],
+    "transactions_booked": ["planning.matching.transactions_booked"],  # (change, rows), a query set of new ones
+    "import_undoing": ["ledger.statements.undoing.give_back_pending"],  # (change, batch), before its rows go
+    "import_undone": ["ledger.statements.undoing.forget_statements"],  # (change, batch), after they went
+    # (account, stamp), before it goes
+    "account_closed": ["ledger.rules.ruling.account_closed", "planning.settling.account_closed"],
+    "category_deleted": ["ledger.rules.ruling.category_deleted"],  # (company, category_id, stamp), before it goes
+    "category_lines_changed": ["ledger.rules.ruling.category_lines_changed"],  # (company, category, stamp)
+    # (company, category_id, replacement_id, stamp), while the old one is there still
+    "category_replaced": ["ledger.rules.ruling.category_replaced", "planning.usage.category_replaced"],
+    "transaction_booked": ["ledger.rules.assigning.booked"],  # (company, transaction, stamp)
+    "transaction_edited": ["ledger.rules.assigning.edited"],  # (company, transaction, changed, stamp)
+    # (company, transaction_ids, stamp), before they go
+    "transactions_deleted": ["planning.settling.transactions_deleted"],
+}
+
+# What the ledger asks the apps above it, which it cannot call; None while nobody knows.
+# (company_id) -> expression: how many planned transactions name a category
+PLANNED_USES_OF_CATEGORY: str | None = "planning.usage.uses_of_category"
+# (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
+PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
+# (company_id, transaction_ids) -> {transaction id: what it settles, with planned_id, date and name}
+SETTLED_OCCURRENCES: str | None = "planning.settling.settled_by"
+
+# Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
+DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived", "analytics.recurring"]
+
+# Functions that delete what has expired, and return how many rows: (now) → int.
+PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",
+          "webhooks.delivering.prune"]  # fmt: skip
