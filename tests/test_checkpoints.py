@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.machine import free_port, new_machine
+from tests.machine import free_port, prepared_machine
 
 pytestmark = pytest.mark.server
 DATA = Path(__file__).parent / "data"
@@ -38,7 +38,7 @@ class Caller:
 def fava() -> Iterator[tuple[Caller, str, dict[str, str]]]:
     """(caller, company's path, account ids by name) with the whole ledger imported."""
     port = free_port()
-    with new_machine() as machine, machine.up(port):
+    with prepared_machine() as machine, machine.up(port):
         owner = ("--owner", "owner@example.com")
         made = machine.run("create_company", "--name", "Fava", "--currency", "USD", *owner)
         company = made.stdout.strip()

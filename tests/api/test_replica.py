@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from config.cluster import SUPERUSER, Cluster, binaries
-from tests.machine import Machine, free_port, new_machine
+from tests.machine import Machine, free_port, prepared_machine
 
 
 @dataclass
@@ -75,7 +75,7 @@ def standby_of(machine: Machine) -> Cluster:
 @pytest.fixture(scope="module")
 def pair():
     port = free_port()
-    with new_machine() as machine, machine.embedded.hold():
+    with prepared_machine() as machine, machine.embedded.hold():
         company = machine.run("create_company", "--name", "A", "--currency", "EUR", "--owner", "a@x.example")
         key = machine.run("create_api_key", "--company", company.stdout.strip()).stdout.strip()
         standby = standby_of(machine)
@@ -143,7 +143,7 @@ def test_a_replica_that_is_lost_does_not_answer(pair):
 
 
 def test_an_unreachable_replica_is_reported_and_the_service_starts():
-    with new_machine() as machine:
+    with prepared_machine() as machine:
         machine.settings["DATABASE_REPLICA_URL"] = "postgresql://u:hunter2@127.0.0.1:1/app"
         port = free_port()
         with machine.up(port, "--workers", "1") as process:

@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 
-from tests.machine import Machine, free_port, new_machine
+from tests.machine import Machine, free_port, prepared_machine
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Served:
 def served(*, workers: int = 1, currency: str = "EUR", **settings: object) -> Iterator[Served]:
     """``up`` with one worker on an empty database, one company and an owner-level key."""
     port = free_port()
-    with new_machine() as machine:
+    with prepared_machine() as machine:
         machine.settings |= {"RATE_LIMIT": 10_000_000} | settings
         with machine.up(port, "--workers", str(workers)) as process:
             company = machine.run(

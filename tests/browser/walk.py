@@ -18,7 +18,7 @@ from django.urls import get_resolver
 from playwright.sync_api import Browser, BrowserContext
 
 from tests.addresses import patterns
-from tests.machine import Machine, free_port, new_machine
+from tests.machine import Machine, free_port, prepared_machine
 
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 ROUTES = sorted(dict.fromkeys(route for route, _ in patterns(get_resolver()) if re.match(r"app(/|$)", route)))
@@ -178,7 +178,7 @@ class Site:
 def site(size: tuple[str, ...] = SIZE) -> Iterator[Site]:
     """``up`` with one worker on an empty database, and a demonstration company in it."""
     port = free_port()
-    with new_machine() as machine, machine.up(port, "--workers", "1"):
+    with prepared_machine() as machine, machine.up(port, "--workers", "1"):
         made = json.loads(machine.run("demo", "--json", *size, PORT=port).stdout)
         yield Site(
             machine, f"http://127.0.0.1:{port}", made["companyId"], made["email"], made["password"], made["apiKey"]

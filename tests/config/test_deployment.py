@@ -22,7 +22,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.machine import ROOT, Machine, eventually, free_port, new_machine, status
+from tests.machine import ROOT, Machine, eventually, free_port, prepared_machine, status
 
 DEPLOY = ROOT / "deploy"
 SETTINGS = set(re.findall(r'environment\.\w+\(\s*"([A-Z_]+)"', (ROOT / "config" / "settings.py").read_text()))
@@ -34,8 +34,7 @@ needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
     """With its database running and made, for servers that do not keep it themselves."""
-    with new_machine() as found, found.embedded.hold():
-        assert found.run("migrate").returncode == 0
+    with prepared_machine() as found, found.embedded.hold():
         yield found
 
 

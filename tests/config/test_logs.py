@@ -19,7 +19,7 @@ import pytest
 import requests
 
 from config.logs import without_secrets
-from tests.machine import Machine, eventually, free_port, new_machine, status
+from tests.machine import Machine, eventually, free_port, prepared_machine, status
 
 pytestmark = pytest.mark.server
 
@@ -151,7 +151,7 @@ class Told:
 
 
 def driven(**settings: str) -> Told:
-    with new_machine() as machine:
+    with prepared_machine() as machine:
         machine.settings |= {"EMAIL_URL": "smtp://127.0.0.1:1"} | settings
         drive = Drive(machine=machine, port=free_port())
         with machine.up(drive.port, "--workers", "1") as process:

@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from companies.running import counters
-from tests.machine import ROOT, Machine, eventually, free_port, new_machine
+from tests.machine import ROOT, Machine, eventually, free_port, prepared_machine, workers
 
 TOKEN = "a-token-for-whoever-reads-the-figures"
 SHARED_MEMORY = Path("/dev/shm")
@@ -43,8 +43,8 @@ class Watched:
         lines = [line for line in self.text().splitlines() if re.match(rf"{name}[ {{]", line)]
         return sum(float(line.split()[-1]) for line in lines if all(each in line for each in wanted))
 
-    def workers(self) -> list[str]:
-        return Path(f"/proc/{self.server}/task/{self.server}/children").read_text().split()
+    def workers(self) -> list[int]:
+        return workers(self.server)
 
     def directories(self) -> list[Path]:
         return list(SHARED_MEMORY.glob(f"metrics-{self.server}-*"))
@@ -52,7 +52,7 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def watched():
-    with new_machine() as machine:
+    with prepared_machine() as machine:
         machine.settings |= {"METRICS_TOKEN": TOKEN, "EMAIL_URL": "smtp://127.0.0.1:1", "RATE_LIMIT": 200}
         port = free_port()
         with machine.up(port, "--workers", "2") as process:

@@ -16,14 +16,22 @@ from collections.abc import Iterator
 import pytest
 
 from config.logs import WithoutSecrets
-from tests.machine import ROOT, Machine, eventually, free_port, new_machine, status, stop
+from tests.machine import ROOT, Machine, eventually, free_port, new_machine, prepared_machine, status, stop
 
 pytestmark = pytest.mark.server
 
 
 @pytest.fixture
 def machine() -> Iterator[Machine]:
+    """Its first start is yet to come."""
     with new_machine() as found:
+        yield found
+
+
+@pytest.fixture
+def started() -> Iterator[Machine]:
+    """It was started before."""
+    with prepared_machine() as found:
         yield found
 
 
@@ -43,11 +51,11 @@ def test_up_serves_until_ctrl_c_and_then_stops_its_database(machine):
     assert [path.name for path in machine.home.iterdir()] == ["var"]  # no control socket of gunicorn
 
 
-def test_ctrl_c_in_a_terminal_reaches_every_process_and_none_hangs(machine):
+def test_ctrl_c_in_a_terminal_reaches_every_process_and_none_hangs(started):
     """Connections that are just being closed keep the workers busy; one that hung was waited for half a minute."""
     for _ in range(4):
         port = free_port()
-        with machine.up(port) as process:
+        with started.up(port) as process:
             connections = [http.client.HTTPConnection("127.0.0.1", port) for _ in range(8)]
             for each in connections:
                 each.request("GET", "/healthz")
@@ -56,12 +64,12 @@ def test_ctrl_c_in_a_terminal_reaches_every_process_and_none_hangs(machine):
                 each.close()
             os.killpg(process.pid, signal.SIGINT)
             assert process.wait(25) == 0, "less than the half minute of a worker that hangs"
-    assert not machine.embedded.running()
+    assert not started.embedded.running()
 
 
-def test_the_port_given_to_up_is_the_one_in_its_addresses(machine):
+def test_the_port_given_to_up_is_the_one_in_its_addresses(started):
     port = free_port()
-    with machine.starting(1, "--port", str(port)) as process:
+    with started.starting(1, "--port", str(port)) as process:
         assert process.stdout.readline() == f"Ready on http://127.0.0.1:{port}\n"
         stop(process, signal.SIGTERM)
 
@@ -76,26 +84,26 @@ def test_a_second_up_shares_the_database_and_the_last_one_stops_it(machine):
     assert not machine.embedded.running()
 
 
-def test_a_killed_database_is_started_again_and_the_workers_find_it(machine):
+def test_a_killed_database_is_started_again_and_the_workers_find_it(started):
     port = free_port()
-    with machine.up(port) as process:
-        gone = machine.postmaster
+    with started.up(port) as process:
+        gone = started.postmaster
         os.kill(gone, signal.SIGKILL)
-        assert eventually(lambda: restarted(machine, gone), seconds=180)
+        assert eventually(lambda: restarted(started, gone), seconds=180)
         assert eventually(lambda: status(port, "/readyz") == 200, seconds=180)
         assert {status(port, "/readyz") for _ in range(20)} == {200}
         stop(process)
 
 
-def test_a_killed_up_leaves_no_one_on_its_port_and_its_database_to_the_next_command(machine):
+def test_a_killed_up_leaves_no_one_on_its_port_and_its_database_to_the_next_command(started):
     port = free_port()
-    with machine.up(port) as process:
+    with started.up(port) as process:
         process.kill()
         process.wait()
         assert eventually(lambda: status(port, "/healthz") == 0, seconds=180)
-    assert machine.run("migrate", "--check").returncode == 0
+    assert started.run("migrate", "--check").returncode == 0
     # The deliverer of webhooks sees within a second of its start that nobody holds it any more, and leaves.
-    assert eventually(lambda: not machine.embedded.running(), seconds=60)
+    assert eventually(lambda: not started.embedded.running(), seconds=60)
 
 
 def test_a_taken_port_is_one_line(machine):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.page import PROGRAMS, Block, Reader, blocks, plain_environment
-from tests.machine import ROOT, Machine, free_port, new_machine
+from tests.machine import ROOT, Machine, free_port, prepared_machine
 from tests.person import Person
 
 pytestmark = pytest.mark.server
@@ -26,7 +26,7 @@ def commands(page: Path) -> list[Block]:
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Machine, int]]:
     port = free_port()
-    with new_machine() as machine, machine.up(port, "--workers", "1"):
+    with prepared_machine() as machine, machine.up(port, "--workers", "1"):
         yield machine, port
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 
-from tests.machine import ROOT, Machine, eventually, free_port, new_machine, status
+from tests.machine import ROOT, Machine, eventually, free_port, prepared_machine, status, workers
 
 WORKERS = 2
 RECOVERY = 180  # seconds within which the service answers again by itself
@@ -133,8 +133,7 @@ class Service:
 
     def workers(self) -> list[int]:
         """The processes that answer requests."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return [int(child) for child in children if is_worker(int(child))]
+        return workers(self.process.pid)
 
     def postmaster(self) -> int | None:
         try:
@@ -197,18 +196,9 @@ MISCOUNTED = """
 """
 
 
-def is_worker(pid: int) -> bool:
-    """A fork of ``up``, and not one of the programs that it starts."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        return state not in "ZX" and b"manage.py\0up\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
-
-
 @contextlib.contextmanager
 def new_service(**settings: object) -> Iterator[Service]:
-    with new_machine() as machine:
+    with prepared_machine() as machine:
         machine.settings |= {"RATE_LIMIT": 10_000_000} | settings
         service = Service(machine)
         try:

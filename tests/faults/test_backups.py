@@ -7,7 +7,7 @@ import pytest
 from tests.docs.page import blocks
 from tests.faults.activities import Exchanges
 from tests.faults.service import Caller, Service
-from tests.machine import ROOT, Machine, new_machine
+from tests.machine import ROOT, Machine, prepared_machine
 
 pytestmark = pytest.mark.server
 
@@ -32,7 +32,7 @@ def rows_of_each_table(service: Service) -> dict[str, int]:
 
 
 def test_what_is_restored_is_what_was():
-    with new_machine() as machine:
+    with prepared_machine() as machine:
         service = Service(machine)
         service.start()
         service.found_company()
