@@ -14,20 +14,24 @@ ANY_LINE = ", ".join(f"p.{line}" for line in LINES)
 LINE = "CASE " + " ".join(f"WHEN p.{line} IS NOT NULL THEN '{line}'" for line in LINES) + " END"
 LATEST = 20
 
-# A use: a movement that is as a whole for one thing, and a person or a rule said so.
+# A use: a movement that is as a whole for one thing, and a person or a rule said so. Its parts are asked for by both
+# columns of their index whatever is known of the tables: with no statistics yet, a plain join would read all parts of
+# the company for each movement.
 USES = f"""
     SELECT p.category_id, {LINE} AS pl_type, p.counterparty_id,
            row_number() OVER ({{partition}} ORDER BY h.date DESC, h.id DESC) AS n{{more}}
       FROM ledger_transaction h
-      JOIN ledger_categorization p ON p.company_id = h.company_id AND p.transaction_id = h.id
+      CROSS JOIN LATERAL (
+            SELECT * FROM ledger_categorization WHERE company_id = h.company_id AND transaction_id = h.id OFFSET 0
+           ) AS p
+     WHERE h.categorized_value <> 0 AND h.categorized_value = h.amount_value AND h.source <> 'initialBalance'
        AND p.value = h.amount_value AND p.counter_id IS NULL AND coalesce({ANY_LINE}) IS NOT NULL
        AND (p.source_note IS NULL OR p.source_note NOT IN ('history', 'account'))
-     WHERE h.categorized_value <> 0 AND h.categorized_value = h.amount_value AND h.source <> 'initialBalance'
 """  # noqa: S608 - our own words
 COLUMNS = "company_id, name, place, category_id, pl_type, counterparty_id, count"
 ONE = USES.format(partition="", more="")
 BODY = f"""
-CREATE FUNCTION ledger_habits_{{of}}_{{event}}() RETURNS trigger LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION ledger_habits_{{of}}_{{event}}() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE touched record; known record;
 BEGIN
@@ -44,7 +48,7 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
-CREATE TRIGGER ledger_habits_{{of}}_{{event}} AFTER {{event}} ON ledger_{{of}} {{referencing}}
+CREATE OR REPLACE TRIGGER ledger_habits_{{of}}_{{event}} AFTER {{event}} ON ledger_{{of}} {{referencing}}
     FOR EACH STATEMENT EXECUTE FUNCTION ledger_habits_{{of}}_{{event}}();
 """  # noqa: S608
 TABLES = {

@@ -177,3 +177,24 @@ def statements(api, books, bank, count):
 def test_the_number_of_statements_does_not_grow(api, books, bank):
     statements(api, books, bank, 1)  # rates are in memory from now on
     assert statements(api, books, bank, 1) == statements(api, books, bank, 10_000)
+
+
+def test_what_is_read_grows_with_the_movements_and_not_with_their_square(api, books, bank):
+    """Also where the database knows nothing yet of its tables, as after the first import into a new one."""
+    rows = [{"accountId": bank, "date": "2026-03-05", "amountValue": "-1", "fromTo": f"Name {n}"} for n in range(400)]
+    assert api.post("transactions/import", {"transactions": rows}).json()["count"] == 400
+    before = parts_read()
+    body = {"selection": {"mode": "all", "confirm": True}, "categoryId": books.category("hosting")}
+    assert api.post("transactions/categorize", body).json()["affected"] == 400
+    assert parts_read() - before < 10 * 400
+
+
+def parts_read() -> int:
+    """How many rows of parts this transaction has got from their indexes so far."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_stat_get_xact_tuples_fetched('ledger_categorization'::regclass) + coalesce(sum("
+            "pg_stat_get_xact_tuples_returned(indexrelid)), 0) FROM pg_index WHERE indrelid = "
+            "'ledger_categorization'::regclass"
+        )
+        return int(cursor.fetchone()[0])
