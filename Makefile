@@ -27,7 +27,7 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check chromium hledger fuzz mutants bench faults audit screenshots openapi rules clean
+.PHONY: run test check clients chromium hledger fuzz mutants bench faults audit screenshots openapi rules clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
@@ -59,6 +59,16 @@ rules:
 	$(call quietly,$(LINT) spectral lint --ruleset spectral.yaml --fail-severity warn node_modules/openapi.json)
 	$(call quietly,$(LINT) redocly lint --config redocly.yaml node_modules/openapi.json)
 	@echo "Checked: the OpenAPI document, by the rules of Spectral, OWASP and Redocly."
+
+# What clients/python and clients/typescript lack in the repository; then pip and npm install them from there.
+clients: $(TESTS)
+	$(call quietly,$(DEPLOYED) $(BIN)/python manage.py spectacular --format openapi-json --file clients/openapi.json)
+	@if command -v npm >/dev/null && node -e '$(NEW_ENOUGH)' 2>/dev/null; then \
+		npm --prefix clients/typescript ci --silent --no-audit --no-fund --ignore-scripts; \
+	else echo "There is no node 20.19 or newer with npm here: the client for TypeScript is not made."; fi
+	$(call quietly,$(BIN)/python clients/build.py clients/openapi.json)
+	$(call quietly,cd clients/python && ../../$(BIN)/mypy --strict --follow-imports silent --config-file /dev/null tidebook/*.py)
+	@echo "Made: clients/python and clients/typescript, to be installed from there."
 
 # The tests in a browser are skipped where there is none; that is no reason to fail here.
 chromium:
@@ -111,6 +121,7 @@ faults: $(TESTS)
 
 # The data in DATA_DIR stays.
 clean:
+	@rm -rf clients/openapi.json clients/python/tidebook/generated clients/typescript/dist clients/typescript/src/api.d.ts
 	@rm -rf .venv mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache staticfiles
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

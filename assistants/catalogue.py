@@ -11,6 +11,7 @@ from typing import Any
 from assistants.parts import (
     AHEAD,
     CONDITIONS,
+    EXPECTED,
     FOUND_BY,
     OWED,
     PAGE,
@@ -256,6 +257,16 @@ TOOLS: tuple[Tool, ...] = (
         below("planned_transactions"),
         PAGE,
         listed(PLANNED),
+    ),
+    Tool(
+        "list_due",
+        "Due payments",
+        "Expected payments of some days, and what became of each. Its originalDate is the date of settle_planned.",
+        "GET",
+        below("planned_transactions/due"),
+        WINDOW,
+        listed(EXPECTED),
+        needs="startDate endDate",
     ),
     Tool(
         "categorize",

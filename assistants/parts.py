@@ -50,6 +50,17 @@ TRANSACTION = shaped(
 )
 PLANNED = shaped("id name startDate amountValue amountCurrency", id=ID, name=TEXT, startDate=DAY, amountValue=AMOUNT,
     amountCurrency=TEXT, accountId=or_null(ID), categoryId=or_null(ID), overrides=ANY)  # fmt: skip
+EXPECTED = shaped(
+    "plannedTransactionId originalDate date name amountValue state",
+    plannedTransactionId=ID,
+    originalDate=DAY,
+    date=DAY,
+    name=TEXT,
+    amountValue=AMOUNT,
+    amountCurrency=TEXT,
+    transactionId=or_null(ID),
+    state=one_of("overdue", "due", "settled", "skipped"),
+)
 PAGE = {"limit": COUNT, "cursor": told(TEXT, "nextCursor of the page before")}
 FOUND_BY = {
     **WINDOW,

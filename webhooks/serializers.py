@@ -1,6 +1,5 @@
 """The shapes of webhook endpoints and of what was sent to them."""
 
-import re
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -8,10 +7,10 @@ from rest_framework import serializers
 from companies import outbound
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape
+from companies.models import EVENT_TYPES, LONGEST_EVENT_TYPE
 from webhooks.models import LONGEST_URL, WebhookDelivery, WebhookEndpoint
 
 MOST_TYPES = 100
-TYPE = re.compile(r"[a-z][a-zA-Z]*\.[a-z][a-zA-Z]*", re.ASCII)
 LONGEST_SECRET = 50  # whsec_ and 32 bytes in base64
 
 
@@ -34,13 +33,13 @@ class AddressField(fields.TextField):
 
 
 class EventTypeField(fields.TextField):
-    """A type of event as the feed tells it."""
+    """A type of event, one of those that the log has: another would never be sent."""
 
     default_error_messages = {"invalid_event_type": "Must be a type such as transaction.created."}
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        if len(text) <= 60 and not TYPE.fullmatch(text):
+        if len(text) <= LONGEST_EVENT_TYPE and text not in EVENT_TYPES:
             self.fail("invalid_event_type")
         return text
 
@@ -48,7 +47,7 @@ class EventTypeField(fields.TextField):
 class EventTypes(fields.ListField):
     """Types of events, each once, in the order of the alphabet."""
 
-    child = EventTypeField(max_length=60)
+    child = EventTypeField(max_length=LONGEST_EVENT_TYPE)
 
     def __init__(self, **kwargs: Any):
         super().__init__(max_length=MOST_TYPES, **kwargs)
@@ -104,7 +103,7 @@ class CreatedWebhookEndpoint(WebhookEndpointShape):
 class WebhookDeliveryShape(RowShape):
     """One try to tell an endpoint of an event."""
 
-    type = fields.TextField(max_length=60, help_text="of the event")
+    type = fields.TextField(max_length=LONGEST_EVENT_TYPE, help_text="of the event")
     asked_time = fields.TimeField(allow_null=True, help_text="null: sent by itself, not by a test or a repetition")
     time = fields.TimeField(allow_null=True, help_text="null: is to be sent")
     status = fields.WholeField(allow_null=True, help_text="null: there was no answer", min_value=100, max_value=999)

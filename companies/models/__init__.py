@@ -10,6 +10,7 @@ from companies.models.companies import (
     ValuationCategory,
     ValuationLens,
 )
+from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
@@ -26,8 +27,10 @@ from companies.models.tenancy import (
 from companies.models.users import User
 
 __all__ = [
+    "EVENT_TYPES",
     "LONGEST_ACTOR",
     "LONGEST_ENTITY_ID",
+    "LONGEST_EVENT_TYPE",
     "STATUS_MOVES",
     "AlreadyInvited",
     "AlreadyMember",

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
+from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
 from companies.models.stamps import Stamp
 from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
 
@@ -24,7 +25,10 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
         before: dict[str, Any] | None = None,
         after: dict[str, Any] | None = None,
     ) -> "AuditEntry":
-        """Writes one change's row, in the change's own transaction."""
+        """Writes one change's row, in the change's own transaction. Raises LookupError where ``action`` is no type of
+        event: nobody could ask to be told of it."""
+        if action not in EVENT_TYPES:
+            raise LookupError(f"companies.models.events does not know {action}")
         stamp.changed.add(company_id)
         return self.create(
             company_id=company_id,
@@ -49,7 +53,7 @@ class AuditEntry(CompanyOwned):
     actor = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null is the service itself
     credential = models.CharField(max_length=120, blank=True)
     request_id = models.CharField(max_length=64, blank=True)
-    action = models.CharField(max_length=60)
+    action = models.CharField(max_length=LONGEST_EVENT_TYPE)
     entity_type = models.CharField(max_length=40)
     entity_id = models.CharField(max_length=LONGEST_ENTITY_ID, blank=True)
     before = models.JSONField(null=True, encoder=DjangoJSONEncoder)

@@ -22,6 +22,7 @@ from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.exporting.calc import beancount
 from ledger.exporting.calc.chart import LINES, OPENING, Chart, chart
 from ledger.exporting.calc.entries import Entry, Posting, Row, entries, turned
+from ledger.exporting.decimals import decimals_of
 from ledger.models import Account, Category, PlType, Source
 from ledger.money.rates import rate_table
 from ledger.recognition.posting import RateMissing
@@ -255,8 +256,7 @@ def changes_in(company: Company, window: Window) -> dict[date, Held]:
     return dict(found)
 
 
-UNITS = "CASE WHEN t.amount_currency IN ('ISK', 'JPY', 'KRW') THEN 0 ELSE 2 END"
-OTHER_UNITS = UNITS.replace("t.", "o.")
+UNITS, OTHER_UNITS = decimals_of("t.amount_currency"), decimals_of("o.amount_currency")
 _ROWS = f"""
     SELECT t.id, t.date, t.account_id, t.from_to, t.description, t.amount_currency, round(t.amount_value, {UNITS}),
            round(nullif(t.amount_value - t.categorized_value, 0), {UNITS}), nullif(t.source = %s, false),

@@ -19,6 +19,7 @@ from companies.pages.downloads import harmless
 from companies.permissions import Permissions
 from ledger.bulk.reading import copied, one_moment
 from ledger.calc.money import minor_units
+from ledger.exporting.decimals import decimals_of
 from ledger.models import PlType
 from ledger.transactions.pages.words import LINES, NOT_SHOWN, SOURCES, Names, called, names_in
 
@@ -37,7 +38,7 @@ COLUMNS = (
 )
 _ROWS = """
     SELECT t.id, t.date, t.account_id, t.from_to, t.description,
-           round(t.amount_value, CASE WHEN t.amount_currency IN ('ISK', 'JPY', 'KRW') THEN 0 ELSE 2 END),
+           round(t.amount_value, {decimals}),
            t.amount_currency, t.amount_value <> t.categorized_value, t.pending, t.transferred_value <> 0, t.source,
            t.notes, t.external_id, c.category_id, p.name, c.id, concat({lines})
       FROM ({rows}) AS t ({columns})
@@ -46,6 +47,7 @@ _ROWS = """
      ORDER BY {order}, c.position, c.id
 """
 _LINES = ", ".join(f"c.{line} IS NOT NULL" for line in PlType.values)  # as one word, such as tfffftf
+_DECIMALS = decimals_of("t.amount_currency")
 _ORDERS = {
     "date": "t.date",
     "id": "t.id",
@@ -116,7 +118,9 @@ def read(*, company: Company, rows: Any, order: Sequence[str]) -> Generator[list
     except EmptyResultSet:
         return
     columns = [f"{_ORDERS[name.lstrip('-')]}{' DESC' if name.startswith('-') else ''}" for name in order]
-    query = _ROWS.format(lines=_LINES, rows=asked, columns=", ".join(COLUMNS), order=", ".join(columns))
+    query = _ROWS.format(
+        decimals=_DECIMALS, lines=_LINES, rows=asked, columns=", ".join(COLUMNS), order=", ".join(columns)
+    )
     with closing(copied(query, [*params, company.id, company.id])) as found:
         yield from found
 

@@ -20,6 +20,7 @@ NEEDS = {
     "list_open_transactions": "transactions:read",
     "list_categories": "categories:read",
     "list_planned": "planning:read",
+    "list_due": "planning:read",
     "categorize": "transactions:write",
     "create_rule": "transactions:write",
     "link_transfer": "transactions:write",

@@ -43,6 +43,12 @@ ASKED: dict[str, tuple[dict[str, Any], str, str, Any]] = {
     "list_open_transactions": ({"endDate": on(-8)}, "GET", "transactions", {"open": "true", "endDate": on(-8)}),
     "list_categories": ({}, "GET", "categories", None),
     "list_planned": ({"limit": 5}, "GET", "planned_transactions", {"limit": 5}),
+    "list_due": (
+        {"startDate": on(-60), "endDate": on(60)},
+        "GET",
+        "planned_transactions/due",
+        {"startDate": on(-60), "endDate": on(60)},
+    ),
 }
 
 

@@ -43,7 +43,7 @@ def run(*arguments):
 
 
 def looked_at(tools, companies, done, again):
-    assert len(tools) == 15
+    assert len(tools) == 16
     assert [row["name"] for row in companies.structured_content["items"]] == ["Acme"]
     assert done.structured_content["done"] is True
     assert again.is_error

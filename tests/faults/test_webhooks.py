@@ -62,6 +62,12 @@ def fed(service: Service) -> list[str]:
     return [str(found) for (found,) in rows]
 
 
+def entities(service: Service) -> set[str]:
+    """What those events are about."""
+    rows = service.rows("SELECT entity_id FROM companies_auditentry WHERE action = 'accountGroup.created'")
+    return {found for (found,) in rows}
+
+
 def test_a_deliverer_runs_beside_the_server_is_replaced_and_ends_with_it(service: Service, receiver: Receiver):
     service.found_company()
     hook(service, receiver, "/up")
@@ -95,21 +101,23 @@ class NowAndThen:
 
 
 @contextlib.contextmanager
-def writing(service: Service) -> Iterator[None]:
-    """Writers, for as long as it lasts."""
+def writing(service: Service) -> Iterator[set[str]]:
+    """Writers, for as long as it lasts; the ids of what they were told is stored."""
     done = threading.Event()
+    acknowledged: set[str] = set()
 
     def write(lane: int) -> None:
         caller = service.caller()
         while not done.wait(random.uniform(0, 2)):
             with contextlib.suppress(CutOff):
-                caller.ask("POST", service.path("account_groups"), {"name": f"{lane} {time.monotonic()}"})
+                made = caller.ask("POST", service.path("account_groups"), {"name": f"{lane} {time.monotonic()}"})
+                acknowledged.add(made.body["id"])
         caller.close()
 
     with ThreadPoolExecutor(WRITERS) as pool:
         lanes = [pool.submit(write, lane) for lane in range(WRITERS)]
         try:
-            yield
+            yield acknowledged
         finally:
             done.set()
         for lane in lanes:
@@ -127,6 +135,19 @@ def killed(service: Service, receiver: Receiver) -> int:
     return len(pids)
 
 
+def followed(service: Service) -> list[str]:
+    """The same ids as a program has them that follows the feed by its links from the beginning."""
+    caller, found = service.caller(), []
+    path = service.path("events?type=accountGroup.created&limit=100")
+    while True:
+        answer = caller.ask("GET", path)
+        assert answer.fine, answer
+        if not answer.body:
+            return found
+        found += [each["id"] for each in answer.body]
+        path = service.path(f"events?type=accountGroup.created&limit=100&after={found[-1]}")
+
+
 def taken(receiver: Receiver, path: str) -> list[str]:
     """The events that were taken there, each where it came first."""
     return list(dict.fromkeys(each.headers["webhook-id"] for each in receiver.taken if each.path == path))
@@ -140,10 +161,12 @@ def test_kills_under_eight_writers_lose_nothing_and_keep_the_order(
     paths = [f"/{number}" for number in range(ENDPOINTS)]
     for path in paths:
         hook(service, receiver, path)
-    with writing(service):
+    with writing(service) as acknowledged:
         kills = sum(killed(service, receiver) for _ in range(ROUNDS))
     failing.over = True
     expected = fed(service)
+    assert followed(service) == expected, "the feed has each once, in its order"
+    assert acknowledged <= entities(service), "whatever was acknowledged is in the feed"
     assert eventually(
         lambda: all(len(taken(receiver, path)) >= len(expected) for path in paths), seconds=5 * RECOVERY
     ), [len(expected), *(len(taken(receiver, path)) for path in paths)]

@@ -7,13 +7,16 @@ from decimal import Decimal
 
 import openpyxl
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl.utils.escape import unescape
 
 from companies.pages.downloads import harmless
+from ledger.calc.money import CURRENCIES, minor_units
 from ledger.exporting import tables
 from ledger.exporting.calc.names import legal, unique
+from ledger.exporting.decimals import decimals_of
 from ledger.transactions.pages.words import NOT_SHOWN
 
 pytestmark = pytest.mark.django_db
@@ -21,6 +24,12 @@ pytestmark = pytest.mark.django_db
 TABLES = ["transactions.csv", "transactions.xlsx"]
 JOURNALS = ["journal.beancount", "journal.hledger"]
 FORMULAS = ["=1+1", "+49 30", "-1", "@SUM(A1)", "\t=1", "\rx", "\nx", " =1+1", "＝1"]
+
+
+def test_the_database_knows_the_decimals_of_every_currency():
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT c, {decimals_of('c')} FROM unnest(%s::text[]) AS c", [list(CURRENCIES)])
+        assert dict(cursor.fetchall()) == {each: minor_units(each) for each in CURRENCIES}
 
 
 def bytes_of(answer):

@@ -2,16 +2,20 @@
 
 import json
 import logging
+import re
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from companies.models import AuditEntry, Company
+from companies.models import EVENT_TYPES, AuditEntry, Company
+from companies.models.events import ENTITIES
+from tests.machine import ROOT
 from webhooks.models import WebhookEndpoint
 
 pytestmark = pytest.mark.django_db
 URL = "https://hooks.example.com/in"
+NAMED = re.compile(r"^\| `(\w+)` \| ([\w ]+) \|$", re.M)  # a row of the page: what it is about, what became of it
 
 
 def add(api, **values):
@@ -163,7 +167,10 @@ def test_a_public_address_is_taken_without_asking_for_its_name(api, url):
         (["nonsense"], "#/types/0", "invalid_event_type"),
         (["transaction.created", "a.b.c"], "#/types/1", "invalid_event_type"),
         (["x" * 61], "#/types/0", "too_long"),
-        (["a.b"] * 101, "#/types", "too_long"),
+        (["transaction.create"], "#/types/0", "invalid_event_type"),
+        (["transaction.Created"], "#/types/0", "invalid_event_type"),
+        (["member.added"], "#/types/0", "invalid_event_type"),
+        (["transaction.created"] * 101, "#/types", "too_long"),
         ("transaction.created", "#/types", "invalid_value"),
         ([7], "#/types/0", "invalid_value"),
     ],
@@ -171,6 +178,26 @@ def test_a_public_address_is_taken_without_asking_for_its_name(api, url):
 def test_types_are_types_of_events(api, types, pointer, code):
     answer = add(api, types=types)
     assert (answer.status_code, codes(answer)) == (400, [(pointer, code)])
+
+
+def test_a_misspelt_type_is_refused_by_a_change_too_and_changes_nothing(api):
+    made = add(api, types=["transaction.created"]).json()
+    answer = api.put(f"webhook_endpoints/{made['id']}", {"types": ["transaction.create"]})
+    assert (answer.status_code, codes(answer)) == (400, [("#/types/0", "invalid_event_type")])
+    assert [row["types"] for row in api.get("webhook_endpoints").json()] == [["transaction.created"]]
+
+
+def test_every_type_of_event_is_taken_and_the_page_names_it(api):
+    assert add(api, types=sorted(EVENT_TYPES)).json()["types"] == sorted(EVENT_TYPES)
+    page = (ROOT / "docs" / "webhooks.md").read_text()
+    assert dict(NAMED.findall(page)) == ENTITIES
+
+
+def test_nothing_is_logged_that_is_no_type_of_event(acme, stamp):
+    with pytest.raises(LookupError):
+        AuditEntry.objects.record(
+            stamp, company_id=acme.id, action="transaction.create", entity_type="transaction", entity_id=None
+        )
 
 
 def test_a_company_has_twenty_at_most(api, globex_api):
@@ -184,7 +211,7 @@ def test_a_company_has_twenty_at_most(api, globex_api):
 
 
 def test_fields_that_are_sent_change_and_a_stale_version_changes_nothing(api):
-    made = add(api, types=["a.b"], description="x")
+    made = add(api, types=["account.created"], description="x")
     path = f"webhook_endpoints/{made.json()['id']}"
     changed = api.put(path, {"types": None, "enabled": False}).json()
     assert (changed["types"], changed["enabled"], changed["description"], changed["url"]) == (None, False, "x", URL)

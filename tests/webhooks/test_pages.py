@@ -77,7 +77,7 @@ def test_the_twenty_first_is_refused_above_the_form(owner, acme, page, api):
 
 
 def test_it_is_changed_disabled_enabled_rolled_tested_and_deleted(owner, acme, page, api, receiver, deliverer):
-    made = api.post("webhook_endpoints", {"url": receiver.url(), "types": ["a.b"]}).json()
+    made = api.post("webhook_endpoints", {"url": receiver.url(), "types": ["account.created"]}).json()
     path = page(f"/{made['id']}")
     row = lambda: WebhookEndpoint.objects.of(acme.id).get()  # noqa: E731
     seen = re.search(r'name="seen" value="(\w+)"', text(owner.get(path)))[1]

@@ -21,7 +21,7 @@ FIELD_CODES = {
     "invalid_decimal": "Not an amount such as -1234.56.",
     "invalid_email": "An e-mail address whose local part is not ASCII, or whose domain cannot be spelled in ASCII.",
     "invalid_filter": "A filter's value is malformed.",
-    "invalid_event_type": "Not the type of an event, such as transaction.created.",
+    "invalid_event_type": "Not one of the types of events that there are, such as transaction.created.",
     "invalid_month": "Not a month, YYYY-MM.",
     "invalid_value": "Not of the JSON type or format that the field takes; nothing is coerced.",
     "last_day_needs_months": "Only a recurrence by months or years has a last day of the month.",

@@ -1,0 +1,61 @@
+// A typed client of the Tidebook API: pages, retries, webhooks, sign-in.
+import createClient, { type Client } from "openapi-fetch";
+import type { components, paths } from "./api.js";
+import { retrying, type Patience } from "./retrying.js";
+
+export type { components, operations, paths } from "./api.js";
+export { App, SignInRefused, type SignIn, type Tokens } from "./oauth.js";
+export { retrying, type Patience } from "./retrying.js";
+export { Forged, verify, type Event } from "./webhooks.js";
+
+export type Problem = components["schemas"]["Problem"];
+export type Tidebook = Client<paths>;
+
+/** A client with an API key or an access token: `client.GET("/companies")`. */
+export function connect(baseUrl: string, token: string, patience: Patience = {}): Tidebook {
+  const headers = { Authorization: `Bearer ${token}` };
+  return createClient<paths>({ baseUrl: baseUrl.replace(/\/+$/, ""), headers, fetch: retrying(patience) });
+}
+
+/** The API's refusal; `code` is stable, `problem.errors` name fields by JSON pointers. */
+export class Refused extends Error {
+  readonly code: string;
+  constructor(readonly status: number, readonly problem: Problem) {
+    super(`${status} ${problem.code}: ${problem.detail}`);
+    this.code = problem.code;
+  }
+}
+
+/** What `client.GET` and its like resolve to. */
+export type Answer<Data> = { data?: Data; error?: unknown; response: Response };
+
+/** What was answered; throws Refused. */
+export async function good<Data>(asked: Promise<Answer<Data>>): Promise<Data> {
+  const { data, error, response } = await asked;
+  if (!response.ok) throw new Refused(response.status, error as Problem);
+  return data as Data;
+}
+
+/** The arguments that say where a page begins: of a list, or of the feed of events. */
+export type Place = { cursor?: string; after?: string };
+
+/** All rows of a list, page by page; throws Refused.
+ *
+ *     every((place) => client.GET("/companies/{companyId}/transactions", { params: { path, query: { ...place } } }))
+ */
+export async function* every<Row>(ask: (place: Place) => Promise<Answer<Row[]>>): AsyncGenerator<Row> {
+  let place: Place | undefined = {};
+  while (place) {
+    const page: Answer<Row[]> = await ask(place);
+    yield* await good(Promise.resolve(page));
+    place = nextPlace(page.response.headers.get("Link") ?? "");
+  }
+}
+
+function nextPlace(link: string): Place | undefined {
+  const found = /<([^>]*)>; rel="next"/.exec(link);
+  if (!found) return undefined;
+  const query = new URL(found[1]).searchParams;
+  const [cursor, after] = [query.get("cursor"), query.get("after")];
+  return cursor ? { cursor } : after ? { after } : undefined;
+}

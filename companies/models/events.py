@@ -1,0 +1,34 @@
+"""The types of events: what may stand as ``action`` in the log, in the feed and in a webhook endpoint's list."""
+
+# fmt: off
+ENTITIES = {  # what an event is about → what became of it
+    "account": "created updated archived unarchived groupChanged deleted",
+    "accountGroup": "created updated deleted",
+    "apiKey": "created rolled revoked",
+    "app": "connected updated revoked",
+    "categorizationRule": "created updated disabled deleted",
+    "category": "created updated replaced deleted",
+    "company": "created updated logoReplaced logoRemoved",
+    "counterparty": "created updated deleted",
+    "file": "created updated deleted",
+    "import": "finished undone",
+    "initialBalance": "created updated",
+    "member": "invited invitedAgain joined declined updated left removed",
+    "notification": "read allRead deleted",
+    "planItem": "created updated deleted",
+    "plannedTransaction": "created updated overridden settled unsettled deleted",
+    "plannedTransactions": "settled",
+    "product": "created updated deleted",
+    "productGroup": "created updated deleted",
+    "subscription": "created updated deleted",
+    "subscriptionEvent": "created retracted",
+    "subscriptionEvents": "imported",
+    "transaction": "created updated split deleted",
+    "transactions": "categorized uncategorized rulesApplied runTakenBack deleted",
+    "transfer": "linked unlinked",
+    "webhookEndpoint": "created updated disabled secretRolled tested redelivered deleted",
+}
+# fmt: on
+
+EVENT_TYPES = frozenset(f"{entity}.{act}" for entity, acts in ENTITIES.items() for act in acts.split())
+LONGEST_EVENT_TYPE = 60

@@ -1,0 +1,384 @@
+"""The Python client of the shelf: installed as its README says, and used against a running server."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import importlib
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import date
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from companies.models import AuditEntry, IdempotencyRecord
+from oauth.registration import register
+from tests.clients.shelf import build, built, package_of
+from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
+from tests.webhooks.conftest import Deliverer
+from tests.webhooks.receiver import Receiver
+
+pytestmark = pytest.mark.server
+GENERATED = "tidebook.generated"
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """A directory with the document in it, and with the client installed into ``site``."""
+    where = tmp_path_factory.mktemp("shelf")
+    package, described = package_of("python", where)
+    assert "arning" not in built(build.python, package, described)
+    words = ["--no-deps", "--no-build-isolation", "--no-compile", "--quiet", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "install", *words, "--target", where / "site", package]
+    subprocess.run(pip, check=True, timeout=300)
+    return where
+
+
+@pytest.fixture(scope="module")
+def generated(shelf):
+    """The client, to be imported."""
+    sys.path.insert(0, str(shelf / "site"))
+    yield Generated(importlib.import_module("tidebook"))
+    sys.path.remove(str(shelf / "site"))
+
+
+class Generated:
+    """The client: what is written by hand, its generated operations and types, by name."""
+
+    def __init__(self, tidebook: ModuleType):
+        self.tidebook: Any = tidebook
+        self.package: Any = importlib.import_module(GENERATED)
+        self.models: Any = importlib.import_module(f"{GENERATED}.models")
+
+    def operation(self, tag: str, name: str) -> Any:
+        return importlib.import_module(f"{GENERATED}.api.{tag}.{name}")
+
+
+@pytest.fixture
+def client(generated, site, make_api, acme):
+    with generated.tidebook.connect(site, make_api(acme).key) as client:
+        yield client  # a connection left open would keep a thread of the server, and that one the database
+
+
+@pytest.fixture
+def account(generated, client, acme):
+    models = generated.models
+    body = models.AccountRequest(type_=models.AccountType.BANK, name="Main", default_currency=models.Currency.EUR)
+    opening = generated.operation("accounts", "create_account")
+    return generated.tidebook.good(opening.sync_detailed(acme.id, client=client, body=body))
+
+
+def test_a_generated_client_has_every_operation(generated, shelf):
+    described = json.loads((shelf / "openapi.json").read_text())
+    count = sum(len(item) for item in described["paths"].values())
+    modules = [path for path in (shelf / "site/tidebook/generated/api").glob("*/*.py") if path.stem != "__init__"]
+    assert len(modules) == count
+    for path in modules:
+        assert generated.operation(path.parent.name, path.stem).sync_detailed
+
+
+def test_a_generated_client_lists_and_creates(generated, client, acme, account):
+    (company,) = generated.operation("companies", "list_companies").sync(client=client)
+    assert (company.id, company.name, company.role) == (acme.id, "Acme", generated.models.CallerRole.APIKEY)
+    assert isinstance(account, generated.models.Account)
+    assert isinstance(account.id, UUID)
+    (listed,) = generated.operation("accounts", "list_accounts").sync(acme.id, client=client)
+    assert (listed.id, listed.default_currency) == (account.id, generated.models.Currency.EUR)
+
+
+def test_a_generated_client_imports_pages_and_asks_for_balances(generated, client, acme, account):
+    models = generated.models
+    rows = [
+        models.ImportItemRequest(account_id=account.id, date=date(2026, 1, day), amount_value=f"{day}.50")
+        for day in range(1, 6)
+    ]
+    imported = generated.operation("imports", "import_transactions").sync(
+        acme.id, client=client, body=models.ImportRequest(transactions=rows)
+    )
+    assert (imported.count, imported.errors) == (5, [])
+    asked = []
+
+    def listing(*arguments, **more):
+        asked.append(more)
+        return generated.operation("transactions", "list_transactions").sync_detailed(*arguments, **more)
+
+    found = list(generated.tidebook.every(listing, acme.id, client=client, limit=2, account_id=[account.id]))
+    assert len(asked) == 3
+    assert [each.date.day for each in found] == [5, 4, 3, 2, 1]
+    balances = generated.operation("data", "account_balance_by_account").sync(
+        acme.id,
+        client=client,
+        body=models.AccountBalanceQuery(start_date=date(2026, 1, 3), end_date=date(2026, 1, 5)),
+    )
+    balance = balances.additional_properties[str(account.id)]
+    assert (balance.value, balance.value_previous_period) == (17.5, 4)
+
+
+def test_a_generated_client_sends_a_document(generated, client, acme):
+    types = importlib.import_module(f"{GENERATED}.types")
+    paper = types.File(payload=b"a,b\n1,2\n", file_name="a.csv", mime_type="text/csv")
+    body = generated.models.UploadRequest(file=paper)
+    stored = generated.operation("files", "create_file").sync(acme.id, client=client, body=body)
+    assert (stored.filename, stored.size) == ("a.csv", 8)
+
+
+def test_a_generated_client_has_types_for_refusals(generated, client, acme, site):
+    models, opening = generated.models, generated.operation("accounts", "create_account")
+    wrong = opening.sync_detailed(
+        acme.id, client=client, body=models.AccountRequest(type_=models.AccountType.BANK, name="")
+    )
+    assert wrong.status_code == 400
+    assert isinstance(wrong.parsed, models.Problem)
+    assert wrong.parsed.code == "validation_failed"
+    assert [(each.pointer, each.code) for each in wrong.parsed.errors] == [("#/name", "blank")]
+    missing = generated.operation("accounts", "get_account").sync_detailed(acme.id, uuid4(), client=client)
+    assert (missing.status_code, missing.parsed.code) == (404, "not_found")
+    with generated.package.Client(base_url=site) as nobody:
+        refused = generated.operation("companies", "list_companies").sync_detailed(client=nobody)
+    assert (refused.status_code, refused.parsed.code) == (401, "not_authenticated")
+
+
+# ---------------------------------------------------------------------------------------------- refusals, pages, tries
+
+
+def test_a_refusal_is_an_exception_with_its_code(generated, client, acme):
+    models, good = generated.models, generated.tidebook.good
+    opening = generated.operation("accounts", "create_account")
+    body = models.AccountRequest(type_=models.AccountType.BANK, name="")
+    with pytest.raises(generated.tidebook.Refused) as refused:
+        good(opening.sync_detailed(acme.id, client=client, body=body))
+    told = refused.value
+    assert (told.status, told.code, told.errors[0].pointer) == (400, "validation_failed", "#/name")
+    assert told.request_id
+
+
+def test_the_feed_of_events_is_followed_to_its_end(generated, client, acme, account):
+    listing = generated.operation("audit_log", "list_events")
+    found = list(generated.tidebook.every(listing.sync_detailed, acme.id, client=client, limit=1))
+    numbered = AuditEntry.objects.of(acme.id).order_by("number").values_list("action", flat=True)
+    assert [each.type_ for each in found] == list(numbered)
+    assert len(found) > 1
+
+
+class Losing(httpx.BaseTransport):
+    """Answers get lost on their way: each of ``faults`` says how, then all is well."""
+
+    def __init__(self, *faults: Any):
+        self.faults, self.sent, self.real = list(faults), [], httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        self.sent.append(request.headers.get("Idempotency-Key"))
+        answer = self.real.handle_request(request)  # it reaches the server in any case
+        fault = self.faults.pop(0) if self.faults else None
+        if fault is None:
+            return answer
+        b"".join(answer.stream)
+        answer.close()
+        if isinstance(fault, Exception):
+            raise fault
+        return fault
+
+    def close(self) -> None:
+        self.real.close()
+
+
+@pytest.fixture
+def losing(generated, site, make_api, acme):
+    """Makes a client some of whose answers are lost."""
+    made = []
+
+    def make(*faults: Any, tries: int = 4) -> Any:
+        transport = Losing(*faults)
+        retrying = generated.tidebook.Retrying(tries=tries, pause=0.01, transport=transport)
+        key = make_api(acme).key
+        client = generated.package.AuthenticatedClient(base_url=site, token=key, httpx_args={"transport": retrying})
+        made.append(transport)
+        return client, transport
+
+    yield make
+    for transport in made:
+        transport.close()
+
+
+def booked(generated, account, amount="-4.00"):
+    return generated.models.TransactionRequest(account_id=account.id, date=date(2026, 1, 31), amount_value=amount)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [httpx.ReadError("lost"), httpx.ReadTimeout("late"), httpx.Response(503), httpx.Response(429)],
+    ids=["lost", "late", "503", "429"],
+)
+def test_a_post_whose_answer_is_lost_is_sent_again_and_books_once(generated, losing, acme, account, fault):
+    client, transport = losing(fault)
+    booking = generated.operation("transactions", "create_transaction")
+    answer = booking.sync_detailed(acme.id, client=client, body=booked(generated, account))
+    assert answer.status_code == 201
+    assert len(transport.sent) == 2
+    assert len({*transport.sent}) == 1
+    assert answer.headers["Idempotency-Replayed"] == "true"
+    listing = generated.operation("transactions", "list_transactions")
+    assert [each.id for each in generated.tidebook.every(listing.sync_detailed, acme.id, client=client)] == [
+        answer.parsed.id
+    ]
+
+
+def test_a_post_in_a_loop_is_sent_again_and_books_once(generated, losing, acme, account):
+    client, transport = losing(httpx.ReadError("lost"))
+    booking = generated.operation("transactions", "create_transaction")
+    answer = asyncio.run(booking.asyncio_detailed(acme.id, client=client, body=booked(generated, account)))
+    assert (answer.status_code, len(transport.sent), len({*transport.sent})) == (201, 2, 1)
+    assert IdempotencyRecord.objects.filter(key=transport.sent[0]).count() == 1
+
+
+def test_what_was_refused_is_not_sent_again(generated, losing, acme, account):
+    client, transport = losing()
+    booking = generated.operation("transactions", "create_transaction")
+    answer = booking.sync_detailed(acme.id, client=client, body=booked(generated, account, "much"))
+    assert (answer.status_code, len(transport.sent)) == (400, 1)
+
+
+def test_after_its_tries_it_says_what_happened(generated, losing, acme):
+    client, transport = losing(*[httpx.ReadError("lost")] * 3, tries=3)
+    with pytest.raises(httpx.ReadError):
+        generated.operation("accounts", "list_accounts").sync_detailed(acme.id, client=client)
+    assert (len(transport.sent), {*transport.sent}) == (3, {None})
+
+
+def test_what_is_still_running_is_waited_for(generated):
+    answers = [httpx.Response(409, json={"code": code}) for code in ("idempotency_in_progress", "other")]
+    transport = httpx.MockTransport(lambda request: answers.pop(0))
+    retrying = generated.tidebook.Retrying(pause=0.01, transport=transport)
+    with httpx.Client(transport=retrying) as http:
+        assert http.post("https://api.example/").json() == {"code": "other"}
+    assert answers == []
+
+
+# ---------------------------------------------------------------------------------------------- webhooks
+
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+BODY = b'{"type":"transaction.created"}'
+
+
+def signed(body=BODY, secret=SECRET, moment=None, scheme="v1"):
+    moment = str(int(time.time()) if moment is None else moment)
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    digest = hmac.digest(key, f"msg_1.{moment}.".encode() + body, hashlib.sha256)
+    return {
+        "Webhook-Id": "msg_1",
+        "Webhook-Timestamp": moment,
+        "Webhook-Signature": f"v1,AAAA {scheme},{base64.b64encode(digest).decode()}",
+    }
+
+
+@pytest.fixture
+def receiver(settings):
+    settings.OUTBOUND_ALLOW_PRIVATE = True
+    made = Receiver()
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.mark.django_db
+def test_a_webhook_that_is_sent_is_verified(generated, api, receiver):
+    made = api.post("webhook_endpoints", {"url": receiver.url()}).json()
+    api.post("account_groups", {"name": "Banks"})
+    assert Deliverer().run() > 0
+    for message in receiver.came:
+        assert generated.tidebook.verify(made["secret"], message.raw, message.headers) == message.event
+    with pytest.raises(generated.tidebook.Forged):
+        generated.tidebook.verify(made["secret"], message.raw + b" ", message.headers)
+
+
+FORGED = {
+    "another secret": (signed(secret="whsec_" + base64.b64encode(b"x" * 24).decode()), BODY),
+    "another body": (signed(), BODY + b" "),
+    "another scheme": (signed(scheme="v0"), BODY),
+    "too old": (signed(moment=int(time.time()) - 301), BODY),
+    "too new": (signed(moment=int(time.time()) + 900), BODY),
+    "no time": (signed() | {"Webhook-Timestamp": "now"}, BODY),
+    "no signature": ({"webhook-id": "msg_1", "webhook-timestamp": "1"}, BODY),
+    "nothing": ({}, b""),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_webhook_is_refused(generated, name):
+    headers, body = FORGED[name]
+    with pytest.raises(generated.tidebook.Forged):
+        generated.tidebook.verify(SECRET, body, headers)
+    assert generated.tidebook.verify(SECRET, BODY, signed()) == {"type": "transaction.created"}
+
+
+# ---------------------------------------------------------------------------------------------- sign-in
+
+
+@pytest.fixture
+def app(generated, site, settings):
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]  # the browser's name for the server
+    application = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    return generated.tidebook.App(site, application.client_id, REDIRECT), Flow(application)
+
+
+def came_back(flow, sign_in, alice, acme, **form):
+    """Where a person is sent who opens the address, signs in and agrees."""
+    alice.set_password(PASSWORD)
+    alice.save()
+    flow.sign_in(alice)
+    address = urlsplit(sign_in.url)
+    flow.url = lambda **_: f"{address.path}?{address.query}"
+    return flow.decide(acme, **form)["Location"]
+
+
+def test_a_person_signs_in_with_pkce_is_refreshed_and_leaves(generated, app, alice, acme, site):
+    registered, flow = app
+    sign_in = registered.begin()
+    tokens = registered.finish(sign_in, came_back(flow, sign_in, alice, acme))
+    assert tokens.expires > time.time() + 3000
+    listing = generated.operation("companies", "list_companies")
+
+    def names(token):
+        with generated.tidebook.connect(site, token) as client:
+            return [each.name for each in generated.tidebook.good(listing.sync_detailed(client=client))]
+
+    assert names(tokens.access_token) == ["Acme"]
+    fresh = registered.refresh(tokens)
+    assert fresh.refresh_token != tokens.refresh_token
+    assert names(fresh.access_token) == ["Acme"]
+    registered.revoke(fresh)
+    with pytest.raises(generated.tidebook.Refused) as refused:
+        names(fresh.access_token)
+    assert refused.value.status == 401
+    with pytest.raises(generated.tidebook.SignInRefused, match="invalid_grant"):
+        registered.refresh(fresh)
+
+
+def test_a_sign_in_that_somebody_else_began_is_refused(generated, app, alice, acme):
+    registered, flow = app
+    sign_in = registered.begin()
+    callback = came_back(flow, sign_in, alice, acme)
+    for other, address, error in (
+        (registered.begin(), callback, "invalid_state"),
+        (sign_in, callback.replace("iss=", "iss=x"), "invalid_issuer"),
+        (replace(sign_in, verifier="x" * 64), callback, "invalid_grant"),
+    ):
+        with pytest.raises(generated.tidebook.SignInRefused, match=error):
+            registered.finish(other, address)
+
+
+def test_who_says_no_is_told_so(generated, app, alice, acme):
+    registered, flow = app
+    sign_in = registered.begin()
+    callback = came_back(flow, sign_in, alice, acme, decision="deny")
+    with pytest.raises(generated.tidebook.SignInRefused, match="access_denied"):
+        registered.finish(sign_in, callback)

@@ -1,0 +1,100 @@
+"""The TypeScript client of the shelf: compiled of the document of this checkout, and used against a running server."""
+
+import json
+import subprocess
+from urllib.parse import urlsplit
+
+import pytest
+
+from oauth.registration import register
+from tests.clients.shelf import build, built, package_of
+from tests.conftest import CLIENTS
+from tests.npm import TESTS, installed
+from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
+from webhooks.models import WebhookEndpoint
+from webhooks.signing import signed
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    """The package with its types and its code made, and its packages beside it."""
+    packages = installed("../clients/typescript", package="openapi-fetch") / "node_modules"
+    package, described = package_of("typescript", tmp_path_factory.mktemp("shelf"))
+    (package / "node_modules").symlink_to(packages)
+    made = built(build.typescript, package, described)
+    assert not [line for line in made.splitlines() if "⚠" in line or "arning" in line]
+    return package
+
+
+def test_the_types_are_strict(shelf):
+    """The sample takes what the types allow, and says with @ts-expect-error what they do not."""
+    sample = shelf / "src" / "sample.ts"
+    sample.write_text((TESTS / "openapi" / "sample.ts").read_text().replace('"./api"', '"./api.js"'))
+    tsc = [shelf / "node_modules" / ".bin" / "tsc", "--noEmit", "--project", shelf]
+    checked = subprocess.run(tsc, check=False, capture_output=True, text=True, timeout=120)
+    sample.unlink()
+    assert (checked.returncode, checked.stdout) == (0, "")
+
+
+@pytest.fixture
+def program(shelf):
+    words = ["node", "tidebook.mjs", shelf / "dist" / "index.js"]
+    with subprocess.Popen(words, cwd=CLIENTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def said(process):
+    line = process.stdout.readline()
+    assert line, "the program ended; what it complains of stands above"
+    return json.loads(line)
+
+
+def tell(process, value):
+    process.stdin.write(json.dumps(value) + "\n")
+    process.stdin.flush()
+
+
+def test_it_pages_tries_again_verifies_and_signs_in(program, site, settings, api, acme, alice, now):
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]  # the browser's name for the server
+    alice.set_password(PASSWORD)
+    alice.save()
+    application = register(name="Forecaster", redirect_uris=[REDIRECT], allowed=[], confidential=False).application
+    hook = api.post("webhook_endpoints", {"url": "https://hooks.example.com/"}).json()
+    event = api.get("events").json()[-1]
+    raw = json.dumps(event)
+    stored = WebhookEndpoint.objects.get(id=hook["id"])
+    headers = signed(stored, message_id=event["id"], body=raw.encode(), now=now)
+    tell(
+        program,
+        {
+            "base": site, "key": api.key, "companyId": str(acme.id), "clientId": application.client_id,
+            "redirectUri": REDIRECT, "webhook": {"secret": hook["secret"], "raw": raw, "headers": headers},
+        },
+    )  # fmt: skip
+
+    found = said(program)
+    assert (found["days"], found["pages"]) == ([5, 4, 3, 2, 1], 3)
+    assert [method for method, _ in found["tries"]] == ["POST"] * 3
+    assert len({key for _, key in found["tries"]}) == 1
+    assert found["tries"][0][1]
+    assert found["replayed"] == "true"
+    assert found["refusal"] == [400, "validation_failed", True]
+
+    found = said(program)
+    assert found == {"event": event, "headers": event, "forged": [True] * 6}
+
+    flow = Flow(application)
+    flow.sign_in(alice)
+    address = urlsplit(said(program)["url"])
+    flow.url = lambda **_: f"{address.path}?{address.query}"
+    tell(program, {"callback": flow.decide(acme)["Location"]})
+    found = said(program)
+    assert found == {
+        "names": [["Acme"], ["Acme"], 401],
+        "rotated": True,
+        "refused": ["invalid_state", "invalid_issuer", "invalid_grant"],
+    }
+    assert program.wait(30) == 0
