@@ -22,6 +22,7 @@ from companies.forms import NameField
 from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
 from companies.models.tenancy import id_from
 from companies.permissions import in_words
+from companies.security import ending
 
 
 class Door(admin.ModelAdmin):
@@ -210,6 +211,7 @@ class UserAdmin(Door, DjangoUserAdmin):
     list_filter = ("is_active", "is_staff", "is_superuser")
     search_fields = ("email", "name", "id")
     ordering = ("email",)
+    actions = ("end_sessions",)
     fieldsets = (
         (None, {"fields": ("email", "password", "name")}),
         ("Access", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
@@ -247,7 +249,19 @@ class UserAdmin(Door, DjangoUserAdmin):
         """For superusers: other staff could sign in as a company's owner with what they set."""
         if not request.user.is_superuser:
             raise PermissionDenied
-        return super().user_change_password(request, id, form_url)
+        before = self.get_object(request, id)
+        response: Any = super().user_change_password(request, id, form_url)
+        if before and not User.objects.filter(pk=before.pk, password=before.password).exists():
+            here = request.session.session_key
+            ending.password_changed(user=before, now=timezone.now(), but=here)
+        return response
+
+    @admin.action(description="End all sessions of selected users", permissions=["change"])
+    def end_sessions(self, request: Any, queryset: Any) -> None:
+        """But for the one in which this is asked for, and those of people whom its asker could not change."""
+        users = [user for user in queryset if self.has_change_permission(request, user)]
+        count = sum(ending.end_others(user, but=request.session.session_key) for user in users)
+        messages.success(request, f"{count} sessions of {len(users)} users were ended.")
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
         return False  # what a person did stays theirs; is_active switches them off
