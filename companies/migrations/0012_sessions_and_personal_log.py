@@ -1,4 +1,7 @@
-"""A session says whose it is, and people have a log. Sessions from before do not say it: everybody signs in anew."""
+"""A session says whose it is, and people have a log. Sessions from before do not say it: everybody signs in anew.
+
+Staff find an entry of a company's log by its request.
+"""
 
 import companies.models.tenancy
 import django.db.models.deletion
@@ -50,5 +53,9 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(fields=['user', 'seen_time'], name='session_by_user')],
             },
+        ),
+        migrations.AddIndex(
+            model_name='auditentry',
+            index=models.Index(fields=['request_id'], name='audit_entry_by_request'),
         ),
     ]
