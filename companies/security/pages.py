@@ -16,6 +16,7 @@ from companies.security import ending, log
 
 PAGE = "/app/security"
 ENTRIES = 20  # of a page
+UNFOLDED = 10  # sessions that are shown at once
 OTHERS = "others"
 
 
@@ -31,7 +32,8 @@ def security(request: HttpRequest) -> HttpResponse:
         raise Http404 from None
     here = request.session.session_key
     live = sorted(ending.live(user, now=now), key=lambda row: row.session_key != here)
-    context = {"sessions": live, "here": here, "entries": entries, "cursor": cursor, "others": OTHERS}
+    context = {"sessions": live[:UNFOLDED], "more": live[UNFOLDED:], "here": here, "others": OTHERS}
+    context |= {"entries": entries, "cursor": cursor}
     return render(request, "security/security.html", context)
 
 
