@@ -9,7 +9,7 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import BaseUserCreationForm, UserChangeForm
 from django.core.exceptions import PermissionDenied
 from django.db import models
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpResponseRedirect
 from django.urls import reverse
@@ -17,11 +17,16 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from companies import founding, members
+from companies.api.middleware import SANE
 from companies.errors import Refusal
 from companies.forms import NameField
 from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
 from companies.models.tenancy import id_from
 from companies.permissions import in_words
+from companies.security import ending
+
+MOST_FOUND = 200  # companies by a search; whoever asks for help can say more
+LAST_FOUR = 4
 
 
 class Door(admin.ModelAdmin):
@@ -60,6 +65,19 @@ class Rows(ReadOnly, admin.TabularInline):
     extra = 0
     show_change_link = False
     can_delete = False
+    latest: int | None = None  # so many rows of the company, in their order; else all
+
+    def get_queryset(self, request: Any) -> Any:
+        rows = super().get_queryset(request)
+        if self.latest is None:
+            return rows
+        company_id = id_from(request.resolver_match.kwargs.get("object_id", ""))
+        of_company = self.wanted(rows.filter(company_id=company_id))
+        return of_company.filter(pk__in=of_company.values("pk")[: self.latest])
+
+    def wanted(self, rows: Any) -> Any:
+        """Which of the company's rows are counted as its latest."""
+        return rows
 
 
 def stamp_of(request: Any) -> Stamp:
@@ -108,7 +126,11 @@ class CompanyAdmin(Door):
     list_display = ("name", "system_status", "base_currency", "member_count", "key_count", "created_time")
     list_filter = ("system_status", "base_currency", "created_time")
     search_fields = ("name", "domain", "id")
-    search_help_text = "Name, domain, id, or a member's e-mail address"
+    search_help_text = (
+        "Name, domain, id; a member's e-mail address; a key's last four characters; an app's client id; a request id"
+    )
+    # Functions of what was typed that say which companies it leads to besides; apps above add theirs.
+    searches: ClassVar[list[Callable[[str], Any]]] = []
     date_hierarchy = "created_time"
     ordering = ("name", "id")
     inlines: ClassVar[list[Any]] = [MembershipRows, ApiKeyRows]
@@ -123,11 +145,12 @@ class CompanyAdmin(Door):
         return rows.annotate(members=counted(Membership), keys=counted(ApiKey))
 
     def get_search_results(self, request: Any, queryset: Any, search_term: str) -> Any:
-        """Companies by a member's address too."""
+        """Companies by what people name when they ask for help, too: see ``search_help_text``."""
         found, distinct = super().get_search_results(request, queryset, search_term)
-        if "@" in search_term:
-            members = Membership.objects.filter(user__email__icontains=search_term.strip())
-            found |= queryset.filter(pk__in=members.values("company_id"))
+        term = search_term.strip()
+        if term:
+            ids = {each for search in self.searches for each in search(term)}
+            found |= queryset.filter(pk__in=ids)
         return found, distinct
 
     def get_fields(self, request: Any, obj: Any = None) -> Any:
@@ -171,20 +194,48 @@ class CompanyAdmin(Door):
         founding.change_company(company=stored, stamp=stamp_of(request), permissions=frozenset(), values=values)
 
 
+def by_member(term: str) -> Any:
+    """Companies of somebody whose address has the term in it, invited ones too."""
+    if "@" not in term:
+        return ()
+    address = Q(user__email__icontains=term) | Q(invited_email__icontains=term)
+    return Membership.objects.filter(address).values_list("company_id", flat=True)[:MOST_FOUND]
+
+
+def by_key(term: str) -> Any:
+    """Companies of a key, by what the application shows of it: its last four characters."""
+    if len(term) != LAST_FOUR:
+        return ()
+    return ApiKey.objects.filter(last_four=term).values_list("company_id", flat=True)[:MOST_FOUND]
+
+
+def by_request(term: str) -> Any:
+    """Companies in whose log a request left an entry."""
+    if not SANE.fullmatch(term):
+        return ()
+    return AuditEntry.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
+
+
+CompanyAdmin.searches += [by_member, by_key, by_request]
+
+
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnly, Door):
-    """One company's log at a time: nothing finds a row of all companies' logs together."""
+    """One company's log at a time, or one request's: nothing else finds a row of all companies' logs together."""
 
     list_display = ("time", "action", "entity_type", "entity_id", "actor", "request_id")
     list_filter = ("action",)
-    search_fields = ("company_id",)
-    search_help_text = "The id of a company"
+    search_fields = ("company_id", "request_id")
+    search_help_text = "The id of a company, or of a request"
     ordering = ("-time", "-id")
     show_full_result_count = False
 
     def get_search_results(self, request: Any, queryset: Any, search_term: str) -> Any:
-        company_id = id_from(search_term.strip())
-        return (queryset.filter(company_id=company_id) if company_id else queryset.none()), False
+        term = search_term.strip()
+        company_id = id_from(term)
+        if company_id and Company.objects.filter(pk=company_id).exists():
+            return queryset.filter(company_id=company_id), False
+        return (queryset.filter(request_id=term) if SANE.fullmatch(term) else queryset.none()), False
 
 
 class NewUserForm(BaseUserCreationForm):
@@ -210,6 +261,7 @@ class UserAdmin(Door, DjangoUserAdmin):
     list_filter = ("is_active", "is_staff", "is_superuser")
     search_fields = ("email", "name", "id")
     ordering = ("email",)
+    actions = ("end_sessions",)
     fieldsets = (
         (None, {"fields": ("email", "password", "name")}),
         ("Access", {"fields": ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")}),
@@ -247,7 +299,19 @@ class UserAdmin(Door, DjangoUserAdmin):
         """For superusers: other staff could sign in as a company's owner with what they set."""
         if not request.user.is_superuser:
             raise PermissionDenied
-        return super().user_change_password(request, id, form_url)
+        before = self.get_object(request, id)
+        response: Any = super().user_change_password(request, id, form_url)
+        if before and not User.objects.filter(pk=before.pk, password=before.password).exists():
+            here = request.session.session_key
+            ending.password_changed(user=before, now=timezone.now(), but=here)
+        return response
+
+    @admin.action(description="End all sessions of selected users", permissions=["change"])
+    def end_sessions(self, request: Any, queryset: Any) -> None:
+        """But for the one in which this is asked for, and those of people whom its asker could not change."""
+        users = [user for user in queryset if self.has_change_permission(request, user)]
+        count = sum(ending.end_others(user, but=request.session.session_key) for user in users)
+        messages.success(request, f"{count} sessions of {len(users)} users were ended.")
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
         return False  # what a person did stays theirs; is_active switches them off

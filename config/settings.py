@@ -179,6 +179,7 @@ AUTHENTICATION_BACKENDS = [
     "companies.callers.passwords.Gate",
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
+    "companies.callers.passwords.Missed",
 ]
 PASSWORD_CHECKS = 2 if THREADS > 2 else 1  # at once in a worker; with two threads one is left for other requests
 PASSWORD_HASHERS = [
@@ -189,24 +190,28 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "companies.security.words.NotOurWords"},
 ]
 LOGIN_URL = "/app/sign-in"
 LOGIN_REDIRECT_URL = "/app/"
 LOGOUT_REDIRECT_URL = "/app/sign-in"
 
-SESSION_COOKIE_NAME = "svc-session"
 SESSION_COOKIE_DOMAIN = environment.domain("SESSION_COOKIE_DOMAIN")
+# The prefix has browsers refuse such a cookie from any other host, or without TLS (RFC 6265bis, 4.1.3.2).
+_HOST = "__Host-" if SECURE and not SESSION_COOKIE_DOMAIN else ""
+SESSION_ENGINE = "companies.security.store"
+SESSION_COOKIE_NAME = f"{_HOST}svc-session"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make a cross-site step to the consent page look signed out
 SESSION_COOKIE_SECURE = SECURE
 SESSION_COOKIE_AGE = 30 * 24 * 3600  # seconds a session may live, whatever happens
 SESSION_IDLE = 14 * 24 * 3600  # seconds it may lie unused
 RECENT_SIGN_IN = 10 * 60  # seconds for which no password is asked again before a sensitive act
-CSRF_COOKIE_NAME = "svc-csrf"
+CSRF_COOKIE_NAME = f"{_HOST}svc-csrf"
 CSRF_COOKIE_DOMAIN = SESSION_COOKIE_DOMAIN  # whoever may send the session must be able to read the token
 CSRF_COOKIE_SECURE = SECURE
 CSRF_COOKIE_SAMESITE = "Lax"
+DEVICE_COOKIE_NAME = f"{_HOST}svc-device"  # by which a browser that signed in before is known again
 CORS_ORIGINS = environment.origins("CORS_ORIGINS")  # whose pages may call the API, with bearer tokens alone
 CSRF_TRUSTED_ORIGINS = sorted({BASE_URL, "{0.scheme}://{0.netloc}".format(urlsplit(APP_URL))})
 
@@ -340,11 +345,12 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "companies.api.errors.answer",
     "UNAUTHENTICATED_USER": None,
 }
+_about = (ROOT / "templates" / "openapi.md").read_text(encoding="utf-8")
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tidebook: financial planning and cash analytics API",
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
-    "DESCRIPTION": (ROOT / "templates" / "openapi.md").read_text(encoding="utf-8"),
+    "DESCRIPTION": _about.replace("svc-csrf", CSRF_COOKIE_NAME),
     "CONTACT": {"name": "Whoever runs this server", "url": BASE_URL},
     **document.ABOUT,
     "SERVERS": [{"url": BASE_URL, **document.SERVER}],

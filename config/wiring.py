@@ -17,9 +17,10 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "company_rules_changed": ["ledger.recognition.redating.company_rules_changed"],
     "member_joined": ["notifications.telling.member_joined"],
     "member_left": ["oauth.consents.member_left"],
-    "person_deactivated": ["oauth.consents.person_deactivated"],
+    "person_deactivated": ["oauth.consents.person_deactivated", "companies.security.ending.person_deactivated"],
+    "factor_changed": ["companies.security.telling.factor_changed"],  # (user, what, stamp): added or removed
     "apps_signed_out": ["oauth.consents.apps_signed_out"],  # (user, stamp): with a new password, where they want it
-    "api_key_created": ["notifications.telling.api_key_created"],
+    "api_key_created": ["notifications.telling.api_key_created", "companies.security.telling.api_key_created"],
     "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
     "app_connected": ["notifications.telling.app_connected"],
     "app_revoked": ["notifications.telling.app_revoked"],
@@ -53,4 +54,4 @@ DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "ledger
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
 PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",
-          "webhooks.delivering.prune"]  # fmt: skip
+          "webhooks.delivering.prune", "companies.security.log.prune"]  # fmt: skip

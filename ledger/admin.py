@@ -1,7 +1,7 @@
-"""What staff see of a company's ledger: its accounts, read-only."""
+"""What staff see of a company's ledger, read-only: its accounts and latest imports."""
 
 from companies.admin import CompanyAdmin, Rows
-from ledger.models import Account
+from ledger.models import Account, ImportBatch
 
 
 class AccountRows(Rows):
@@ -11,4 +11,14 @@ class AccountRows(Rows):
     )  # fmt: skip
 
 
-CompanyAdmin.inlines.append(AccountRows)
+class ImportRows(Rows):
+    model = ImportBatch
+    fields = readonly_fields = (
+        "created_time", "source", "format", "count", "duplicates", "skipped_before_data_start", "undone_time",
+    )  # fmt: skip
+    ordering = ("-created_time", "-id")
+    latest = 10
+    verbose_name_plural = "latest imports"
+
+
+CompanyAdmin.inlines += [AccountRows, ImportRows]

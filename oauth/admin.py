@@ -18,7 +18,7 @@ from django.template.defaultfilters import pluralize
 from django.urls import path, reverse
 from django.utils.html import format_html
 
-from companies.admin import CompanyAdmin, Door, ReadOnly, Rows, stamp_of
+from companies.admin import MOST_FOUND, CompanyAdmin, Door, ReadOnly, Rows, stamp_of
 from companies.errors import Invalid
 from companies.forms import NameField
 from companies.logos import clean_png
@@ -91,7 +91,14 @@ def authorize_link(application: Application) -> str:
     return f"{settings.BASE_URL}{asking.PATH}?{written(values)}"
 
 
+def by_app(term: str) -> Any:
+    """Companies that let an app in, by its client id."""
+    consents = ConsentGrant.objects.filter(application__client_id=term)
+    return consents.values_list("company_id", flat=True).distinct()[:MOST_FOUND]
+
+
 CompanyAdmin.inlines.append(CompanyConsentRows)
+CompanyAdmin.searches.append(by_app)
 
 
 STANDING = Q(consents__revoked_time=None, consents__redeemed_time__isnull=False)
@@ -207,7 +214,7 @@ class ApplicationAdmin(Door):
             return None
         context = self.admin_site.each_context(request) | {
             "title": "The client secret", "application": application, "secret": request.new_secret,
-            "address": self.address(application),
+            "address": self.address(application), "links": self.links(application),
         }  # fmt: skip
         response = render(request, "admin/oauth/secret.html", context)
         response["Cache-Control"] = "no-store"

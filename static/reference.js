@@ -1,6 +1,6 @@
 // Starts Swagger UI on the page's own document; inline script would break the content security policy.
 const place = document.getElementById("reference");
-const csrf = document.cookie.split("; ").find((cookie) => cookie.startsWith("svc-csrf="));
+const csrf = document.cookie.split("; ").find((cookie) => cookie.startsWith(`${place.dataset.csrf}=`));
 fetch(place.dataset.document)
   .then((answer) => answer.json())
   .then((description) => {

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for app in ("ledger", "planning", "analytics")
+    for app in ("companies", "ledger", "planning", "analytics")
     for path in (ROOT / app).rglob("*.py")
     if "calc" in (path.parent.name, path.stem) and path.name != "__init__.py"
 )

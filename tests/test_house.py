@@ -36,6 +36,7 @@ OWN_ALWAYS = {
 
 # Indexes of company tables that do not start with the company, each with its reason.
 OTHER_INDEXES = {
+    "audit_entry_by_request": "staff are told the id of a request before they know its company",
     "api_key_by_id": "a key arrives before its company is known",
     "companies_membership_user_id": "a person's companies are found by the person",
 }

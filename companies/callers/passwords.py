@@ -18,6 +18,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from companies.api import throttling
+from companies.callers import sessions
+from companies.security import log
 
 WINDOW = 5 * 60  # seconds in which a place has SIGN_IN_LIMIT tries
 PATIENCE = 0.5  # seconds that a check waits for its turn
@@ -51,6 +53,18 @@ class Gate(BaseBackend):
         )
         if budget.exceeded:
             raise TurnedAway(status=429, wait=budget.resets_in)
+
+
+class Missed(BaseBackend):
+    """The last of the backends: it knows nobody either. Whoever comes this far was refused, at whichever door, and the
+    log of the address's owner says so; a try that a lock refused does not come this far."""
+
+    def authenticate(
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **_: Any
+    ) -> None:
+        if request is not None and username is not None:
+            typed = sessions.typed_address(request, {"username": username})
+            log.note_failure(email=typed, request=request, now=datetime.now(tz=UTC))
 
 
 def place(request: HttpRequest) -> str:

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 from companies import emails
 from companies.models import User
+from companies.security import arriving
 
 SEEN_EVERY = 600  # seconds; a session's record is not written more often for being used
 
@@ -19,7 +20,13 @@ def sign_in(request: HttpRequest, user: User, *, now: datetime) -> None:
     """Signs the user in, under a new session id."""
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     request.session.cycle_key()  # the framework keeps the id where the same user signs in again
-    request.session["auth_time"] = request.session["seen_time"] = now.timestamp()
+    arrived(request, user, now=now)
+
+
+def arrived(request: HttpRequest, user: User, *, now: datetime) -> None:
+    """The user has just given proof of who they are, and the session is theirs."""
+    request.session["auth_time"] = now.timestamp()
+    arriving.arrive(request, user, now=now)
 
 
 def typed_address(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
@@ -48,7 +55,9 @@ def bounded(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def middleware(request: Any) -> Any:
         if settings.SESSION_COOKIE_NAME in request.COOKIES and BACKEND_SESSION_KEY in request.session:
             check(request, now=datetime.now(tz=UTC).timestamp())
-        return get_response(request)
+        response = get_response(request)
+        arriving.remember(request, response)
+        return response
 
     return middleware
 
@@ -58,8 +67,9 @@ def check(request: Any, *, now: float) -> None:
     if "auth_time" not in session:  # signed in by another door, such as the admin's: that was the user's last sign-in
         last = request.user.last_login if request.user.is_authenticated else None
         session["auth_time"] = last.timestamp() if last else 0.0
-        session["seen_time"] = now
+        session.setdefault("started_time", session["auth_time"])
+        arriving.seen(request, now=now)
     if now - session["auth_time"] > settings.SESSION_COOKIE_AGE or now - session["seen_time"] > settings.SESSION_IDLE:
         logout(request)
     elif now - session["seen_time"] > SEEN_EVERY:
-        session["seen_time"] = now
+        arriving.seen(request, now=now)

@@ -13,6 +13,7 @@ from companies.models.companies import (
 from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
+from companies.models.security import PersonalEntry, PersonalEvent, Session
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import (
     CompanyForeignKey,
@@ -45,6 +46,9 @@ __all__ = [
     "Currency",
     "IdempotencyRecord",
     "Membership",
+    "PersonalEntry",
+    "PersonalEvent",
+    "Session",
     "Shared",
     "Stamp",
     "Status",

@@ -68,6 +68,8 @@ class AuditEntry(CompanyOwned):
         indexes = [
             models.Index(fields=["company", "time", "id"], name="audit_entry_by_time"),
             models.Index(fields=["company", "entity_type", "entity_id"], name="audit_entry_by_entity"),
+            # Who asks for help names a request, from which staff find the company.
+            models.Index(fields=["request_id"], name="audit_entry_by_request"),
         ]
 
     def __str__(self) -> str:

@@ -24,6 +24,7 @@ from companies.models import User
 from companies.pages.typed import typed
 from companies.pages.visits import HOME, page_stamp, person, signed_in, stamp_of
 from companies.running import mailing
+from companies.security import ending
 from companies.serializers import NewMember
 
 RESETS_A_MINUTE = 10  # from one address
@@ -87,12 +88,15 @@ def password_change(request: HttpRequest) -> HttpResponse:
     """A new password; every other session of the user ends."""
     form = NewPasswordForm(request, person(request), request.POST or None)
     if request.method == "POST" and form.is_valid():
+        stamp = page_stamp(request)
         with transaction.atomic():
             user = form.save()
             if form.cleaned_data["sign_out_apps"]:
-                follow_up("apps_signed_out", user=user, stamp=page_stamp(request))
-        update_session_auth_hash(request, user)
-        request.session["auth_time"] = timezone.now().timestamp()
+                follow_up("apps_signed_out", user=user, stamp=stamp)
+            update_session_auth_hash(request, user)
+            here = request.session.session_key
+            ending.password_changed(user=user, now=stamp.time, request=request, but=here)
+        request.session["auth_time"] = stamp.time.timestamp()
         messages.success(request, "Your password was changed. Other sessions were signed out.")
         return redirect(HOME)
     if getattr(request, "axes_locked_out", False):  # whoever sits there does not know the password: the answer is a 429
@@ -139,7 +143,10 @@ class SetPassword(PasswordResetConfirmView):
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
+        stamp = stamp_of(form.user, self.request)
         if form.cleaned_data["sign_out_apps"]:
-            follow_up("apps_signed_out", user=form.user, stamp=stamp_of(form.user, self.request))
+            follow_up("apps_signed_out", user=form.user, stamp=stamp)
+        here = self.request.session.session_key  # a visitor's, or it knows by itself that the password is another
+        ending.password_changed(user=form.user, now=stamp.time, request=self.request, but=here)
         messages.success(self.request, "Your password is set. Sign in with it.")
         return response

@@ -55,3 +55,15 @@ def test_an_app_is_registered_looked_at_and_tried(page, served):
     for path in ("/admin/oauth/application/", "/admin/oauth/clienthost/add/", "/admin/oauth/consentgrant/"):
         page.goto(path)
         sound(page)
+
+
+def test_pages_of_companies_and_people_keep_nobody_out(page, served):
+    company = f"/admin/companies/company/{served.company_id}/change/"
+    paths = ["/admin/", "/admin/companies/company/", "/admin/companies/company/?q=demo@", company]
+    paths += ["/admin/companies/user/", "/admin/companies/user/?q=demo", "/admin/companies/auditentry/"]
+    for path in paths:
+        page.goto(path)
+        sound(page)
+    page.goto("/admin/companies/user/?q=demo@")
+    page.get_by_role("link", name="demo@example.com").click()
+    sound(page)

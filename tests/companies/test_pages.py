@@ -6,13 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from axes.models import AccessAttempt
 from django.conf import settings
-from django.contrib.sessions.models import Session
 from django.core import mail
 from django.db.models import F
 from django.test import Client
 
 from companies import members
-from companies.models import ApiKey, AuditEntry, Membership, User
+from companies.models import ApiKey, AuditEntry, Membership, Session, User
 from companies.permissions import ADMIN_LEVEL, ALL, Role, known
 from tests import factories
 

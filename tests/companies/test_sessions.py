@@ -6,6 +6,7 @@ from django.test import Client
 
 from companies.models import Membership
 from tests import factories
+from tests.companies.test_pages import csrf
 
 pytestmark = pytest.mark.django_db
 
@@ -30,6 +31,23 @@ def test_an_unsafe_call_needs_the_token_of_the_csrf_cookie(strict, acme):
     assert strict.get(path).json() == []
     made = strict.post(path, {"name": "x"}, content_type="application/json", headers={"X-CSRFToken": token})
     assert made.status_code == 201
+
+
+def test_over_https_browsers_keep_the_cookies_for_this_host_alone(settings, alice):
+    """What ``__Host-`` asks of a cookie, so that browsers take it: Secure, no domain, the path / (RFC 6265bis)."""
+    for name in ("SESSION", "CSRF", "DEVICE"):
+        setattr(settings, f"{name}_COOKIE_NAME", f"__Host-svc-{name.lower()}")
+    settings.SESSION_COOKIE_SECURE = settings.CSRF_COOKIE_SECURE = True
+    visitor = Client(enforce_csrf_checks=True)
+    token = csrf(visitor.get("/app/sign-in", secure=True))
+    form = {"username": alice.email, "password": "correct horse battery", "csrfmiddlewaretoken": token}
+    headers = {"Referer": "https://testserver/app/sign-in"}
+    assert visitor.post("/app/sign-in", form, secure=True, headers=headers).status_code == 303
+    assert set(visitor.cookies) == {"__Host-svc-session", "__Host-svc-csrf", "__Host-svc-device"}
+    for cookie in visitor.cookies.values():
+        assert (cookie["secure"], cookie["domain"], cookie["path"]) == (True, "", "/")
+    assert visitor.get("/companies", secure=True).status_code == 200
+    assert 'data-csrf="__Host-svc-csrf"' in visitor.get("/docs", secure=True).content.decode()
 
 
 def test_a_key_needs_no_csrf_token(api):

@@ -192,6 +192,27 @@ def test_whoever_gets_the_session_gets_the_token_against_forged_forms_too(read):
     assert read()["CSRF_COOKIE_DOMAIN"] is None
 
 
+@pytest.mark.parametrize(
+    ("variables", "prefix"),
+    [
+        ({"BASE_URL": "https://api.example.com"}, "__Host-"),
+        ({"BASE_URL": "https://api.example.com", "SESSION_COOKIE_DOMAIN": "example.com"}, ""),
+        ({"BASE_URL": "http://127.0.0.1:9000"}, ""),
+    ],
+)
+def test_cookies_are_this_hosts_alone_over_https(read, variables, prefix):
+    """Browsers refuse the prefix without Secure, with a domain, and with another path (RFC 6265bis, 4.1.3.2)."""
+    read = read(**variables)
+    names = [read[f"{cookie}_COOKIE_NAME"] for cookie in ("SESSION", "CSRF", "DEVICE")]
+    assert names == [f"{prefix}svc-{name}" for name in ("session", "csrf", "device")]
+    assert f"cookie `{prefix}svc-csrf`" in read["SPECTACULAR_SETTINGS"]["DESCRIPTION"]
+    if prefix:
+        assert read["SESSION_COOKIE_SECURE"]
+        assert read["CSRF_COOKIE_SECURE"]
+        assert (read["SESSION_COOKIE_DOMAIN"], read["CSRF_COOKIE_DOMAIN"]) == (None, None)
+        assert "/" == read.get("SESSION_COOKIE_PATH", "/") == read.get("CSRF_COOKIE_PATH", "/")
+
+
 def test_origins_are_kept_as_browsers_send_them(read):
     assert read()["CORS_ORIGINS"] == []
     assert read(CORS_ORIGINS="https://A.example, http://b.example:81")["CORS_ORIGINS"] == [

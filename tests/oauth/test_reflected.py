@@ -3,8 +3,8 @@
 from urllib.parse import urlencode
 
 import pytest
-from django.contrib.sessions.models import Session
 
+from companies.models import Session
 from tests.oauth.conftest import AUTHORIZE, later
 
 pytestmark = pytest.mark.django_db

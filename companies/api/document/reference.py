@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 import orjson
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
@@ -26,7 +27,7 @@ def openapi(request: HttpRequest) -> HttpResponse:
 
 @read_only
 def docs(request: HttpRequest) -> HttpResponse:
-    return render(request, "docs.html")
+    return render(request, "docs.html", {"csrf_cookie": settings.CSRF_COOKIE_NAME})
 
 
 @read_only

@@ -12,6 +12,7 @@ from companies import emails
 from companies.founding import found_company
 from companies.models import Currency, Stamp, SystemStatus, User
 from companies.names import name_in
+from companies.security import ending
 
 
 class Command(BaseCommand):
@@ -51,4 +52,5 @@ class Command(BaseCommand):
         if password:
             user.set_password(password)
             user.save(update_fields=["password"])
+            ending.password_changed(user=user, now=timezone.now())
         return user

@@ -1,0 +1,125 @@
+"""Somebody asks for help: staff find their company by what they name, and see on its page what is wrong."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+
+from companies.models import User, new_id
+from tests.oauth.conftest import application, flow, granted, signed_in
+from webhooks.models import WebhookDelivery, WebhookEndpoint
+
+pytestmark = pytest.mark.django_db
+assert all((application, flow, granted, signed_in))  # fixtures
+COMPANIES = "/admin/companies/company/"
+
+
+@pytest.fixture
+def staff(db):
+    client = Client()
+    user = User.objects.create_superuser("staff@example.com")
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def found(staff, term):
+    """Names of the companies that a search shows."""
+    answer = staff.get(COMPANIES, {"q": term})
+    assert answer.status_code == 200
+    return sorted(company.name for company in answer.context["cl"].result_list)
+
+
+@pytest.fixture
+def named(api, globex_api, alice, carol, acme, signed_in, granted):
+    """What somebody of Acme may name."""
+    api.post("account_groups", {"name": "Banks"}, x_request_id="asked-for-help-1")
+    api.post("members", {"email": "new@invited.example", "role": "viewer"})
+    return {
+        "address": "ALICE@acme.example",
+        "part of an address": "alice@acme",
+        "an invited address": "new@invited",
+        "last four of a key": api.key[-4:],
+        "client id": signed_in.application.client_id,
+        "request id": "asked-for-help-1",
+        "company id": str(acme.id),
+        "name": "acm",
+    }
+
+
+def test_a_company_is_found_by_whatever_somebody_names(named, staff):
+    assert {what: found(staff, term) for what, term in named.items()} == {what: ["Acme"] for what in named}
+
+
+@pytest.mark.parametrize("term", ["nobody@acme.example", "@@@@", "zz qq", "é" * 4, "'; --", "x" * 5000, "0" * 36])
+def test_what_nobody_has_finds_nothing(term, named, staff):
+    assert found(staff, term) == []
+
+
+def test_an_entry_of_a_log_is_found_by_its_request(named, staff):
+    page = staff.get("/admin/companies/auditentry/", {"q": "asked-for-help-1"}).content.decode()
+    assert "accountGroup.created" in page
+    assert "1 audit entry" in page
+
+
+def test_a_companys_page_shows_its_latest_imports_and_what_was_undone(api, globex_api, acme, staff):
+    account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    theirs = globex_api.post("accounts", {"name": "Other", "type": "bank"}).json()["id"]
+    for n in range(1, 13):
+        rows = [{"accountId": account, "date": "2026-01-05", "amountValue": f"{n}.{k:02}"} for k in range(n)]
+        assert api.post("transactions/import", {"transactions": rows}).status_code == 200
+    rows = [{"accountId": theirs, "date": "2026-01-05", "amountValue": "1.00"}] * 77
+    globex_api.post("transactions/import", {"transactions": rows, "duplicates": "keep"})
+    formset = inline(staff.get(f"{COMPANIES}{acme.pk}/change/"), "importbatch")
+    assert [form.instance.count for form in formset.forms] == list(range(12, 2, -1))
+
+
+def inline(answer, name):
+    (one,) = [
+        each.formset for each in answer.context["inline_admin_formsets"] if each.formset.model._meta.model_name == name
+    ]
+    return one
+
+
+def test_a_companys_page_shows_webhooks_that_fail_and_their_latest_errors(api, globex_api, acme, globex, staff):
+    now = datetime.now(tz=UTC)
+    for n, since in enumerate([None, now - timedelta(hours=1), now - timedelta(days=2)]):
+        made = api.post("webhook_endpoints", {"url": f"https://{n}.example/", "enabled": False}).json()
+        WebhookEndpoint.objects.of(acme.id).filter(id=made["id"]).update(failing_since=since, last_status=500)
+    foreign = globex_api.post("webhook_endpoints", {"url": "https://theirs.example/", "enabled": False}).json()["id"]
+    for company, endpoint, status, error in (
+        (acme, made["id"], 500, ""),
+        (acme, made["id"], 200, ""),
+        (acme, made["id"], None, "timed out"),
+        (globex, foreign, 404, "not mine"),
+    ):
+        WebhookDelivery.objects.create(
+            company=company, endpoint_id=endpoint, event_id=new_id(), type="account.created", time=now, status=status,
+            error=error,
+        )  # fmt: skip
+    answer = staff.get(f"{COMPANIES}{acme.pk}/change/")
+    endpoints = [form.instance.url for form in inline(answer, "webhookendpoint").forms]
+    assert endpoints == ["https://2.example/", "https://1.example/", "https://0.example/"]
+    errors = [(form.instance.status, form.instance.error) for form in inline(answer, "webhookdelivery").forms]
+    assert errors == [(None, "timed out"), (500, "")]
+    text = answer.content.decode()
+    assert "timed out" in text
+    assert "theirs.example" not in text
+
+
+def test_a_companys_page_shows_no_secret_of_its_webhooks(api, acme, staff):
+    made = api.post("webhook_endpoints", {"url": "https://a.example/", "enabled": False}).json()
+    text = staff.get(f"{COMPANIES}{acme.pk}/change/").content.decode()
+    assert made["secret"] not in text
+    assert "salt" not in text
+
+
+def test_a_new_confidential_app_shows_its_id_secret_and_a_link_to_try_it_at_once(staff):
+    form = {
+        "name": "New app", "client_type": "confidential", "redirect_uris": "https://new.example/cb",
+        "allowed_scopes": ["svc:read"], "enabled": "on",
+    }  # fmt: skip
+    text = staff.post("/admin/oauth/application/add/", form).content.decode()
+    assert 'id="client-secret"' in text
+    assert "See its consent page" in text
+    assert "Authorize it" in text
+    assert "code_verifier" in text
