@@ -19,6 +19,7 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "member_left": ["oauth.consents.member_left"],
     "person_deactivated": ["oauth.consents.person_deactivated"],
     "apps_signed_out": ["oauth.consents.apps_signed_out"],  # (user, stamp): with a new password, where they want it
+    "factor_changed": [],  # (user, what, stamp), what in a sentence: of passkeys, authenticator apps, recovery codes
     "api_key_created": ["notifications.telling.api_key_created"],
     "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
     "app_connected": ["notifications.telling.app_connected"],

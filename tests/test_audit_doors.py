@@ -162,8 +162,8 @@ ADMIN = [
     ("oauth.Application", lambda s, w: change(s, w.app, {"allowed_scopes": ["svc:read"]}),
      ("app.updated", {"allowed_scopes": list(ALL_SCOPES)}, {"allowed_scopes": ["svc:read"]})),
 ]  # fmt: skip
-# Of staff alone: hosts of apps, what their groups may do in the admin, and their second factors.
-OF_STAFF = {"oauth.ClientHost", "auth.Group", "otp_totp.TOTPDevice", "otp_static.StaticDevice"}
+# Of staff alone: hosts of apps, and what their groups may do in the admin.
+OF_STAFF = {"oauth.ClientHost", "auth.Group"}
 
 
 def test_every_page_of_the_admin_is_read_only_or_stands_in_the_table():
@@ -220,6 +220,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]] | None] = {
     "wait_ready": None,
     "distribute": None,
     "postgres": None,
+    "restore_access": (["alice@acme.example"], {"member.secondFactorRemoved"}),
     "up": None,  # calls demo
 }
 OUR_APPS = {"config", "companies", "ledger", "planning", "analytics", "notifications", "oauth"}

@@ -15,7 +15,6 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import get_resolver
-from django_otp.plugins.otp_totp.models import TOTPDevice
 from PIL import Image
 
 from companies.models import User
@@ -98,14 +97,6 @@ def test_every_static_file_has_the_strict_policy_too(client, path):
     assert answer["X-Content-Type-Options"] == "nosniff"
     if path.endswith(".html"):
         assert INLINE.findall(answer.getvalue().decode()) == [], "it would not work under it"
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("page", ["config", "qrcode"])
-def test_no_page_shows_the_seed_of_a_second_factor(staff, alice, page):
-    device = TOTPDevice.objects.create(user=alice, name="phone")
-    assert staff.get(f"/admin/otp_totp/totpdevice/{device.pk}/{page}/").status_code == 404
-    assert staff.get(f"/admin/otp_totp/totpdevice/12345/{page}/").status_code == 404
 
 
 # ---------------------------------------------------------------------------------------------- comparisons

@@ -10,6 +10,7 @@ from companies.models.companies import (
     ValuationCategory,
     ValuationLens,
 )
+from companies.models.factors import Passkey, RecoveryCode
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
@@ -42,6 +43,8 @@ __all__ = [
     "Currency",
     "IdempotencyRecord",
     "Membership",
+    "Passkey",
+    "RecoveryCode",
     "Shared",
     "Stamp",
     "Status",
