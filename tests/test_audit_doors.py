@@ -247,6 +247,15 @@ def test_a_company_and_a_key_of_the_command_line_stand_in_the_log(acme):
     assert {(entry.actor, entry.credential) for entry in log_of(acme)[before:]} == {(None, "")}
 
 
+def test_factors_that_an_operator_removes_stand_in_the_log(acme, alice):
+    alice.second_factor_since = datetime.now(tz=UTC)
+    alice.save()
+    arguments, left = COMMANDS["restore_access"]
+    before = len(log_of(acme))
+    run("restore_access", *arguments)
+    assert {entry.action for entry in log_of(acme)[before:]} == left
+
+
 def test_all_that_the_demonstration_makes_stands_in_the_log():
     company = Company.objects.get(id=json.loads(run("demo", *COMMANDS["demo"][0]))["companyId"])
     logged = {entry.entity_type for entry in log_of(company)}

@@ -36,16 +36,7 @@ PRODUCT = "Tidebook"
 LONGEST = 16 * 1024  # characters of an answer; browsers send one to three thousand
 PATIENCE = 5 * 60  # seconds that the browser waits for its user, and a challenge holds
 # What the library raises where a browser would not have sent this: its own errors, and those of what it reads with.
-UNREADABLE = (
-    WebAuthnException,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    IndexError,
-    OverflowError,
-    RecursionError,
-)
+UNREADABLE = (WebAuthnException, ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
 class NotAccepted(Invalid):

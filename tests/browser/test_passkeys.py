@@ -23,7 +23,7 @@ def named(site, settings):
 
 
 @pytest.fixture
-def device(page):
+def chip(page):
     """A device of the page's browser: (protocol, its number)."""
     protocol = page.context.new_cdp_session(page)
     protocol.send("WebAuthn.enable")
@@ -44,7 +44,7 @@ def with_password(page, named, email):
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_passkey_is_set_up_and_signs_in_alone_and_as_a_second_step(page, complaints, named, device, alice):
+def test_a_passkey_is_set_up_and_signs_in_alone_and_as_a_second_step(page, complaints, named, chip, alice):
     with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
     sound(page)
@@ -70,8 +70,8 @@ def test_a_passkey_is_set_up_and_signs_in_alone_and_as_a_second_step(page, compl
     assert Passkey.objects.get().sign_count == 3
 
 
-def test_a_device_whose_counter_went_back_is_refused(page, named, device, alice):
-    protocol, number = device
+def test_a_device_whose_counter_went_back_is_refused(page, named, chip, alice):
+    protocol, number = chip
     with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")
     page.get_by_label("Name of the device").fill("Laptop")
@@ -84,8 +84,8 @@ def test_a_device_whose_counter_went_back_is_refused(page, named, device, alice)
     assert protocol.send("WebAuthn.getCredentials", {"authenticatorId": number})["credentials"][0]["signCount"] < 50
 
 
-def test_who_cannot_prove_to_be_the_owner_of_the_device_gets_nowhere(page, named, device, alice):
-    protocol, number = device
+def test_who_cannot_prove_to_be_the_owner_of_the_device_gets_nowhere(page, named, chip, alice):
+    protocol, number = chip
     protocol.send("WebAuthn.setUserVerified", {"authenticatorId": number, "isUserVerified": False})
     with_password(page, named, alice.email)
     page.goto(f"{named}/app/security/factors")

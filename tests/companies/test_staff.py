@@ -139,12 +139,6 @@ def test_a_superuser_does_all_that(chief, alice):
 # ---------------------------------------------------------------------------------------------- second factors
 
 
-DEVICE = {
-    "name": "phone", "confirmed": "on", "step": "30", "t0": "0", "digits": "6", "tolerance": "1", "drift": "0",
-    "throttling_failure_count": "0",
-}  # fmt: skip
-
-
 def test_no_page_shows_what_second_factors_are_made_of(chief):
     """People set them up themselves, and restore_access takes them away."""
     client = inside(chief)
