@@ -8,6 +8,8 @@ from django.contrib.admin import AdminSite
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
 
 from companies.callers import addresses, sessions
 
@@ -21,6 +23,7 @@ class StaffSite(AdminSite):
         """A session of somebody with a second factor has proven it, or it ends (companies.callers.sessions)."""
         return super().has_permission(request) and (not settings.STAFF_MFA or sessions.has_factor(request.user))
 
+    @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         if self.has_permission(request):
             return redirect("admin:index")
