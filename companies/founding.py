@@ -12,13 +12,19 @@ from companies.models import STATUS_MOVES, Company, Membership, Stamp, SystemSta
 from companies.permissions import Permission, Permissions, Role
 
 TRIAL = timedelta(days=14)
-MANAGED = {"base_currency", "data_start_date"}  # a change recomputes, or hides, what everyone sees
+MANAGED = {"base_currency", "data_start_date", "require_second_factor"}  # a change is one for everybody
 OF_STAFF = {"system_status", "system_trial_until"}  # what the admin and the passing of time change
 RECOMPUTES = {"base_currency", "pl_recognize_revenue_on_invoice"}  # derived rows depend on these
 
 
 class NeedsManager(Denied):
-    """A change of the base currency or the data start date needs the permission company:manage."""
+    """The base currency, the data start date and requireSecondFactor need the permission company:manage."""
+
+
+class FactorFirst(Conflict):
+    """Set up a second factor of your own before you ask everybody for one."""
+
+    code = "second_factor_missing"
 
 
 class IllegalMove(Conflict):
@@ -64,7 +70,7 @@ def found_company(
 def change_company(*, company: Company, stamp: Stamp, permissions: Permissions, values: dict[str, Any]) -> Company:
     """Stores changed facts of a company.
 
-    Raises Stale, NeedsManager, IllegalMove, and CompanyExpired for other facts of a read-only one.
+    Raises Stale, NeedsManager, FactorFirst, IllegalMove, and CompanyExpired for other facts of a read-only one.
     """
     with changing(company, stamp=stamp) as change:
         stored = change.locked_company()
@@ -73,6 +79,8 @@ def change_company(*, company: Company, stamp: Stamp, permissions: Permissions, 
             raise CompanyExpired
         if changed & MANAGED and Permission.COMPANY_MANAGE not in permissions:
             raise NeedsManager
+        if "require_second_factor" in changed:
+            check_demand(stamp, demanded=values["require_second_factor"])
         if "system_status" in changed:
             if values["system_status"] not in STATUS_MOVES[stored.system_status]:
                 raise IllegalMove
@@ -83,6 +91,15 @@ def change_company(*, company: Company, stamp: Stamp, permissions: Permissions, 
         if changed & RECOMPUTES:
             follow_up("company_rules_changed", company=stored, stamp=stamp, changed=changed & RECOMPUTES)
     return stored
+
+
+def check_demand(stamp: Stamp, *, demanded: bool) -> None:
+    """An owner decides it in person, and asks nothing of others that they have not done. Raises NeedsManager for a key,
+    FactorFirst."""
+    if stamp.user_id is None:
+        raise NeedsManager
+    if demanded and not User.objects.filter(pk=stamp.user_id, second_factor_since__isnull=False).exists():
+        raise FactorFirst
 
 
 def end_trial(*, company: Company, stamp: Stamp, becomes: str) -> bool:

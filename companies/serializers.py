@@ -80,6 +80,7 @@ WRITABLE = (
     "pl_show_all_categories",
     "pl_recognize_revenue_on_invoice",
     "auto_categorize",
+    "require_second_factor",
     "data_start_date",
     "valuation_category",
     "valuation_lens",

@@ -4,6 +4,8 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from companies import views
+from companies.factors.pages import setting_up as factors
+from companies.factors.pages import signing_in as second
 from companies.pages import activity, company, home, invitations, keys, members, signing_in
 from companies.security import pages as security
 
@@ -28,6 +30,16 @@ urlpatterns = [
     path("app", RedirectView.as_view(url="/app/")),
     path("app/", home.home, name="home"),
     path("app/sign-in", signing_in.sign_in, name="sign-in"),
+    path("app/sign-in/second", second.second_step, name="second-step"),
+    path("app/sign-in/passkey", second.with_passkey, name="passkey-sign-in"),
+    path("app/sign-in/passkey/options", second.passkey_options, name="passkey-sign-in-options"),
+    path("app/security/factors", factors.everything, name="factors"),
+    path("app/security/factors/app", factors.add_app, name="factor-app"),
+    path("app/security/factors/app/remove", factors.remove_app, name="factor-app-remove"),
+    path("app/security/factors/passkeys", factors.add_passkey, name="passkey-add"),
+    path("app/security/factors/passkeys/options", factors.passkey_options, name="passkey-options"),
+    path("app/security/factors/passkeys/<uuid:passkey_id>/remove", factors.remove_passkey, name="passkey-remove"),
+    path("app/security/factors/codes", factors.new_codes, name="recovery-codes"),
     path("app/sign-out", signing_in.sign_out, name="sign-out"),
     path("app/security", security.security, name="security"),
     path("app/security/end", security.end, name="security-end"),

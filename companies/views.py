@@ -32,9 +32,15 @@ class SignInNeeded(Denied):
 
 
 class SignInAgain(Denied):
-    """The sign-in is too long ago for making a key in a browser session: sign in again."""
+    """The sign-in is too long ago for making keys or changing members in a browser session: sign in again."""
 
     code = "sign_in_again"
+
+
+def proven_lately(view: CompanyViewSet) -> None:
+    """Raises SignInAgain for a browser session whose user proved who they are more than ten minutes ago."""
+    if view.caller.kind == "session" and not sessions.signed_in_recently(view.request, now=view.now):
+        raise SignInAgain
 
 
 class CompanyListViewSet(ApiViewSet):
@@ -63,7 +69,7 @@ class CompanyDetailViewSet(CompanyViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
     shape = shapes.CompanyShape
-    refuses = {"update": ["rate_missing"]}
+    refuses = {"update": ["rate_missing", founding.FactorFirst]}
     minds_expiry = frozenset({"update"})  # what needs company:manage can still be changed
     permission_for = {
         "retrieve": Permission.COMPANY_READ,
@@ -77,7 +83,8 @@ class CompanyDetailViewSet(CompanyViewSet):
         return self.one(self.company)
 
     def update(self, request: Request, company_id: str) -> Response:
-        """Changes the fields that are sent. baseCurrency and dataStartDate need `company:manage` besides."""
+        """Changes the fields that are sent. baseCurrency, dataStartDate and requireSecondFactor need `company:manage`
+        besides; the last one is decided by owners who signed in, and have a second factor themselves."""
         values = self.parsed(shapes.CompanyShape, partial=True, shown=shapes.CompanyListItem)
         changed = founding.change_company(
             company=self.company, stamp=self.stamp, permissions=self.access.permissions, values=values
@@ -100,9 +107,9 @@ class MemberViewSet(CompanyViewSet):
     schema_tags = ["Members"]
     resource, shape = Membership, shapes.MemberShape
     refuses = {
-        "create": [AlreadyMember, AlreadyInvited, inviting.TooManyInvitations],
-        "resend": [inviting.NotInvited, inviting.TooManyInvitations],
-        **dict.fromkeys(("update", "destroy"), (members.LastOwner,)),
+        "create": [AlreadyMember, AlreadyInvited, inviting.TooManyInvitations, SignInAgain],
+        "resend": [inviting.NotInvited, inviting.TooManyInvitations, SignInAgain],
+        **dict.fromkeys(("update", "destroy"), (members.LastOwner, SignInAgain)),
     }
     permission_for = {
         **granted(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE),
@@ -121,6 +128,7 @@ class MemberViewSet(CompanyViewSet):
 
         userId and name are null until then: the answer is the same whether there is an account or not.
         """
+        proven_lately(self)
         values = self.parsed(shapes.NewMember)
         member = inviting.invite(company=self.company, stamp=self.stamp, by=self.access, **values)
         return self.created(member)
@@ -133,6 +141,7 @@ class MemberViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
         """Changes a member's role or own list of permissions; null means the role's. Of somebody who is invited, what
         they will be."""
+        proven_lately(self)
         values = self.parsed(shapes.MemberInput, partial=True, shown=shapes.MemberShape)
         member = members.change(
             company=self.company, stamp=self.stamp, by=self.access, member_id=member_id, values=values
@@ -141,12 +150,14 @@ class MemberViewSet(CompanyViewSet):
 
     def destroy(self, request: Request, company_id: str, member_id: str) -> Response:
         """Ends a membership, or cancels an invitation. The keys that the member made live on."""
+        proven_lately(self)
         members.remove(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
         return Response(SUCCESS)
 
     @extend_schema(operation_id="resendInvitation", request=None)
     def resend(self, request: Request, company_id: str, member_id: str) -> Response:
         """Mails another link, which holds for seven days from now; the one before it ends."""
+        proven_lately(self)
         member = inviting.resend(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
         return self.one(member)
 
@@ -182,8 +193,7 @@ class ApiKeyViewSet(CompanyViewSet):
         """A new key; `key` is answered this once. It never holds more than its creator, and only owners who signed in
         make keys with administrative permissions. A browser session that signed in more than ten minutes ago is refused
         with `sign_in_again`."""
-        if self.caller.kind == "session" and not sessions.signed_in_recently(request, now=self.now):
-            raise SignInAgain
+        proven_lately(self)
         values = self.parsed(shapes.NewApiKey)
         minted = api_keys.mint(
             company=self.company,

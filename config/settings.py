@@ -55,7 +55,7 @@ STORAGE_QUOTA_MB = environment.integer("STORAGE_QUOTA_MB", default=2048, least=1
 MAX_BODY_BYTES = 1024 * 1024  # JSON, but for imports
 MAX_FORM_BYTES = 64 * 1024  # forms, but for uploads
 TRUSTED_PROXIES = environment.integer("TRUSTED_PROXIES", default=0, least=0, most=9)
-STAFF_MFA = environment.boolean("STAFF_MFA")
+STAFF_MFA = environment.boolean("STAFF_MFA", default=not DEBUG)
 TRIAL_ENDS_AS = environment.one_of("TRIAL_ENDS_AS", "free", "expired")  # what refresh_metrics makes of ended trials
 
 WORKERS = environment.integer("WORKERS", default=3, least=1, most=256)  # processes
@@ -90,7 +90,6 @@ INSTALLED_APPS = [
     "oauth2_provider",
     "django_otp",
     "django_otp.plugins.otp_totp",
-    "django_otp.plugins.otp_static",
 ]
 MIDDLEWARE = [
     "companies.api.middleware.callers_address",
@@ -112,8 +111,6 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
     "companies.callers.passwords.turned_away",
 ]
-if STAFF_MFA:
-    MIDDLEWARE.insert(-1, "django_otp.middleware.OTPMiddleware")
 if METRICS_TOKEN:
     MIDDLEWARE.insert(0, "config.metrics.count_requests")
 if LOG_FORMAT == "json":
@@ -178,6 +175,8 @@ AUTH_USER_MODEL = "companies.User"
 AUTHENTICATION_BACKENDS = [
     "companies.callers.passwords.Gate",
     "axes.backends.AxesStandaloneBackend",
+    "companies.factors.proving.Codes",
+    "companies.factors.proving.Passkeys",
     "django.contrib.auth.backends.ModelBackend",
     "companies.callers.passwords.Missed",
 ]
@@ -206,7 +205,7 @@ SESSION_COOKIE_SAMESITE = "Lax"  # Strict would make a cross-site step to the co
 SESSION_COOKIE_SECURE = SECURE
 SESSION_COOKIE_AGE = 30 * 24 * 3600  # seconds a session may live, whatever happens
 SESSION_IDLE = 14 * 24 * 3600  # seconds it may lie unused
-RECENT_SIGN_IN = 10 * 60  # seconds for which no password is asked again before a sensitive act
+RECENT_SIGN_IN = 10 * 60  # seconds for which no proof is asked again before a sensitive act
 CSRF_COOKIE_NAME = f"{_HOST}svc-csrf"
 CSRF_COOKIE_DOMAIN = SESSION_COOKIE_DOMAIN  # whoever may send the session must be able to read the token
 CSRF_COOKIE_SECURE = SECURE
@@ -226,7 +225,8 @@ AXES_VERBOSE = False
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
 AXES_DISABLE_ACCESS_LOG = True
 AXES_LOCKOUT_CALLABLE = "companies.pages.signing_in.locked_out"
-OTP_ADMIN_HIDE_SENSITIVE_DATA = True  # seeds and one-time tokens are shown when they are made, and never again
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "answer"]  # a wrong code is nearly a right one
+OTP_TOTP_SYNC = False  # one step of skew is taken each time, and never added up
 CSRF_FAILURE_VIEW = "companies.pages.failures.form_refused"
 PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
 

@@ -10,7 +10,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from companies.callers import api_keys
-from companies.callers.access import Access
+from companies.callers.access import Access, access_in
 from companies.callers.authentication import bearer_token, challenge
 from companies.callers.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
 from companies.permissions import Permissions, membership_permissions
@@ -19,7 +19,8 @@ from oauth.permissions import effective
 
 ROLE = "app"
 _LIVE = (
-    f"SELECT g.user_id, g.permissions, g.last_used_time, m.role, m.permissions, a.allowed_scopes, {COMPANY_COLUMNS} "  # noqa: S608 - all ours
+    "SELECT g.user_id, g.permissions, g.last_used_time, m.role, m.permissions, a.allowed_scopes, "  # noqa: S608 - all ours
+    f"u.second_factor_since, {COMPANY_COLUMNS} "
     "FROM oauth_consentgrant g "
     "JOIN companies_user u ON u.id = g.user_id AND u.is_active "
     "JOIN oauth_application a ON a.id = g.application_id AND a.enabled "
@@ -70,7 +71,7 @@ def authenticate(text: str, *, now: datetime) -> AppCredential | None:
     row = first_row(_LIVE, [claims.grant_id, claims.sub, claims.company_id, claims.client_id])
     if row is None:
         return None
-    user_id, snapshot, used, role, own, allowed, *columns = row
+    user_id, snapshot, used, role, own, allowed, factor_since, *columns = row
     still_allowed = tuple(scope for scope in claims.scope.split() if scope in allowed)  # staff may have withdrawn one
     permissions = effective(
         scopes=still_allowed, snapshot=known_cached(tuple(snapshot)), current=current_permissions(role, own)
@@ -79,7 +80,7 @@ def authenticate(text: str, *, now: datetime) -> AppCredential | None:
         grant_id=claims.grant_id,
         user_id=user_id,
         scopes=still_allowed,
-        granted=Access(company=company_of(columns), role=ROLE, permissions=permissions),
+        granted=access_in(company_of(columns), role=ROLE, permissions=permissions, factor_since=factor_since),
         stale=used is None or used < now - consents.USED_EVERY,
     )
 

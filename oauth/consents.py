@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from companies.callers.access import Access
+from companies.callers.authentication import access_of
 from companies.errors import Missing
 from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Membership, Stamp, User
@@ -21,8 +22,8 @@ USED_EVERY = timedelta(minutes=1)  # lastUsedTime is written at most this often
 
 def grantable(access: Access, asked: list[str]) -> bool:
     """Whether the user has anything to give in this company for what is asked."""
-    if not scopes.reaches_data(asked):
-        return True
+    if access.waits or not scopes.reaches_data(asked):
+        return not access.waits
     return bool(effective(scopes=asked, snapshot=access.permissions, current=access.permissions))
 
 
@@ -65,16 +66,17 @@ def give(
 
 def standing(*, application: Application, user_id: UUID, asked: list[str]) -> ConsentGrant | None:
     """The latest live consent that covers what is asked and still gives something, for a silent authorization."""
-    memberships = {each.company_id: each for each in Membership.objects.filter(user_id=user_id)}
+    rows = Membership.objects.filter(user_id=user_id).select_related("company", "user")
+    memberships = {each.company_id: access_of(each, each.user) for each in rows if each.user}
     candidates = (
         ConsentGrant.objects.standing()
         .redeemed()
         .filter(company__in=memberships, application=application, user_id=user_id, scopes__contains=asked)
     )
     for consent in candidates[:20]:
-        membership = memberships[consent.company_id]
-        held = effective(scopes=asked, snapshot=consent.snapshot, current=membership.effective_permissions)
-        if held or not scopes.reaches_data(asked):
+        access = memberships[consent.company_id]
+        held = effective(scopes=asked, snapshot=consent.snapshot, current=access.permissions)
+        if held or not (access.waits or scopes.reaches_data(asked)):
             return consent
     return None
 

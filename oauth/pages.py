@@ -1,6 +1,7 @@
 """The consent page, and Settings → API keys, where people see and end what lets programs in."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, NoReturn
 from urllib.parse import quote
 from uuid import UUID
@@ -111,12 +112,19 @@ class Authorize(AuthorizationView):
             refuse(credentials, "login_required", "Somebody else is signed in.")
         if silent:
             return self.silently(request, asked_scopes, credentials)
+        if self.needs_proof(request, asked_scopes, now=now):
+            return self.to_sign_in(ask=False)
         if not deciding:
             return self.page(request, asked_scopes, credentials)
         response = self.decided(request, asked_scopes, credentials)
         if response.status_code == OAuth2ResponseRedirect.status_code:
             asking.forget_sign_in(response, request, query=self.query, now=now)
         return response
+
+    def needs_proof(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
+        """Who lets an app change data proved lately who they are; to refuse it takes nothing."""
+        refused = request.method == "POST" and self.decision.get("decision") == DENY
+        return scopes.WRITE in asked_scopes and not refused and not sessions.signed_in_recently(request, now=now)
 
     def silently(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
         """prompt=none: a code on the strength of a consent that stands. Only for https, where the app is proven."""
@@ -168,9 +176,10 @@ class Authorize(AuthorizationView):
         status: int = 200,
         error: str = "",
     ) -> HttpResponse:
-        switch = addresses.sign_in_page_from_api(self.address, again=True)
+        switch = f"{addresses.sign_in_page_from_api(self.address, again=True)}&else=1"
         application, uri = credentials["request"].client, credentials["redirect_uri"]
         shown = shown_to_user(application, uri=uri, asked_scopes=asked_scopes, companies=choices(request, asked_scopes))
+        shown |= {"signed_in": sessions.auth_time(request), "place": request.session.get("address", "")}
         context = shown | {"error": error, "form_action": self.address, "switch": switch}
         response = render(request, "oauth/consent.html", context, status=status)
         return guarded(response, [redirects.form_target(uri), *addresses.origins_on_the_way(switch)])

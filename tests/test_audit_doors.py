@@ -162,8 +162,8 @@ ADMIN = [
     ("oauth.Application", lambda s, w: change(s, w.app, {"allowed_scopes": ["svc:read"]}),
      ("app.updated", {"allowed_scopes": list(ALL_SCOPES)}, {"allowed_scopes": ["svc:read"]})),
 ]  # fmt: skip
-# Of staff alone: hosts of apps, what their groups may do in the admin, and their second factors.
-OF_STAFF = {"oauth.ClientHost", "auth.Group", "otp_totp.TOTPDevice", "otp_static.StaticDevice"}
+# Of staff alone: hosts of apps, and what their groups may do in the admin.
+OF_STAFF = {"oauth.ClientHost", "auth.Group"}
 
 
 def test_every_page_of_the_admin_is_read_only_or_stands_in_the_table():
@@ -220,6 +220,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]] | None] = {
     "wait_ready": None,
     "distribute": None,
     "postgres": None,
+    "restore_access": (["alice@acme.example"], {"member.secondFactorRemoved"}),
     "up": None,  # calls demo
 }
 OUR_APPS = {"config", "companies", "ledger", "planning", "analytics", "notifications", "oauth"}
@@ -244,6 +245,15 @@ def test_a_company_and_a_key_of_the_command_line_stand_in_the_log(acme):
     run("create_api_key", *(str(acme.id) if each == "ID" else each for each in arguments))
     assert {entry.action for entry in log_of(acme)[before:]} == left
     assert {(entry.actor, entry.credential) for entry in log_of(acme)[before:]} == {(None, "")}
+
+
+def test_factors_that_an_operator_removes_stand_in_the_log(acme, alice):
+    alice.second_factor_since = datetime.now(tz=UTC)
+    alice.save()
+    arguments, left = COMMANDS["restore_access"]
+    before = len(log_of(acme))
+    run("restore_access", *arguments)
+    assert {entry.action for entry in log_of(acme)[before:]} == left
 
 
 def test_all_that_the_demonstration_makes_stands_in_the_log():

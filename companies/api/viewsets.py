@@ -35,7 +35,7 @@ from companies.api.pagination import keyset
 from companies.api.rendering import accepts, refuse_unreadable
 from companies.api.serializers import Nothing
 from companies.api.unknown import listed, unknown_fields
-from companies.callers.access import Access, Credential
+from companies.callers.access import Access, Credential, SecondFactorRequired
 from companies.callers.authentication import challenge
 from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupported
 from companies.founding import CompanyExpired
@@ -300,6 +300,8 @@ class CompanyViewSet(ApiViewSet):
         access = self.caller.access(company_id) if id_from(company_id) else None
         if access is None:
             raise Missing
+        if access.waits:
+            raise SecondFactorRequired
         self.access, self.company = access, access.company
 
     def permit(self) -> None:

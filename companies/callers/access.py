@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from companies.errors import Denied
 from companies.models import Company
 from companies.permissions import Permissions
 
@@ -15,7 +16,21 @@ class Access:
 
     company: Company
     role: str
-    permissions: Permissions
+    permissions: Permissions  # none while it waits
+    waits: bool = False  # until the person behind it sets up a second factor, which the company demands
+
+
+class SecondFactorRequired(Denied):
+    """The company demands a second factor of its members: set one up under Security."""
+
+    code = "second_factor_required"
+
+
+def access_in(company: Company, *, role: str, permissions: Permissions, factor_since: datetime | None) -> Access:
+    """What a person, or who acts for one, may do: nothing, where the company demands a factor that they lack."""
+    if company.require_second_factor and factor_since is None:
+        return Access(company=company, role=role, permissions=frozenset(), waits=True)
+    return Access(company=company, role=role, permissions=permissions)
 
 
 class Credential(Protocol):

@@ -27,6 +27,11 @@ def sign_in_page_from_api(then: str, *, again: bool = False) -> str:
     return f"{settings.APP_URL}/sign-in{asked(settings.BASE_URL + then, again=again)}"
 
 
+def second_step(then: str) -> str:
+    """The page that asks for the second factor, and leads on."""
+    return f"{settings.LOGIN_URL}/second{asked(then, again=False)}"
+
+
 def asked(then: str, *, again: bool) -> str:
     """Without the way back where that is too long."""
     back = quote(then, safe="")

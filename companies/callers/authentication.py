@@ -18,7 +18,7 @@ from rest_framework.authentication import SessionAuthentication as DjangoSession
 from rest_framework.exceptions import AuthenticationFailed
 
 from companies.callers import api_keys
-from companies.callers.access import Access
+from companies.callers.access import Access, access_in
 from companies.errors import Invalid
 from companies.models import Membership, User, id_from
 
@@ -115,19 +115,24 @@ class SessionCredential:
         if wanted is None:
             return None
         membership = Membership.objects.of(wanted).select_related("company").filter(user=self.user).first()
-        return access_of(membership) if membership else None
+        return access_of(membership, self.user) if membership else None
 
     def accesses(self) -> list[Access]:
         memberships = Membership.objects.filter(user=self.user).select_related("company")
-        return [access_of(m) for m in memberships.order_by("company__name", "company_id")]
+        return [access_of(m, self.user) for m in memberships.order_by("company__name", "company_id")]
 
     def note_use(self, now: datetime) -> None:
         """A session's own record says when it was last seen (companies.callers.sessions)."""
 
 
-def access_of(membership: Membership) -> Access:
+def access_of(membership: Membership, holder: User) -> Access:
     """What a member may do in the company of the membership."""
-    return Access(company=membership.company, role=membership.role, permissions=membership.effective_permissions)
+    return access_in(
+        membership.company,
+        role=membership.role,
+        permissions=membership.effective_permissions,
+        factor_since=holder.second_factor_since,
+    )
 
 
 class SessionAuthentication(DjangoSession):

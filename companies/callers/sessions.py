@@ -16,17 +16,19 @@ from companies.security import arriving
 SEEN_EVERY = 600  # seconds; a session's record is not written more often for being used
 
 
-def sign_in(request: HttpRequest, user: User, *, now: datetime) -> None:
-    """Signs the user in, under a new session id."""
+def sign_in(request: HttpRequest, user: User, *, now: datetime, factor: str | None = None) -> None:
+    """Signs the user in, under a new session id; ``factor`` is what they proved besides the password."""
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    request.session.cycle_key()  # the framework keeps the id where the same user signs in again
-    arrived(request, user, now=now)
-
-
-def arrived(request: HttpRequest, user: User, *, now: datetime) -> None:
-    """The user has just given proof of who they are, and the session is theirs."""
-    request.session["auth_time"] = now.timestamp()
+    proved(request, now=now, factor=factor)
     arriving.arrive(request, user, now=now)
+
+
+def proved(request: HttpRequest, *, now: datetime, factor: str | None) -> None:
+    """Who is signed in proved who they are, under a new session id: the framework keeps it for the same user."""
+    request.session.cycle_key()
+    request.session["auth_time"] = now.timestamp()
+    if factor:
+        request.session["factor"] = factor
 
 
 def typed_address(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
@@ -40,17 +42,18 @@ def typed_address(request: HttpRequest, credentials: dict[str, Any] | None = Non
 
 
 def auth_time(request: HttpRequest) -> datetime:
-    """When the user last gave the password."""
+    """When the user last proved who they are."""
     return datetime.fromtimestamp(request.session["auth_time"], tz=UTC)
 
 
 def signed_in_recently(request: HttpRequest | Request, *, now: datetime) -> bool:
-    """Whether a sensitive act needs no password now."""
+    """Whether a sensitive act needs no proof now."""
     return now.timestamp() - request.session["auth_time"] <= settings.RECENT_SIGN_IN
 
 
 def bounded(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Ends sessions that lay unused or are too old, and notes that a live one was seen."""
+    """Ends sessions that lay unused, are too old, or lack the second factor that their user set up since; notes that a
+    live one was seen."""
 
     def middleware(request: Any) -> Any:
         if settings.SESSION_COOKIE_NAME in request.COOKIES and BACKEND_SESSION_KEY in request.session:
@@ -63,13 +66,22 @@ def bounded(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def check(request: Any, *, now: float) -> None:
-    session = request.session
-    if "auth_time" not in session:  # signed in by another door, such as the admin's: that was the user's last sign-in
-        last = request.user.last_login if request.user.is_authenticated else None
+    session, user = request.session, request.user
+    if not user.is_authenticated:  # of somebody who is switched off, or has another password now
+        return
+    if "auth_time" not in session:  # signed in by another door: that was the user's last sign-in
+        last = user.last_login
         session["auth_time"] = last.timestamp() if last else 0.0
         session.setdefault("started_time", session["auth_time"])
         arriving.seen(request, now=now)
-    if now - session["auth_time"] > settings.SESSION_COOKIE_AGE or now - session["seen_time"] > settings.SESSION_IDLE:
+    over = (
+        now - session["auth_time"] > settings.SESSION_COOKIE_AGE or now - session["seen_time"] > settings.SESSION_IDLE
+    )
+    if over or ("factor" not in session and has_factor(user)):
         logout(request)
     elif now - session["seen_time"] > SEEN_EVERY:
         arriving.seen(request, now=now)
+
+
+def has_factor(user: Any) -> bool:
+    return isinstance(user, User) and user.second_factor_since is not None

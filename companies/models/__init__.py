@@ -11,6 +11,7 @@ from companies.models.companies import (
     ValuationLens,
 )
 from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
+from companies.models.factors import Passkey, RecoveryCode
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
 from companies.models.security import PersonalEntry, PersonalEvent, Session
@@ -49,6 +50,8 @@ __all__ = [
     "PersonalEntry",
     "PersonalEvent",
     "Session",
+    "Passkey",
+    "RecoveryCode",
     "Shared",
     "Stamp",
     "Status",

@@ -100,6 +100,7 @@ class Company(Audited):
     pl_show_all_categories = models.BooleanField(default=False)
     pl_recognize_revenue_on_invoice = models.BooleanField(default=False)
     auto_categorize = models.BooleanField(default=False)  # by its own history, where that is certain
+    require_second_factor = models.BooleanField(default=False)  # of every member; keys go on without
     data_start_date = models.DateField(null=True)
     valuation_category = models.CharField(max_length=20, choices=ValuationCategory, null=True)  # noqa: DJ001
     valuation_lens = models.CharField(max_length=20, choices=ValuationLens, null=True)  # noqa: DJ001

@@ -54,8 +54,10 @@ class User(Shared, AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     joined_time = models.DateTimeField(auto_now_add=True)
+    second_factor_since = models.DateTimeField(null=True, editable=False)  # null while the password is all they have
 
     objects = UserManager()
+    proven_by = ""  # which factor they proved in this request
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"

@@ -19,6 +19,7 @@ from companies.serializers import CompanyShape, NewCompany
 TEXTS = ("name", "domain", "valuationCategory", "valuationLens")
 FLAGS = ("plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice")
 MANAGED = ("baseCurrency", "dataStartDate")  # those need company:manage; to others they are not even sent
+DEMANDED = ("requireSecondFactor",)
 CATEGORIES = {
     ValuationCategory.TRADITIONAL: "Traditional B2B SaaS",
     ValuationCategory.AI_ENHANCED: "SaaS enhanced by AI",
@@ -56,7 +57,11 @@ def edit(visit: Visit) -> HttpResponse:
     if visit.request.method != "POST":
         return shown(visit, Typed(values=CompanyShape(visit.company).data))
     form = typed(
-        CompanyShape, visit.request.POST, texts=(*TEXTS, *(MANAGED if manages else ())), flags=FLAGS, partial=True
+        CompanyShape,
+        visit.request.POST,
+        texts=(*TEXTS, *(MANAGED if manages else ())),
+        flags=(*FLAGS, *(DEMANDED if manages else ())),
+        partial=True,
     )
     if form.valid:
         with visit.sending(form):

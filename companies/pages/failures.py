@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from companies.api import errors
-from companies.pages.visits import ReadOnly
+from companies.pages.visits import FactorNeeded, ReadOnly
 
 PAGES = ("/app", "/admin", "/auth/oauth2/authorize")
 
@@ -39,6 +39,8 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
     text = "Your role in this company does not allow this. An owner can change that."
     if isinstance(exception, ReadOnly):
         text = "The company is read-only: its trial or its subscription has ended. Nothing was changed."
+    if isinstance(exception, FactorNeeded):
+        return render(request, "companies/factor_needed.html", status=403)
     return render(request, "companies/error.html", {"title": "Not allowed", "text": text}, status=403)
 
 

@@ -5,13 +5,14 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from companies import inviting, members
 from companies.models import Membership
 from companies.pages.typed import Typed, typed
-from companies.pages.visits import Visit, company_page, reached, signed_in
+from companies.pages.visits import Visit, company_page, prove_again, reached, signed_in
 from companies.permissions import Permission, Role
 from companies.serializers import MemberInput, NewMember
 
@@ -30,11 +31,18 @@ def everyone(visit: Visit) -> HttpResponse:
     if visit.request.method != "POST":
         return shown(visit, Typed(values={"email": "", "role": Role.VIEWER.value}))
     form = typed(NewMember, visit.request.POST, texts=("email", "role"))
+    if asking := again(visit):
+        return asking
     if form.valid:
         with visit.sending(form):
             inviting.invite(company=visit.company, stamp=visit.stamp, by=visit.access, **form.data)
             return visit.done(f"{form.data['email']} was invited as {form.data['role']}.", "members")
     return shown(visit, form)
+
+
+def again(visit: Visit) -> HttpResponse | None:
+    """Who changes members proved lately who they are."""
+    return prove_again(visit.request, then=reverse("members", kwargs={"company_id": visit.company.id}))
 
 
 def shown(visit: Visit, form: Typed) -> HttpResponse:
@@ -56,6 +64,8 @@ def change(visit: Visit, member_id: UUID) -> HttpResponse:
     form = typed(MemberInput, visit.request.POST, texts=("role",))
     if not form.valid:
         raise Http404
+    if asking := again(visit):
+        return asking
     with visit.sending():
         member, gave_up = members.change_role(
             company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id, role=form.data["role"]
@@ -67,6 +77,8 @@ def change(visit: Visit, member_id: UUID) -> HttpResponse:
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def remove(visit: Visit, member_id: UUID) -> HttpResponse:
     """Ends a membership, or cancels an invitation; the keys that the member made live on."""
+    if asking := again(visit):
+        return asking
     with visit.sending():
         member = members.remove(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
         if member.user_id is None:
@@ -79,6 +91,8 @@ def remove(visit: Visit, member_id: UUID) -> HttpResponse:
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def resend(visit: Visit, member_id: UUID) -> HttpResponse:
     """Mails another link; the one before it ends."""
+    if asking := again(visit):
+        return asking
     with visit.sending():
         member = inviting.resend(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
         return visit.done(f"The invitation was sent to {member.shown_email} again.", "members")

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from companies.api import throttling
 from companies.callers import addresses, sessions
+from companies.factors import passkeys, steps
 from companies.follow_ups import follow_up
 from companies.forms import FirstPasswordForm, NewPasswordForm, SignInForm
 from companies.members import password_link
@@ -33,16 +34,18 @@ RESETS_A_MINUTE = 10  # from one address
 @csrf_protect
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """The door. Someone who is signed in already goes on, unless the password is wanted again."""
+    """The door. Someone who is signed in already goes on, unless a proof is wanted again: of who has a second factor
+    that one, unless somebody else is to sign in."""
     then = safe_next(request)
     again = "again" in request.GET
     if request.method != "POST" and request.user.is_authenticated and not again:
         return redirect(then)
+    if request.method != "POST" and "else" not in request.GET and sessions.has_factor(request.user):
+        return redirect(addresses.second_step(then))
     form = SignInForm(request, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         assert form.user is not None  # noqa: S101 - a valid form has its user
-        sessions.sign_in(request, form.user, now=timezone.now())
-        return redirect(then)
+        return signed_in_as(request, form.user, then)
     user = person(request) if request.user.is_authenticated else None
     typed = form.data.get("username") if form.is_bound else request.GET.get("username")
     ended = "ended" in request.GET
@@ -52,8 +55,22 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         "again": user,
         "ended": ended,
         "username": typed or (user.email if user else ""),
+        "passkeys": passkeys.possible(),
     }
-    response = render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200)
+    return leading_on(render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200), then)
+
+
+def signed_in_as(request: HttpRequest, user: User, then: str) -> HttpResponse:
+    """The password was right: that is all, or the second factor is next."""
+    if sessions.has_factor(user):
+        steps.begin(request, user, now=timezone.now())
+        return redirect(addresses.second_step(then))
+    sessions.sign_in(request, user, now=timezone.now())
+    return redirect(then)
+
+
+def leading_on(response: HttpResponse, then: str) -> HttpResponse:
+    """A page that nobody keeps, whose forms may lead to where the person goes on to."""
     response["Cache-Control"] = "no-store"
     targets = addresses.origins_on_the_way(then)
     targets += [target for path in settings.SIGN_IN_TARGETS for target in import_string(path)(then)]
@@ -96,7 +113,8 @@ def password_change(request: HttpRequest) -> HttpResponse:
             update_session_auth_hash(request, user)
             here = request.session.session_key
             ending.password_changed(user=user, now=stamp.time, request=request, but=here)
-        request.session["auth_time"] = stamp.time.timestamp()
+        if not sessions.has_factor(user):  # else that is the proof, and was not given here
+            request.session["auth_time"] = stamp.time.timestamp()
         messages.success(request, "Your password was changed. Other sessions were signed out.")
         return redirect(HOME)
     if getattr(request, "axes_locked_out", False):  # whoever sits there does not know the password: the answer is a 429

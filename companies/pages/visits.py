@@ -20,7 +20,7 @@ from rest_framework.exceptions import ValidationError
 
 from companies.api.errors import refusal_of
 from companies.api.pagination import keyset_rows
-from companies.callers import addresses
+from companies.callers import addresses, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
 from companies.errors import Missing, Refusal
@@ -55,6 +55,15 @@ def to_sign_in(then: str, *, again: bool = False, ended: bool = False) -> HttpRe
     return redirect(addresses.sign_in_page(then, again=again, ended=ended))
 
 
+def prove_again(request: HttpRequest, *, then: str) -> HttpResponse | None:
+    """The page that asks for a new proof, where the last one is too old for a sensitive act; None where it is not."""
+    if sessions.signed_in_recently(request, now=timezone.now()):
+        return None
+    if request.method == "POST":
+        messages.info(request, "Nothing was changed yet. Confirm that it is you, then send it again.")
+    return to_sign_in(then, again=True)
+
+
 def where_it_stood(request: HttpRequest) -> str:
     """The page of ours whose form was sent, by the word of the browser: a form's own address may show nothing."""
     stood = urlsplit(request.headers.get("Referer", ""))
@@ -70,11 +79,17 @@ def person(request: HttpRequest) -> User:
     return user
 
 
+class FactorNeeded(PermissionDenied):
+    """A page of a company that demands a second factor, for somebody who has none."""
+
+
 def reached(request: HttpRequest, company_id: str) -> Access:
-    """The user's access to the company of the address. Raises Http404 where there is none."""
+    """The user's access to the company of the address. Raises Http404 where there is none, FactorNeeded."""
     access = SessionCredential(user=person(request)).access(company_id)
     if access is None:
         raise Http404
+    if access.waits:
+        raise FactorNeeded
     request.access = access  # type: ignore[attr-defined] # for what stands on every page of a company
     return access
 

@@ -49,7 +49,8 @@ from oauth.registration import register
 from oauth2_provider.models import set_token_value
 now = datetime.now(tz=UTC)
 company = Company.objects.get(id=sys.argv[1])
-access = access_of(Membership.objects.of(company.id).select_related("company").first())
+member = Membership.objects.of(company.id).select_related("company", "user").first()
+access = access_of(member, member.user)
 user = Membership.objects.of(company.id).first().user
 scope = ["svc:read", "offline_access"]
 application = register(name="Bench", redirect_uris=["https://a.example/cb"], allowed=[], confidential=False).application

@@ -121,7 +121,7 @@ app = register(name="App", redirect_uris=["https://a.example/cb"], allowed=[], c
 print(app.client_id)
 for number in range(int(sys.argv[2])):
     consent = consents.give(
-        application=app, access=access_of(member), user_id=member.user.id, asked=scope, auth_time=now,
+        application=app, access=access_of(member, member.user), user_id=member.user.id, asked=scope, auth_time=now,
         stamp=Stamp(time=now))
     code = tokens.new_code()
     AuthorizationCode.objects.create(

@@ -22,7 +22,7 @@ SAFE = ("GET", "HEAD")
 REFUSALS = {
     400: "A body or parameter is wrong: `validation_failed` with a pointer a field, `invalid_json`, or a refusal's own code.",
     401: "No credential, or one that is unknown, wrong, expired or revoked.",
-    403: "The permission named in `detail` is missing; a session sent no CSRF token (`csrf_failed`); the act is for people only; or the company is read-only because its trial or subscription ended (`company_expired`).",
+    403: "The permission named in `detail` is missing; a session sent no CSRF token (`csrf_failed`); the act is for people only; the company demands a second factor that the person lacks (`second_factor_required`); or the company is read-only because its trial or subscription ended (`company_expired`).",
     404: "Unknown or malformed id, another company's id, or a company out of the caller's reach; one and the same body.",
     406: "Only application/json (and problem+json) can be had.",
     409: "The state of the data forbids it; the code says why.",
@@ -39,7 +39,7 @@ REFUSALS = {
 OF_ALL = {
     400: ("validation_failed", "invalid_value", "bad_request", "invalid_request"),
     401: ("not_authenticated", "invalid_credentials"),
-    403: ("permission_denied",),
+    403: ("permission_denied", "second_factor_required"),
     404: ("not_found",),
     406: ("not_acceptable",),
     411: ("length_required",),

@@ -1,0 +1,1 @@
+"""What people prove besides a password: passkeys, authenticator apps, recovery codes."""

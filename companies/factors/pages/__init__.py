@@ -1,0 +1,1 @@
+"""Pages of second factors: setting them up, and proving them."""
