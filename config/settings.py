@@ -19,6 +19,7 @@ from config.wiring import (  # noqa: F401 - settings too
     PRUNED,
     SETTLED_OCCURRENCES,
     SIGN_IN_TARGETS,
+    USES_TOLD,
 )
 
 ROOT = Path(__file__).resolve().parent.parent

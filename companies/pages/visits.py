@@ -23,7 +23,7 @@ from companies.api.pagination import keyset_rows
 from companies.callers import addresses
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
-from companies.errors import Missing, Refusal
+from companies.errors import FieldErrors, Missing, Refusal
 from companies.models import Company, Stamp, User
 from companies.pages.repeated import only_once
 from companies.pages.unchanged import ChangedMeanwhile
@@ -130,9 +130,14 @@ def sending(request: HttpRequest, form: Refusing | None = None) -> Iterator[None
     except Refusal as refused:
         refusal = refused
     if form is None:
-        messages.error(request, refusal.detail)
+        messages.error(request, told(refusal))
     else:
         form.refuse(refusal)
+
+
+def told(refusal: Refusal) -> str:
+    """What a refusal says above a page that has no fields to show it at."""
+    return " ".join(said for _, _, said in refusal.errors) if isinstance(refusal, FieldErrors) else refusal.detail
 
 
 # ---------------------------------------------------------------------------------------------- pages of a company
