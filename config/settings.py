@@ -14,6 +14,7 @@ from config.wiring import (  # noqa: F401 - settings too
     HOME_FIGURES,
     INBOX_NOTICES,
     INBOX_OFFERS,
+    LOG_NAMED,
     PLANNED_INVOICE_DATES,
     PLANNED_USES_OF_CATEGORY,
     PRUNED,

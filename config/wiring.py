@@ -59,6 +59,23 @@ PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 # (company_id, transaction_ids) -> {transaction id: what it settles, with planned_id, date and name}
 SETTLED_OCCURRENCES: str | None = "planning.settling.settled_by"
 
+# What the log can call by name: type → (model, the permission that it takes to see it).
+LOG_NAMED: dict[str, tuple[str, str]] = {
+    "account": ("ledger.Account", "accounts:read"),
+    "accountGroup": ("ledger.AccountGroup", "accounts:read"),
+    "apiKey": ("companies.ApiKey", "apiKeys:manage"),
+    "categorizationRule": ("ledger.CategorizationRule", "transactions:read"),
+    "category": ("ledger.Category", "categories:read"),
+    "counterparty": ("ledger.Counterparty", "counterparties:read"),
+    "file": ("ledger.File", "files:read"),
+    "member": ("companies.Membership", "members:manage"),
+    "plannedTransaction": ("planning.PlannedTransaction", "planning:read"),
+    "product": ("ledger.Product", "products:read"),
+    "productGroup": ("ledger.ProductGroup", "products:read"),
+    "transaction": ("ledger.Transaction", "transactions:read"),
+    "webhookEndpoint": ("webhooks.WebhookEndpoint", "company:manage"),
+}
+
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
 DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived", "analytics.recurring"]
 

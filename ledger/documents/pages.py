@@ -1,6 +1,6 @@
 """Documents: dropped, looked at, and laid beside the transactions that they prove."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from csp.decorators import csp_update
 from django.contrib import messages
 from django.db.models import Q
 from django.http import FileResponse, Http404, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 
 from companies.errors import Invalid, Missing
@@ -27,6 +28,7 @@ from ledger.transactions.pages.words import in_choices, names_for
 READ, WRITE = Permission.FILES_READ, Permission.FILES_WRITE
 PICTURES = {PNG.content_type, JPEG.content_type}
 SHOWN_INLINE = PICTURES | {PDF.content_type}  # others could run as pages of ours
+OF_VIEWERS = {"object-src": [SELF]}  # what shows a PDF in a browser is an object in an empty page
 MOST_FILES = 20  # at once
 MOST_FOUND = 20  # transactions to choose from
 MOST_NAMED = 3  # transactions in one line of the list
@@ -141,6 +143,7 @@ def document(visit: Visit, file_id: UUID) -> HttpResponse:
     names, sees = names_for(visit), visit.may(Permission.TRANSACTIONS_READ)
     tied = Transaction.objects.of(visit.company.id).filter(id__in=row.transaction_ids).order_by("-date", "-id")
     writes = visit.may(WRITE)
+    suggestions = candidates(row, text) if sees and writes else ()
     return visit.show(
         "ledger/document.html",
         status=400 if form.errors else 200,
@@ -153,9 +156,7 @@ def document(visit: Visit, file_id: UUID) -> HttpResponse:
         beside=[(each, names.account(each.account_id)) for each in tied] if sees else [],
         count=len(row.transaction_ids),
         q=text,
-        candidates=[(each, names.account(each.account_id)) for each in candidates(row, text)]
-        if sees and writes
-        else [],
+        candidates=[(each, names.account(each.account_id)) for each in suggestions],
         sees_transactions=sees,
         statuses=in_choices(STATUSES),
         currencies=[(each, each) for each in Currency.values],
@@ -163,7 +164,7 @@ def document(visit: Visit, file_id: UUID) -> HttpResponse:
     )
 
 
-def candidates(row: File, text: str) -> Sequence[Transaction]:
+def candidates(row: File, text: str) -> Iterable[Transaction]:
     """Transactions that have the text or the amount; without one those of the amount that was read in the document."""
     rows = Transaction.objects.of(row.company_id).exclude(id__in=row.transaction_ids).order_by("-date", "-id")
     if text:
@@ -204,8 +205,7 @@ def read(visit: Visit) -> Typed:
     return form
 
 
-@csp_update({"object-src": [SELF]})  # what shows a PDF in a browser is an object in an empty page
-def handed_out(row: File) -> FileResponse:
+def handed_out(visit: Visit, row: File) -> HttpResponseBase:
     """The bytes: shown where a browser can do no harm with them, else saved."""
     inline = row.content_type in SHOWN_INLINE
     answer = FileResponse(
@@ -215,7 +215,7 @@ def handed_out(row: File) -> FileResponse:
         content_type=row.content_type,
     )
     answer["X-Content-Type-Options"] = "nosniff"
-    return answer
+    return csp_update(OF_VIEWERS)(lambda request: answer)(visit.request)
 
 
 @company_page(reads=READ)
@@ -223,7 +223,7 @@ def content(visit: Visit, file_id: UUID) -> Any:
     """The document itself."""
     row = found(visit, file_id)
     try:
-        return handed_out(row)
+        return handed_out(visit, row)
     except Missing:
         raise Http404 from None
 

@@ -44,6 +44,8 @@ class File(CompanyOwned, Audited):
     parse_status = models.CharField(max_length=10, choices=ParseStatus, default=ParseStatus.OPEN)
     parse_data = models.JSONField(null=True)
 
+    transaction_ids: list[UUID]  # ``with_transactions`` fills it
+
     objects = FileQuerySet.as_manager()
 
     class Meta:

@@ -1,4 +1,4 @@
-"""What names a category or a counterparty: told before it goes. Each app that stands above says it of its own tables."""
+"""What names a category or a counterparty, told before it goes; each app that stands above says it of its tables."""
 
 from collections.abc import Iterator
 from uuid import UUID
