@@ -86,6 +86,7 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "data/cashFlowTimeSeries": {"POST": "company"},
     "data/forecastCashFlowTimeSeries": {"POST": "company"},
     "data/forecastBalanceTimeSeries": {"POST": "company"},
+    "data/cashBridge": {"POST": "cash-bridge"},
     "data/openTransactions": {"POST": "company"},
     "data/runway": {"POST": "company"},
     "data/revenueExpensesBar": {"POST": "company"},
@@ -110,7 +111,6 @@ PAGE_OF: dict[str, dict[str, str]] = {
 WITHOUT: dict[tuple[str, str], str] = {
     ("events", "GET"): "the log for programs that follow it; people read it as activity",
     ("transactions/categorization_status", "POST"): "a question of programs; each list of pages marks what is open",
-    ("data/cashBridge", "POST"): "the overview draws its parts: balances, flows, and what is not cash",
     ("subscription_events/import", "POST"): "thousands of events come from billing systems; people add single ones",
 }
 OUTSIDE_OF = {("/companies", "GET"): "home", ("/companies", "POST"): "company-new"}

@@ -63,7 +63,7 @@ def categorized(api, account, category, line, **more):
 def test_categories_are_listed_in_order_with_their_lines_and_uses(viewer, api, acme, account, snacks):
     categorized(api, account, snacks, "ga")
     seen = text_of(viewer.get(page(acme, "settings/categories")))
-    assert re.search(r"Snacks General and administration 1 0", seen)
+    assert "Snacks General and administration · 1 use 1 0" in seen
     assert seen.index("Interest") < seen.index("Snacks")
     assert "New category" not in seen
 

@@ -115,7 +115,9 @@ def delete(visit: Visit, category_id: UUID) -> HttpResponse:
     row = found(visit, category_id)
     chosen = visit.request.POST.get("replaceWith", "")
     form = Typed(values={"replaceWith": chosen})
-    if visit.sent:
+    if row.system:
+        form.errors[""] = categories.CategoryIsSystem().detail
+    elif visit.sent:
         with visit.sending(form):
             remove(visit, row, chosen)
             return visit.done(f"{row.name} was deleted.", "categories")
