@@ -15,12 +15,14 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 
+A_PAGE = 40  # entries take several lines on a small screen
 SHOWN = 5  # fields of a change that one line shows
 LONGEST = 40  # characters of a value
 TOLD_ELSEWHERE = {
-    "id", "owner", "storage_path", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
+    "id", "owner", "storage_path", "content_type", "file_extension", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip
 KEY_PREFIX = "apiKey:"
+A_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")  # transactionDate
 SERVICE = "service"  # who the log has no name for
 FIELDS = ("person", "kind", "from", "to", "thing")
 AN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -31,7 +33,7 @@ NO_DAY = "Write a day such as 2026-03-31."
 def log(visit: Visit) -> HttpResponse:
     """Changes that match, latest first, each as a sentence."""
     form = Typed(values={name: visit.request.GET.get(name, "").replace("\0", "").strip() for name in FIELDS})
-    rows, cursor = visit.page_of(found(visit, form), order=("-time", "-id"))
+    rows, cursor = visit.page_of(found(visit, form), order=("-time", "-id"), limit=A_PAGE)
     people = names(visit, {row.actor for row in rows if row.actor})
     things = things_of(visit, rows)
     narrowed = visit.request.GET.copy()
@@ -102,7 +104,8 @@ def entry_of(row: AuditEntry, people: dict[str, str], things: dict[tuple[str, st
         "row": row,
         "actor": people.get(row.actor or "", "the service"),
         "did": sentence(row.action, name=name, before=before, after=after),
-        "facts": facts(row),
+        "facts": [fact for fact in facts(row) if fact[1:] != ("", name)],  # it is called so in the sentence
+        "new": not before,
     }
 
 
@@ -172,7 +175,7 @@ def short(value: Any) -> str:
 
 
 def said(value: Any) -> str:
-    """["a", "b"] → a, b; {"countryCode": "DE"} → country code DE; true → yes; of ids their number."""
+    """["a", "b"] → a, b; {"countryCode": "DE"} → country code DE; true → yes; of ids their number; transactionDate → transaction date."""
     match value:
         case None:
             return ""
@@ -187,5 +190,7 @@ def said(value: Any) -> str:
             return ", ".join(f"{plain(name)} {text}" for name, text in told.items() if text)
         case str() if AN_ID.fullmatch(value):
             return ""
+        case str() if A_WORD.fullmatch(value):
+            return plain(value)
         case _:
             return str(value)

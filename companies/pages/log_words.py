@@ -40,7 +40,6 @@ VERBS = {
     "removed": "removed",
     "revoked": "revoked",
     "rolled": "renewed",
-    "joined": "joined as",
 }
 # Acts that are more than a verb and a thing: {name} is the thing's, {n} the number of the first count, {s} its plural.
 ACTS = {
@@ -62,6 +61,10 @@ ACTS = {
     "member.left": "left the company",
     "notification.allRead": "marked {n} notification{s} as read",
     "notification.deleted": "deleted {n} notification{s}",
+    "notification.read": "read a notification",
+    "plannedTransaction.overridden": "changed one occurrence of the planned payment{name}",
+    "plannedTransaction.settled": "settled the planned payment{name}",
+    "plannedTransaction.unsettled": "took back that the planned payment{name} was settled",
     "plannedTransactions.settled": "settled {n} planned payment{s}",
     "subscriptionEvent.retracted": "took back a price of a subscription",
     "subscriptionEvents.imported": "imported {n} price{s} of subscriptions",

@@ -196,10 +196,12 @@ class Visit:
         """Another page of the company."""
         return redirect(page, company_id=self.company.id, **names)
 
-    def page_of(self, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], str | None]:
+    def page_of(
+        self, rows: QuerySet[Any], *, order: Sequence[str], limit: int = A_PAGE
+    ) -> tuple[list[Any], str | None]:
         """(rows of the page that the address asks for, the next one's cursor). Raises Http404 for a strange cursor."""
         try:
-            return keyset_rows(self.request, rows, order=order, limit=A_PAGE)
+            return keyset_rows(self.request, rows, order=order, limit=limit)
         except ValidationError:
             raise Http404 from None
 

@@ -212,14 +212,13 @@ def test_the_log_is_told_in_words_and_in_pages(owner, api, acme, django_assert_m
         api.post("account_groups", {"name": f"Group {number}"})
     first = owner.get(page(acme, "settings/activity"))
     text = first.content.decode()
-    assert text.count("<tr>") == 51
+    assert text.count("<tr>") == 41
     assert "added the account group “Group 59”" in text
     assert "key “test”" in text
-    assert "Group 59" in text
-    assert "Group 9<" not in text
-    with django_assert_max_num_queries(10):
+    assert "“Group 9”" not in text
+    with django_assert_max_num_queries(14):
         second = owner.get(f"{page(acme, 'settings/activity')}?cursor={first.context['cursor']}")
-    assert "Group 9<" in second.content.decode()
+    assert "“Group 9”" in second.content.decode()
     assert owner.get(f"{page(acme, 'settings/activity')}?cursor=x").status_code == 404
 
 
