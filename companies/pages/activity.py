@@ -19,7 +19,8 @@ A_PAGE = 40  # entries take several lines on a small screen
 SHOWN = 5  # fields of a change that one line shows
 LONGEST = 40  # characters of a value
 TOLD_ELSEWHERE = {
-    "id", "owner", "storage_path", "content_type", "file_extension", "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
+    "id", "owner", "storage_path", "content_type", "file_extension",
+    "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip
 KEY_PREFIX = "apiKey:"
 A_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")  # transactionDate
@@ -175,7 +176,8 @@ def short(value: Any) -> str:
 
 
 def said(value: Any) -> str:
-    """["a", "b"] → a, b; {"countryCode": "DE"} → country code DE; true → yes; of ids their number; transactionDate → transaction date."""
+    """["a", "b"] → a, b; {"countryCode": "DE"} → country code DE; true → yes; transactionDate → transaction date; of
+    ids their number."""
     match value:
         case None:
             return ""
