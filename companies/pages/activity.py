@@ -15,7 +15,7 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 
-A_PAGE = 40  # entries take several lines on a small screen
+A_PAGE = 36  # entries take several lines on a small screen
 SHOWN = 5  # fields of a change that one line shows
 LONGEST = 40  # characters of a value
 TOLD_ELSEWHERE = {
