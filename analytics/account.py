@@ -15,7 +15,7 @@ from analytics.overview.shape import Section
 from analytics.period import Period, period_of
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
-from ledger.accounts.pages import account_page, found
+from ledger.accounts.pages.accounts import account_page, found
 from ledger.calc.fx import MissingRate
 from ledger.models import Account, Transaction
 from ledger.transactions.pages.listing import list_lines

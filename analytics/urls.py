@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analytics import account, ahead, cash_plan, pages, profit_and_loss
+from analytics import account, ahead, cash_plan, change_of_cash, pages, profit_and_loss
 from analytics.revenue import pages as revenue
 from analytics.views import cash, exports, recurring, results
 
@@ -35,6 +35,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/recurring-revenue/customers", revenue.everyone, name="customers"),
     path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>", revenue.one, name="customer"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>", account.page, name="account"),
+    path("app/companies/<str:company_id>/change-of-cash", change_of_cash.page, name="cash-bridge"),
     path("app/companies/<str:company_id>/ahead", ahead.coming, name="ahead"),
     path("app/companies/<str:company_id>/profit-and-loss", profit_and_loss.page, name="profit-and-loss"),
     path("app/companies/<str:company_id>/profit-and-loss.xlsx", profit_and_loss.download, name="profit-and-loss-xlsx"),

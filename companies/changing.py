@@ -89,6 +89,19 @@ class Change:
             self.record(row, action, before=before, after=snapshot(row))
         return changed
 
+    def step(self, rows: QuerySet[M], row_id: UUID, *, action: str, down: bool) -> M:
+        """Moves a row one place up or down among rows that come in their ``order``, and returns it; who is first or
+        last stays. Raises Missing."""
+        listed = list(rows)
+        place = next((place for place, row in enumerate(listed) if row.id == row_id), None)
+        if place is None:
+            raise Missing
+        moved = listed.pop(place)
+        listed.insert(max(0, place + (1 if down else -1)), moved)
+        for order, row in enumerate(listed):
+            self.update(row, action, order=order)
+        return moved
+
     def delete(self, row: CompanyOwned, action: str, *, before: dict[str, Any] | None = None) -> None:
         """Deletes the row and logs it. Raises what its model names in ``in_use`` where others refer to it."""
         before = snapshot(row) if before is None else before

@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 from companies import views
 from companies.factors.pages import setting_up as factors
 from companies.factors.pages import signing_in as second
-from companies.pages import activity, company, home, invitations, keys, members, signing_in
+from companies.pages import activity, company, home, invitations, keys, members, permissions, signing_in
 from companies.security import pages as security
 
 urlpatterns = [
@@ -54,6 +54,12 @@ urlpatterns = [
     path("app/companies/<str:company_id>/settings/members/<uuid:member_id>", members.change, name="member-change"),
     path("app/companies/<str:company_id>/settings/members/<uuid:member_id>/remove", members.remove, name="member-remove"),
     path("app/companies/<str:company_id>/settings/members/<uuid:member_id>/resend", members.resend, name="member-resend"),
+    path(
+        "app/companies/<str:company_id>/settings/members/<uuid:member_id>/permissions",
+        permissions.of_member,
+        name="member-permissions",
+    ),
+    path("app/companies/<str:company_id>/settings/access", permissions.own, name="own-access"),
     path("app/companies/<str:company_id>/settings/leave", members.leave, name="leave"),
     path("app/companies/<str:company_id>/settings/activity", activity.log, name="activity"),
     path("app/companies/<str:company_id>/settings/api-keys/new", keys.new_key, name="api-key-new"),

@@ -14,11 +14,13 @@ from config.wiring import (  # noqa: F401 - settings too
     HOME_FIGURES,
     INBOX_NOTICES,
     INBOX_OFFERS,
+    LOG_NAMED,
     PLANNED_INVOICE_DATES,
     PLANNED_USES_OF_CATEGORY,
     PRUNED,
     SETTLED_OCCURRENCES,
     SIGN_IN_TARGETS,
+    USES_TOLD,
 )
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -26,6 +26,12 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "app_revoked": ["notifications.telling.app_revoked"],
     "subscription_events_changed": ["analytics.recurring.events_changed"],
     "counterparty_type_changed": ["planning.usage.counterparty_type_changed"],
+    # (company, gone, kept, stamp), two counterparties, before the first one goes
+    "counterparty_merged": [
+        "ledger.rules.ruling.counterparty_merged",
+        "ledger.subscriptions.subscribing.counterparty_merged",
+        "planning.usage.counterparty_merged",
+    ],
     "transactions_booked": ["planning.matching.transactions_booked"],  # (change, rows), a query set of new ones
     "import_undoing": ["ledger.statements.undoing.give_back_pending"],  # (change, batch), before its rows go
     "import_undone": ["ledger.statements.undoing.forget_statements"],  # (change, batch), after they went
@@ -44,10 +50,32 @@ FOLLOW_UPS: dict[str, list[str]] = {
 # What the ledger asks the apps above it, which it cannot call; None while nobody knows.
 # (company_id) -> expression: how many planned transactions name a category
 PLANNED_USES_OF_CATEGORY: str | None = "planning.usage.uses_of_category"
+# (company_id, id) -> [(how many, noun)]: what names a row that is about to go
+USES_TOLD: dict[str, list[str]] = {
+    "category": ["ledger.purposes.uses.of_category", "planning.usage.told_of_category"],
+    "counterparty": ["ledger.purposes.uses.of_counterparty", "planning.usage.told_of_counterparty"],
+}
 # (company_id, transaction_ids) -> {transaction id: date}: the invoice dates of what they settled
 PLANNED_INVOICE_DATES: str | None = "planning.settling.invoice_dates"
 # (company_id, transaction_ids) -> {transaction id: what it settles, with planned_id, date and name}
 SETTLED_OCCURRENCES: str | None = "planning.settling.settled_by"
+
+# What the log can call by name: type → (model, the permission that it takes to see it).
+LOG_NAMED: dict[str, tuple[str, str]] = {
+    "account": ("ledger.Account", "accounts:read"),
+    "accountGroup": ("ledger.AccountGroup", "accounts:read"),
+    "apiKey": ("companies.ApiKey", "apiKeys:manage"),
+    "categorizationRule": ("ledger.CategorizationRule", "transactions:read"),
+    "category": ("ledger.Category", "categories:read"),
+    "counterparty": ("ledger.Counterparty", "counterparties:read"),
+    "file": ("ledger.File", "files:read"),
+    "member": ("companies.Membership", "members:manage"),
+    "plannedTransaction": ("planning.PlannedTransaction", "planning:read"),
+    "product": ("ledger.Product", "products:read"),
+    "productGroup": ("ledger.ProductGroup", "products:read"),
+    "transaction": ("ledger.Transaction", "transactions:read"),
+    "webhookEndpoint": ("webhooks.WebhookEndpoint", "company:manage"),
+}
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
 DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived", "analytics.recurring"]

@@ -2,8 +2,10 @@
 
 from django.urls import path
 
-from ledger.accounts import pages as account_pages
 from ledger.accounts import views as accounts
+from ledger.accounts.pages import accounts as account_pages
+from ledger.accounts.pages import groups as group_pages
+from ledger.documents import pages as document_pages
 from ledger.documents import views as files
 from ledger.exporting import pages as export_pages
 from ledger.exporting import views as exports
@@ -12,7 +14,9 @@ from ledger.importing.pages import history as import_pages
 from ledger.importing.pages import upload as importing
 from ledger.purposes import categorization_views
 from ledger.purposes import views as categories
+from ledger.purposes.pages import categories as category_pages
 from ledger.purposes.pages import categorizing, splitting
+from ledger.purposes.pages import counterparties as counterparty_pages
 from ledger.rules import views as rules
 from ledger.rules.pages import inbox
 from ledger.rules.pages import rules as rule_pages
@@ -151,12 +155,34 @@ urlpatterns = [
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/split", splitting.split, name="transaction-split"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/link", transfers.link, name="transaction-link"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/unlink", transfers.unlink, name="transaction-unlink"),
+    path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>/documents", document_pages.upload_beside, name="transaction-documents"),
+    path("app/companies/<str:company_id>/documents", document_pages.everything, name="documents"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>", document_pages.document, name="document"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/content", document_pages.content, name="document-content"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/attach", document_pages.attach, name="document-attach"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/detach", document_pages.detach, name="document-detach"),
+    path("app/companies/<str:company_id>/documents/<uuid:file_id>/delete", document_pages.delete, name="document-delete"),
     path("app/companies/<str:company_id>/accounts", account_pages.shelf, name="accounts"),
     path("app/companies/<str:company_id>/accounts/new", account_pages.new, name="account-new"),
+    path("app/companies/<str:company_id>/accounts/groups", group_pages.everything, name="account-groups"),
+    path("app/companies/<str:company_id>/accounts/groups/new", group_pages.new, name="account-group-new"),
+    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>", group_pages.edit, name="account-group"),
+    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>/move", group_pages.move, name="account-group-move"),
+    path("app/companies/<str:company_id>/accounts/groups/<uuid:group_id>/delete", group_pages.delete, name="account-group-delete"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>/edit", account_pages.edit, name="account-edit"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>/initial-balance", account_pages.initial, name="account-initial"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>/archive", account_pages.archive, name="account-archive"),
     path("app/companies/<str:company_id>/accounts/<uuid:account_id>/delete", account_pages.delete, name="account-delete"),
+    path("app/companies/<str:company_id>/settings/categories", category_pages.everything, name="categories"),
+    path("app/companies/<str:company_id>/settings/categories/new", category_pages.new, name="category-new"),
+    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>", category_pages.edit, name="category"),
+    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/move", category_pages.move, name="category-move"),
+    path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/delete", category_pages.delete, name="category-delete"),
+    path("app/companies/<str:company_id>/settings/counterparties", counterparty_pages.everyone, name="counterparties"),
+    path("app/companies/<str:company_id>/settings/counterparties/new", counterparty_pages.new, name="counterparty-new"),
+    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>", counterparty_pages.edit, name="counterparty"),
+    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>/merge", counterparty_pages.merge, name="counterparty-merge"),
+    path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>/delete", counterparty_pages.delete, name="counterparty-delete"),
     path("app/companies/<str:company_id>/recurring-revenue/customers/new", customer_pages.new, name="customer-new"),
     path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/edit", customer_pages.edit, name="customer-edit"),
     path("app/companies/<str:company_id>/recurring-revenue/customers/<uuid:customer_id>/delete", customer_pages.delete, name="customer-delete"),

@@ -1,5 +1,6 @@
 """Where plans use a category. The ledger asks through the settings, since it stands below."""
 
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -31,6 +32,18 @@ def uses_of_category(company_id: UUID) -> Any:
     return Coalesce(rules, 0) + Coalesce(overrides, 0)
 
 
+def told_of_category(company_id: UUID, category_id: UUID) -> Iterator[tuple[int, str]]:
+    """How many plans name a category, and what they are called."""
+    overridden = PlannedOverride.objects.of(company_id).filter(category=category_id).values("planned")
+    plans = PlannedTransaction.objects.of(company_id).filter(Q(category=category_id) | Q(id__in=overridden))
+    yield plans.count(), "planned payment"
+    yield PlanItem.objects.of(company_id).filter(category=category_id).count(), "plan line"
+
+
+def told_of_counterparty(company_id: UUID, counterparty_id: UUID) -> Iterator[tuple[int, str]]:
+    yield PlannedTransaction.objects.of(company_id).filter(counterparty=counterparty_id).count(), "planned payment"
+
+
 def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: Stamp) -> None:
     """Puts another category in the place of one, everywhere in the plans; a constant number of statements.
 
@@ -53,4 +66,11 @@ def counterparty_type_changed(*, counterparty: Counterparty, stamp: Stamp) -> No
     """Planned transactions answer the type, so they have changed too."""
     PlannedTransaction.objects.of(counterparty.company_id).filter(counterparty=counterparty).update(
         last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+    )
+
+
+def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, stamp: Stamp) -> None:
+    """Plans with the one are plans with the other."""
+    PlannedTransaction.objects.of(company.id).filter(counterparty=gone).update(
+        counterparty=kept, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
     )

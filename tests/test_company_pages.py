@@ -17,7 +17,7 @@ BELOW = "app/companies/<str:company_id>"
 # Pages that look at their viewer themselves: everyone of the company may open them and sees what the role shows.
 OWN_RULES = {
     "company", "company-with-slash", "chart-download", "api-keys", "api-key-new", "api-key-roll", "api-key-revoke",
-    "app-disconnect", "leave",
+    "app-disconnect", "leave", "own-access",
 }  # fmt: skip
 
 

@@ -25,6 +25,8 @@ def books_of(api: Any) -> dict[str, str]:
         "counter": api.post("transactions", row | {"accountId": savings, "amountValue": "100.00"}).json()["id"],
         "rule": api.post("planned_transactions", rule).json()["id"],
         "customer": (customer := api.post("counterparties", {"name": "Hooli", "type": "customer"}).json()["id"]),
+        "own": api.post("categories", {"name": "Snacks", "plTypes": ["cogs"]}).json()["id"],
+        "other": api.post("counterparties", {"name": "Pied Piper", "type": "customer"}).json()["id"],
         "product": api.post("products", {"name": "Team"}).json()["id"],
         "products": api.post("product_groups", {"name": "Plans"}).json()["id"],
         "subscription": api.post("subscriptions", {"customerId": customer}).json()["id"],
@@ -48,6 +50,10 @@ FORMS = [
     ("planned/new", RULE, "categoryId", "{category}"),
     ("planned/{rule}/edit", RULE, "accountId", "{account}"),
     ("planned/{rule}/edit", RULE, "categoryId", "{category}"),
+    ("planned/new", RULE, "counterparty", "{counterparty}"),
+    ("settings/categories/{own}/delete", {}, "replaceWith", "{category}"),
+    ("settings/counterparties/{customer}/merge", {}, "into", "{other}"),
+    ("accounts/groups", {"was-{account}": ""}, "group-{account}", "{group}"),
     ("transactions/new", ROW, "accountId", "{account}"),
     ("transactions/new", ROW, "assignedUserId", "{member}"),
     ("transactions/{transaction}/edit", {}, "accountId", "{account}"),
@@ -77,12 +83,14 @@ def test_an_id_of_another_company_is_an_unknown_one(
     rows = [AuditEntry.objects.of(company.id).count() for company in (acme, globex_api.company)]
     answers = []
     for value in (foreign.format(**other), re.sub(r"\{\w+\}", UNKNOWN, foreign)):
-        sent = {name: text.format(**own) for name, text in form.items()} | {field: value}
+        sent = {name.format(**own): text.format(**own) for name, text in form.items()}
+        sent |= {field.format(**own): value}
         answer = client.post(f"/app/companies/{acme.id}/{place.format(**own)}", sent)
         found = re.findall(r'class="(?:field-error|notice error)"[^>]*>(.*?)</p>', answer.content.decode())
         answers.append((answer.status_code, found))
     assert answers[0] == answers[1]
     assert (answers[0][0], bool(answers[0][1])) == (400, True)
     assert rows == [AuditEntry.objects.of(company.id).count() for company in (acme, globex_api.company)]
-    good = {name: text.format(**own) for name, text in form.items()} | {field: foreign.format(**own)}
+    good = {name.format(**own): text.format(**own) for name, text in form.items()}
+    good |= {field.format(**own): foreign.format(**own)}
     assert client.post(f"/app/companies/{acme.id}/{place.format(**own)}", good).status_code == 303

@@ -31,6 +31,8 @@ def made(api: Any) -> dict[str, str]:
         "product": api.post("products", {"name": "Team"}).json()["id"],
         "products": api.post("product_groups", {"name": "Plans"}).json()["id"],
         "item": api.post("plan_items", item).json()["id"],
+        "category": api.post("categories", {"name": "Snacks", "plTypes": ["ga"]}).json()["id"],
+        "accounts": api.post("account_groups", {"name": "Banks"}).json()["id"],
     }
 
 
@@ -60,6 +62,14 @@ FORMS = [
     pytest.param(
         "recurring-revenue/product-groups/{products}/edit", "product_groups/{products}", {"name": "Theirs"}, id="group"
     ),
+    pytest.param("settings/categories/{category}", "categories/{category}", {"name": "Theirs"}, id="category"),
+    pytest.param(
+        "settings/categories/{category}/delete", "categories/{category}", {"name": "Theirs"}, id="no category"
+    ),
+    pytest.param(
+        "settings/counterparties/{customer}", "counterparties/{customer}", {"name": "Theirs"}, id="counterparty"
+    ),
+    pytest.param("accounts/groups/{accounts}", "account_groups/{accounts}", {"name": "Theirs"}, id="account group"),
     pytest.param("plan/items/{item}", "plan_items/{item}", {"duration": 7}, id="plan item"),
 ]
 MISTAKES = {
@@ -69,6 +79,9 @@ MISTAKES = {
     "transaction": {"date": "soon"},
     "customer": {"name": ""},
     "product": {"name": ""},
+    "category": {"name": ""},
+    "counterparty": {"name": ""},
+    "account group": {"name": ""},
     "group": {"name": ""},
     "plan item": {"month": "soon"},
 }

@@ -1,5 +1,6 @@
 """Who belongs to a company, as what."""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -11,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from companies import inviting, members
 from companies.models import Membership
+from companies.pages.permissions import in_short
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page, prove_again, reached, signed_in
 from companies.permissions import Permission, Role
@@ -46,7 +48,9 @@ def again(visit: Visit) -> HttpResponse | None:
 
 
 def shown(visit: Visit, form: Typed) -> HttpResponse:
-    rows = list(Membership.objects.of(visit.company.id).with_people())
+    rows: list[Any] = list(Membership.objects.of(visit.company.id).with_people())
+    for row in rows:
+        row.may = in_short(row.effective_permissions)
     return visit.show(
         "settings/members.html",
         status=400 if form.errors else 200,

@@ -72,6 +72,12 @@ def read_amounts(values: Mapping[str, str], names: Iterable[str]) -> tuple[dict[
     return read, wrong
 
 
+def whole(text: str) -> Any:
+    """The integer; 0 where nothing is typed, and what is none stays as it is, for the shape to refuse."""
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 9 else text or 0
+
+
 def of_body(
     shape: Any,
     body: Mapping[str, Any],

@@ -23,7 +23,7 @@ from companies.api.pagination import keyset_rows
 from companies.callers import addresses, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
-from companies.errors import Missing, Refusal
+from companies.errors import FieldErrors, Missing, Refusal
 from companies.models import Company, Stamp, User
 from companies.pages.repeated import only_once
 from companies.pages.unchanged import ChangedMeanwhile
@@ -145,9 +145,14 @@ def sending(request: HttpRequest, form: Refusing | None = None) -> Iterator[None
     except Refusal as refused:
         refusal = refused
     if form is None:
-        messages.error(request, refusal.detail)
+        messages.error(request, told(refusal))
     else:
         form.refuse(refusal)
+
+
+def told(refusal: Refusal) -> str:
+    """What a refusal says above a page that has no fields to show it at."""
+    return " ".join(said for _, _, said in refusal.errors) if isinstance(refusal, FieldErrors) else refusal.detail
 
 
 # ---------------------------------------------------------------------------------------------- pages of a company
@@ -206,10 +211,12 @@ class Visit:
         """Another page of the company."""
         return redirect(page, company_id=self.company.id, **names)
 
-    def page_of(self, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], str | None]:
+    def page_of(
+        self, rows: QuerySet[Any], *, order: Sequence[str], limit: int = A_PAGE
+    ) -> tuple[list[Any], str | None]:
         """(rows of the page that the address asks for, the next one's cursor). Raises Http404 for a strange cursor."""
         try:
-            return keyset_rows(self.request, rows, order=order, limit=A_PAGE)
+            return keyset_rows(self.request, rows, order=order, limit=limit)
         except ValidationError:
             raise Http404 from None
 

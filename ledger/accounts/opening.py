@@ -82,6 +82,13 @@ def update_group(*, company: Company, stamp: Stamp, group_id: UUID | str, values
     return group
 
 
+def move_group(*, company: Company, stamp: Stamp, group_id: UUID, down: bool) -> AccountGroup:
+    """Moves a group one place up or down among all of them. Raises Missing."""
+    with changing(company, stamp=stamp) as change:
+        rows = AccountGroup.objects.of(company.id).in_order()
+        return change.step(rows, group_id, action="accountGroup.updated", down=down)
+
+
 def delete_group(*, company: Company, stamp: Stamp, group_id: UUID | str) -> None:
     """Deletes an empty group. Raises Missing, Stale, AccountGroupNotEmpty."""
     with changing(company, stamp=stamp) as change:

@@ -1,7 +1,8 @@
 """Keeping documents beside transactions: the bytes in the configured storage, what is known of them in the database."""
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.core.files import File as Content
@@ -9,7 +10,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from companies.changing import changing
-from companies.errors import UNKNOWN_ID, FieldErrors, Missing, TooLarge
+from companies.errors import UNKNOWN_ID, FieldErrors, Missing, TooLarge, Unsupported
 from companies.models import Company, Stamp, new_id, snapshot
 from companies.stores.storing import drop, drop_after_commit, store_whole
 from ledger.documents.quota import make_room
@@ -26,6 +27,14 @@ class FileTooLarge(TooLarge):
     """A file has at most 20 MiB."""
 
     code = "file_too_large"
+
+
+class NamedContent(Protocol):
+    """A file as somebody sent it."""
+
+    name: str | None
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 def keep(*, company: Company, stamp: Stamp, name: str, content: bytes, transaction_ids: list[UUID]) -> File:
@@ -58,6 +67,49 @@ def keep(*, company: Company, stamp: Stamp, name: str, content: bytes, transacti
             drop(storage=default_storage, name=row.storage_path)
             raise
     return row
+
+
+def keep_all(
+    *, company: Company, stamp: Stamp, files: Sequence[NamedContent], transaction_ids: list[UUID]
+) -> list[File]:
+    """Stores several documents, all of them or none; each is tied to the transactions.
+
+    Raises what ``keep`` raises, with the name of the file that it is about.
+    """
+    kept: list[File] = []
+    try:
+        with changing(company, stamp=stamp):
+            for file in files:
+                content = file.read(MOST_BYTES + 1)
+                kept.append(kept_or_named(company, stamp, file.name or "file", content, transaction_ids))
+    except BaseException:
+        for row in kept:  # what was stored in the transaction that is undone has no row any more
+            drop(storage=default_storage, name=row.storage_path)
+        raise
+    return kept
+
+
+def kept_or_named(company: Company, stamp: Stamp, name: str, content: bytes, transaction_ids: list[UUID]) -> File:
+    try:
+        return keep(company=company, stamp=stamp, name=name, content=content, transaction_ids=transaction_ids)
+    except (TooLarge, Unsupported) as refusal:
+        raise type(refusal)(f"“{shown_name(name)}”: {refusal.detail}") from None
+
+
+def attach(*, company: Company, stamp: Stamp, file_id: UUID | str, transaction_id: UUID) -> File:
+    """Ties a document to one more transaction. Raises Missing, Stale, FieldErrors (unknown_id)."""
+    with changing(company, stamp=stamp) as turn:
+        tied = tied_to(turn.locked(File, file_id))
+        values = {"transaction_ids": sorted(tied | {transaction_id})}
+        return change(company=company, stamp=stamp, file_id=file_id, values=values)
+
+
+def detach(*, company: Company, stamp: Stamp, file_id: UUID | str, transaction_id: UUID) -> File:
+    """Ties it to one less; the document stays. Raises Missing, Stale."""
+    with changing(company, stamp=stamp) as turn:
+        tied = tied_to(turn.locked(File, file_id))
+        values = {"transaction_ids": sorted(tied - {transaction_id})}
+        return change(company=company, stamp=stamp, file_id=file_id, values=values)
 
 
 def change(*, company: Company, stamp: Stamp, file_id: UUID | str, values: dict[str, Any]) -> File:

@@ -31,10 +31,10 @@ class PlType(models.TextChoices):
 EXPENSES = (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA)  # shown positive in the statement
 
 
-def uses_by_transactions(company_id: UUID) -> Any:
-    """How many transactions have a part in an annotated category of the company."""
+def uses_by_transactions(company_id: UUID, *, of: str = "category") -> Any:
+    """How many transactions have a part in an annotated category of the company, or with a counterparty."""
     parts = apps.get_model("ledger", "Categorization").objects.of(company_id)
-    rows = parts.filter(category=OuterRef("id")).order_by().values("category")
+    rows = parts.filter(**{of: OuterRef("id")}).order_by().values(of)
     return Coalesce(Subquery(rows.annotate(n=Count("transaction_id", distinct=True)).values("n")), 0)
 
 
@@ -109,6 +109,10 @@ class CounterpartyType(models.TextChoices):
 
 
 class CounterpartyQuerySet(CompanyOwnedQuerySet["Counterparty"]):
+    def with_transactions(self, company_id: UUID) -> Self:
+        """Each with used_transactions: in how many transactions a part is with it."""
+        return self.annotate(used_transactions=uses_by_transactions(company_id, of="counterparty"))
+
     def in_order(self) -> Self:
         return self.order_by("name", "id")
 

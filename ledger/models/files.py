@@ -25,6 +25,10 @@ class FileQuerySet(CompanyOwnedQuerySet["File"]):
         own = FileTransaction.objects.of(company_id).filter(file=OuterRef("id"))
         return self.annotate(transaction_ids=ArraySubquery(own.order_by("transaction_id").values("transaction_id")))
 
+    def loose(self) -> Self:
+        """Documents that lie beside no transaction."""
+        return self.exclude(Exists(FileTransaction.objects.filter(company=OuterRef("company"), file_id=OuterRef("id"))))
+
     def tied_to(self, transaction_id: UUID) -> Self:
         """Documents of one transaction."""
         own = {"company_id": OuterRef("company_id"), "file_id": OuterRef("id")}
@@ -39,6 +43,8 @@ class File(CompanyOwned, Audited):
     storage_path = models.CharField(max_length=200)
     parse_status = models.CharField(max_length=10, choices=ParseStatus, default=ParseStatus.OPEN)
     parse_data = models.JSONField(null=True)
+
+    transaction_ids: list[UUID]  # ``with_transactions`` fills it
 
     objects = FileQuerySet.as_manager()
 

@@ -210,6 +210,11 @@ class Transaction(CompanyOwned, Audited):
         return f"{self.date} {self.amount_value} {self.amount_currency}"
 
     @property
+    def called(self) -> str:
+        """What to call it in a sentence."""
+        return self.from_to or self.description or f"{self.date:%-d %b %Y}"
+
+    @property
     def is_initial(self) -> bool:
         return self.source == Source.INITIAL_BALANCE
 

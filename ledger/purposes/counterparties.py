@@ -6,8 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from companies.changing import changing
+from companies.errors import unknown_id
 from companies.follow_ups import follow_up
-from companies.models import Company, Stamp
+from companies.models import Company, Stamp, snapshot
 from ledger.models import (
     Categorization,
     Counterparty,
@@ -56,6 +57,33 @@ def mark_referring(*, row: Counterparty, stamp: Stamp) -> None:
         last_updated_time=stamp.time, last_updated_user_id=stamp.actor
     )
     follow_up("counterparty_type_changed", counterparty=row, stamp=stamp)
+
+
+def merge(*, company: Company, stamp: Stamp, counterparty_id: UUID | str, into: UUID | str) -> Counterparty:
+    """Puts another counterparty in the place of one, wherever it stands, and deletes it; returns the one that is kept.
+
+    That one stays as it is, but takes the external id over where it has none of its own and both are of one type.
+    Raises Missing, Stale, FieldErrors (unknown_id), and CounterpartyInUse where one that subscribes would go into one
+    that is no customer.
+    """
+    with changing(company, stamp=stamp) as change:
+        gone = change.locked(Counterparty, counterparty_id)
+        kept = None if str(into) == str(gone.id) else change.locked_or_none(Counterparty, into)
+        if kept is None:
+            raise unknown_id("#/into")
+        subscribed = Subscription.objects.of(company.id).filter(customer=gone)
+        if kept.type != CounterpartyType.CUSTOMER and subscribed.exists():
+            raise CounterpartyInUse("It subscribes: merge it into a customer.", pointer="#/into")
+        parts = Categorization.objects.of(company.id).filter(counterparty=gone)
+        Transaction.objects.of(company.id).filter(id__in=parts.values("transaction_id")).update(
+            last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+        )
+        parts.update(counterparty=kept)
+        follow_up("counterparty_merged", company=company, gone=gone, kept=kept, stamp=stamp)
+        change.delete(gone, "counterparty.merged", before=snapshot(gone) | {"merged_into": kept.name})
+        if kept.external_id is None and kept.type == gone.type:
+            change.update(kept, "counterparty.updated", external_id=gone.external_id)
+    return kept
 
 
 def delete(*, company: Company, stamp: Stamp, counterparty_id: UUID | str) -> None:

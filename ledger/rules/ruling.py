@@ -274,3 +274,11 @@ def account_closed(*, account: Account, stamp: Stamp) -> None:
         rules = CategorizationRule.objects.of(account.company_id).filter(id__in=limits.values("rule_id"))
         disable(change, list(rules), reason=DisabledReason.ACCOUNT_DELETED)
         limits.delete()
+
+
+def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, stamp: Stamp) -> None:
+    """Rules about the one, and rules that name it, are of the other."""
+    for column in ("counterparty", "given_counterparty"):
+        CategorizationRule.objects.of(company.id).filter(**{column: gone}).update(
+            **{column: kept}, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
+        )

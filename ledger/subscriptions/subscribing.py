@@ -83,6 +83,14 @@ def delete_subscription(*, company: Company, stamp: Stamp, subscription_id: UUID
         change.delete(row, "subscription.deleted")
 
 
+def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, stamp: Stamp) -> None:
+    """What one customer subscribes to, another does from now on and did always."""
+    moved = Subscription.objects.of(company.id).filter(customer=gone)
+    if moved.update(customer=kept, last_updated_time=stamp.time, last_updated_user_id=stamp.actor):
+        changed = EventsChanged(customers=None)  # what was two customers' past is one's: all is added up anew
+        follow_up("subscription_events_changed", company=company, stamp=stamp, changed=changed)
+
+
 def check_product(*, company: Company, product_id: UUID | None) -> None:
     if product_id and not Product.objects.of(company.id).filter(id=product_id).exists():
         raise unknown_id("#/productId")

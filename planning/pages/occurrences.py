@@ -20,22 +20,23 @@ from planning.matching import candidates
 from planning.models import PlannedTransaction
 from planning.occurring import occurrence_of
 from planning.pages.plan_form import direction_of, mistakes, signed
-from planning.pages.plans import found
+from planning.pages.plans import found, hidden, visible_accounts
 from planning.serializers import OccurrenceOverride, as_date
 
+BESIDES = {"name": "name", "accountId": "account_id", "categoryId": "category_id"}
 STOOD_ON = {"plan": "planned", "inbox": "inbox"}  # other pages that have the buttons
 
 
 @company_page(reads=Permission.PLANNING_WRITE, writes=Permission.PLANNING_WRITE)
 def change(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
-    """Moves an occurrence, or gives it another amount."""
+    """Moves an occurrence, or gives it another amount, name, account or category."""
     original = as_day(day)
     planned = found(visit, planned_id)
     if not is_occurrence(planned.recurrence_rule(), original):
         raise Http404
     if visit.request.method != "POST":
         return change_page(visit, planned, original, as_it_is(planned, original))
-    form = read(visit.request.POST)
+    form = read(visit.request.POST, hidden=hidden(visit))
     if form.valid:
         with visit.sending(form):
             patch = {"skipped": None, **differing(planned, original, form.data)}
@@ -56,22 +57,28 @@ def change_page(visit: Visit, planned: PlannedTransaction, original: dt.date, fo
         form=form,
         seen=visit.seen(planned),
         differs=original in planned.overrides,
+        hidden=hidden(visit),
+        accounts=[(str(key), name) for key, name in visible_accounts(visit).items()],
+        categories=names_for(visit).category_choices(),
     )
 
 
 def as_it_is(planned: PlannedTransaction, original: dt.date) -> Typed:
     patch: Mapping[str, Any] = planned.overrides[original].patch() if original in planned.overrides else {}
     amount = format_amount(patch.get("amount_value", planned.amount_value), planned.amount_currency)
-    return Typed(values={"date": patch.get("date", original).isoformat(), **direction_of(amount)})
+    named = {at: str(patch.get(column) or getattr(planned, column) or "") for at, column in BESIDES.items()}
+    return Typed(values={"date": patch.get("date", original).isoformat(), **direction_of(amount), **named})
 
 
-def read(posted: Mapping[str, Any]) -> Typed:
-    """The day and the amount that were typed."""
+def read(posted: Mapping[str, Any], *, hidden: set[str]) -> Typed:
+    """The day, the amount and what else was typed; what the form does not show stays as it is."""
+    besides = [name for name in BESIDES if name in posted and name not in hidden]
     direction, amount = posted.get("direction", ""), posted.get("amountValue", "").strip()
     read, wrong = read_amounts({"amountValue": amount}, ["amountValue"])
     texts = {"date": posted.get("date", ""), "amountValue": signed(direction, read.get("amountValue", amount))}
-    form = typed(OccurrenceOverride, texts, texts=("date", "amountValue"))
-    form.values = {"date": posted.get("date", ""), "direction": direction, "amountValue": amount}
+    texts |= {name: posted[name].strip() for name in besides}
+    form = typed(OccurrenceOverride, texts, texts=("date", "amountValue", *besides))
+    form.values = {**form.values, "date": posted.get("date", ""), "direction": direction, "amountValue": amount}
     form.errors |= wrong | mistakes(direction, amount)
     return form
 
@@ -84,6 +91,9 @@ def differing(planned: PlannedTransaction, original: dt.date, data: Mapping[str,
     text = found.get("amount_value")
     if text and amount_in(text, planned.amount_currency, pointer="#/amountValue") == planned.amount_value:
         found["amount_value"] = None
+    for column in BESIDES.values():
+        if found.get(column) == getattr(planned, column):
+            found[column] = None
     return found
 
 

@@ -4,12 +4,23 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from companies.errors import FieldErrors
 from companies.pages.typed import Typed, of_body, read_amounts
+from companies.pages.visits import Visit
+from ledger.calc.recognition import DateRule
+from ledger.transactions.pages.counterparties import counterparty_called
 from planning.models import PlannedTransaction
 from planning.serializers import PlannedTransactionShape
 
 TEXTS = ("name", "direction", "amountValue", "amountCurrency", "accountId", "categoryId", "startDate")
 TEXTS_OF_RECURRENCE = ("frequency", "interval", "endType", "endDate", "endCount")
+DATES = ("invoiceDate", "serviceStartDate", "serviceEndDate")
+IDS = ("externalId", "externalSubscriptionId", "externalInvoiceId")
+DATE_RULE = {"type": "dateRule", "startDate": "ruleStart", "endDate": "ruleEnd", "invoiceDate": "ruleInvoice"}
+INVOICE = (
+    "invoiceNumber", "invoiceUrl", "collectionMethod", "attempted", "attemptCount", "nextPaymentAttemptDate", "dueDate",
+)  # fmt: skip
+MORE = ("passThroughTaxAmount", "counterparty", *DATE_RULE.values(), *DATES, *IDS, *INVOICE)  # these stand folded up
 BLANK = {"direction": "out", "interval": "1", "endType": "never", "autoSettle": True}
 FIELD_AT = {
     "recurrence/frequency": "frequency",
@@ -18,13 +29,17 @@ FIELD_AT = {
     "recurrence/end/type": "endType",
     "recurrence/end/date": "endDate",
     "recurrence/end/count": "endCount",
+    **{f"usingDateRule/{name}": at for name, at in DATE_RULE.items()},
+    "usingDateRule": "dateRule",
+    "counterparty/id": "counterparty",
+    **{f"externalData/{name}": name for name in INVOICE},
 }
 MINUS = "Leave out the minus sign: the direction says it."
 
 
 def blank(**values: Any) -> Typed:
     """The form of something new."""
-    return Typed(values=dict.fromkeys((*TEXTS, *TEXTS_OF_RECURRENCE), "") | BLANK | values)
+    return Typed(values=dict.fromkeys((*TEXTS, *TEXTS_OF_RECURRENCE, *MORE), "") | BLANK | values)
 
 
 def of_row(planned: PlannedTransaction) -> Typed:
@@ -32,8 +47,14 @@ def of_row(planned: PlannedTransaction) -> Typed:
     body = PlannedTransactionShape(planned).data
     recurrence = body["recurrence"] or {}
     end = recurrence.get("end") or {}
+    rule, invoice = body["usingDateRule"], body["externalData"] or {}
     return Typed(
         values={
+            **{name: body[name] or "" for name in (*DATES, *IDS)},
+            **{at: rule[name] or "" for name, at in DATE_RULE.items()},
+            **{name: said(invoice.get(name)) for name in INVOICE},
+            "passThroughTaxAmount": (body["passThroughTaxAmount"] or "").removeprefix("-"),
+            "counterparty": planned.counterparty.name if planned.counterparty else "",
             **{name: body[name] or "" for name in TEXTS if name in body},
             **direction_of(body["amountValue"]),
             "autoSettle": body["autoSettle"],
@@ -47,15 +68,22 @@ def of_row(planned: PlannedTransaction) -> Typed:
     )
 
 
-def read(posted: Mapping[str, Any], *, planned: PlannedTransaction | None, hidden: set[str]) -> Typed:
+def said(value: Any) -> str:
+    """A fact of an invoice as a field shows it."""
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+
+
+def read(visit: Visit, *, planned: PlannedTransaction | None, hidden: set[str]) -> Typed:
     """What was typed, checked by the API's shape. Fields that the form does not show keep their value."""
+    posted = visit.request.POST
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in (*TEXTS, *TEXTS_OF_RECURRENCE)}
+    values |= {name: posted[name].strip() for name in MORE if name in posted}
     values |= {name: name in posted for name in ("lastDayOfMonth", "autoSettle")}
     stored = PlannedTransactionShape(planned).data if planned else {"accountId": None}
     sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
     if values["amountCurrency"]:
         sent["amountCurrency"] = values["amountCurrency"]
-    read_in, wrong = read_amounts(values, ["amountValue"])
+    read_in, wrong = read_amounts(values, ["amountValue", "passThroughTaxAmount"])
     body = {
         **stored,
         **sent,
@@ -64,10 +92,48 @@ def read(posted: Mapping[str, Any], *, planned: PlannedTransaction | None, hidde
         "amountValue": signed(values["direction"], read_in.get("amountValue", values["amountValue"])),
         "recurrence": recurrence_of(values),
         "autoSettle": values["autoSettle"],
+        **more_of(values, stored),
     }
-    form = of_body(PlannedTransactionShape, body, values=values, fields=FIELD_AT)
+    if tax := read_in.get("passThroughTaxAmount"):
+        body["passThroughTaxAmount"] = signed(values["direction"], tax)
+    named: dict[str, Any] = {}
+    if "counterparty" in values and "counterparty" not in hidden:
+        named, unknown = counterparty_of(visit, values["counterparty"], planned)
+        wrong |= unknown
+    form = of_body(PlannedTransactionShape, body | named, values=values, fields=FIELD_AT)
     form.errors |= wrong | mistakes(values["direction"], values["amountValue"])
     return form
+
+
+def more_of(values: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What was typed into the fields that stand folded up, of those that were sent."""
+    found: dict[str, Any] = {name: values[name] or None for name in (*DATES, *IDS) if name in values}
+    if "passThroughTaxAmount" in values:
+        found["passThroughTaxAmount"] = None
+    if "dateRule" in values:
+        found["usingDateRule"] = {name: values.get(at) or None for name, at in DATE_RULE.items()}
+        found["usingDateRule"]["type"] = values["dateRule"] or DateRule.TRANSACTION_DATE.value
+    if any(name in values for name in INVOICE):
+        facts = {name: values.get(name) or None for name in INVOICE}
+        facts["attempted"] = {"true": True, "false": False}.get(facts["attempted"])  # type: ignore[arg-type]
+        facts["attemptCount"] = whole(facts["attemptCount"]) if facts["attemptCount"] else None
+        found["externalData"] = facts if any(fact is not None for fact in facts.values()) else None
+    return found
+
+
+def counterparty_of(
+    visit: Visit, name: str, planned: PlannedTransaction | None
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """(the counterparty of the body, what is wrong with its name); one that stands there is known by its name."""
+    own = planned.counterparty if planned else None
+    if not name:
+        return {"counterparty": None}, {}
+    if own and name == own.name:
+        return {}, {}
+    try:
+        return {"counterparty": {"id": str(counterparty_called(visit, name).id)}}, {}
+    except FieldErrors as error:
+        return {}, {"counterparty": error.errors[0][2]}
 
 
 def recurrence_of(values: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -10,7 +10,9 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.months import add_months
-from ledger.transactions.pages.words import names_for
+from ledger.calc.recognition import DateRule
+from ledger.transactions.pages.counterparties import suggested
+from ledger.transactions.pages.words import RULES, in_choices, names_for
 from planning import scheduling
 from planning.models import Frequency, PlannedTransaction, Source, with_overrides
 from planning.occurring import next_of
@@ -79,7 +81,7 @@ def new(visit: Visit) -> HttpResponse:
     """Plans something."""
     if visit.request.method != "POST":
         return plan_page(visit, plan_form.blank(startDate=visit.today.isoformat(), frequency="month"))
-    form = plan_form.read(visit.request.POST, planned=None, hidden=hidden(visit))
+    form = plan_form.read(visit, planned=None, hidden=hidden(visit))
     if form.valid:
         with visit.sending(form):
             planned = scheduling.plan(company=visit.company, stamp=visit.stamp, source=Source.MANUAL, values=form.data)
@@ -93,7 +95,7 @@ def edit(visit: Visit, planned_id: UUID) -> HttpResponse:
     planned = found(visit, planned_id)
     if visit.request.method != "POST":
         return plan_page(visit, plan_form.of_row(planned), planned=planned)
-    form = plan_form.read(visit.request.POST, planned=planned, hidden=hidden(visit))
+    form = plan_form.read(visit, planned=planned, hidden=hidden(visit))
     if form.valid:
         with visit.sending(form):
             changed = scheduling.change(
@@ -105,7 +107,11 @@ def edit(visit: Visit, planned_id: UUID) -> HttpResponse:
 
 def hidden(visit: Visit) -> set[str]:
     """The fields that the form does not show to somebody who may not see what they name."""
-    needed = {"accountId": Permission.ACCOUNTS_READ, "categoryId": Permission.CATEGORIES_READ}
+    needed = {
+        "accountId": Permission.ACCOUNTS_READ,
+        "categoryId": Permission.CATEGORIES_READ,
+        "counterparty": Permission.COUNTERPARTIES_READ,
+    }
     return {name for name, permission in needed.items() if not visit.may(permission)}
 
 
@@ -122,7 +128,16 @@ def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None =
         categories=names_for(visit).category_choices(),
         currencies=Currency.values,
         frequencies=FREQUENCIES,
+        date_rules=in_choices(RULES),
+        attempts=[("true", "Yes"), ("false", "No")],
+        counterparties=suggested(visit),
+        more_open=any(shown(form, name) for name in plan_form.MORE),
     )
+
+
+def shown(form: Typed, name: str) -> bool:
+    """Whether a folded field has something to show: a value that is not the usual one, or a mistake."""
+    return name in form.errors or form.values.get(name, "") not in ("", DateRule.TRANSACTION_DATE.value)
 
 
 @company_page(writes=Permission.PLANNING_WRITE)

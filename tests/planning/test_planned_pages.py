@@ -324,3 +324,98 @@ def test_another_companys_rule_is_not_there(owner, acme, globex_api):
         sent = form() | {"date": str(NEXT)}
         assert owner.post(page(acme, f"/{foreign}{path}"), sent).status_code == 404
     assert PlannedTransaction.objects.get().name == "Theirs"
+
+
+# ---------------------------------------------------------------------------------------------- all that the API takes
+
+MORE = {
+    "passThroughTaxAmount": "383,19",
+    "counterparty": "Landlord",
+    "dateRule": "servicePeriod",
+    "ruleStart": "2027-01-01",
+    "ruleEnd": "2027-01-31",
+    "ruleInvoice": "",
+    "invoiceDate": "2026-12-15",
+    "serviceStartDate": "2027-01-01",
+    "serviceEndDate": "2027-01-31",
+    "externalId": "r-1",
+    "externalSubscriptionId": "s-1",
+    "externalInvoiceId": "i-1",
+    "invoiceNumber": "2026-12",
+    "invoiceUrl": "https://a.example/i",
+    "collectionMethod": "debit",
+    "attempted": "false",
+    "attemptCount": "0",
+    "nextPaymentAttemptDate": "2027-01-03",
+    "dueDate": "2027-01-02",
+}
+
+
+def test_every_field_of_a_planned_payment_is_typed_and_kept(owner, api, acme, account):
+    landlord = api.post("counterparties", {"name": "Landlord", "type": "vendor"}).json()["id"]
+    answer = owner.post(page(acme, "/new"), form(accountId=account, **MORE))
+    assert answer.status_code == 303
+    (stored,) = api.get("planned_transactions").json()
+    invoice = {
+        "invoiceNumber": "2026-12", "invoiceUrl": "https://a.example/i", "collectionMethod": "debit",
+        "attempted": False, "attemptCount": 0, "nextPaymentAttemptDate": "2027-01-03", "dueDate": "2027-01-02",
+    }  # fmt: skip
+    assert stored["passThroughTaxAmount"] == "-383.19"
+    assert stored["counterparty"]["id"] == landlord
+    rule = {"type": "servicePeriod", "startDate": "2027-01-01", "endDate": "2027-01-31", "invoiceDate": None}
+    assert stored["usingDateRule"] == rule
+    assert stored["externalData"] == invoice
+    plain = ("invoiceDate", "serviceStartDate", "serviceEndDate")
+    plain += ("externalId", "externalSubscriptionId", "externalInvoiceId")
+    assert {name: stored[name] for name in plain} == {name: MORE[name] for name in plain}
+
+
+def test_what_is_typed_is_shown_again_and_emptied_fields_are_null(owner, api, acme, account):
+    api.post("counterparties", {"name": "Landlord", "type": "vendor"})
+    owner.post(page(acme, "/new"), form(accountId=account, **MORE))
+    rule = PlannedTransaction.objects.of(acme.id).get()
+    shown = owner.get(page(acme, f"/{rule.id}/edit")).content.decode()
+    for name in set(MORE) - {"dateRule", "attempted", "passThroughTaxAmount", "ruleInvoice"}:
+        assert re.search(rf'name="{name}"[^>]* value="{re.escape(MORE[name])}"', shown), name
+    assert 'name="passThroughTaxAmount" inputmode="decimal" class="number" value="383.19"' in shown
+    assert '<option value="servicePeriod" selected>' in shown
+    assert '<option value="false" selected>' in shown
+    assert '<details class="fold" open>' in shown
+    same = form(accountId=account, amountCurrency="EUR", **MORE)
+    before = api.get(f"planned_transactions/{rule.id}").json()
+    assert owner.post(page(acme, f"/{rule.id}/edit"), same).status_code == 303
+    assert api.get(f"planned_transactions/{rule.id}").json() == before
+    assert (
+        owner.post(page(acme, f"/{rule.id}/edit"), form(accountId=account, **dict.fromkeys(MORE, ""))).status_code
+        == 303
+    )
+    stored = api.get(f"planned_transactions/{rule.id}").json()
+    emptied = ("counterparty", "externalData", "externalId", "invoiceDate", "passThroughTaxAmount", "serviceEndDate")
+    assert {name: stored[name] for name in emptied} == dict.fromkeys(emptied)
+    assert stored["usingDateRule"]["type"] == "transactionDate"
+
+
+def test_mistakes_in_the_folded_fields_stand_at_them(owner, api, acme, account):
+    wrong = {
+        "passThroughTaxAmount": "lots", "counterparty": "Nobody", "dateRule": "custom", "ruleStart": "2027-01-01",
+        "ruleEnd": "2026-01-01", "invoiceDate": "soon", "attemptCount": "often", "dueDate": "soon",
+    }  # fmt: skip
+    answer = owner.post(page(acme, "/new"), form(accountId=account, **MORE | wrong))
+    assert answer.status_code == 400
+    told = set(re.findall(r'id="(\w+)-error"', answer.content.decode()))
+    assert told == {"passThroughTaxAmount", "counterparty", "ruleEnd", "invoiceDate", "attemptCount", "dueDate"}
+    assert '<details class="fold" open>' in answer.content.decode()
+    assert not PlannedTransaction.objects.of(acme.id).exists()
+
+
+def test_one_occurrence_has_another_name_account_and_category_until_it_is_as_planned(owner, api, acme, account, rent):
+    other = api.post("accounts", {"name": "Savings", "type": "bank"}).json()["id"]
+    category = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    address = page(acme, f"/{rent}/occurrences/{NEXT}")
+    same = {"date": str(NEXT), "direction": "out", "amountValue": "2400.00"}
+    besides = {"name": "Rent and heating", "accountId": other, "categoryId": category}
+    assert owner.post(address, same | besides).status_code == 303
+    assert api.get(f"planned_transactions/{rent}").json()["overrides"][str(NEXT)] == besides
+    assert 'value="Rent and heating"' in owner.get(address).content.decode()
+    assert owner.post(address, same | {"name": "Rent", "accountId": account, "categoryId": ""}).status_code == 303
+    assert api.get(f"planned_transactions/{rent}").json()["overrides"] == {}

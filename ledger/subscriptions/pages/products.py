@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 
-from companies.pages.typed import Typed, of_body
+from companies.pages.typed import Typed, of_body, whole
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.months import last_of_month
@@ -117,12 +117,6 @@ def read(visit: Visit) -> Typed:
         "externalIds": [line.strip() for line in values["externalIds"].splitlines() if line.strip()],
     }
     return of_body(ProductShape, sent, values=values, fields={"externalIds": "externalIds"})
-
-
-def whole(text: str) -> Any:
-    """The integer; 0 where nothing is typed, and what is none stays as it is, for the shape to refuse."""
-    digits = text.removeprefix("-")
-    return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 9 else text or 0
 
 
 def product_form(visit: Visit, form: Typed, *, product: Product | None = None) -> HttpResponse:

@@ -19,6 +19,7 @@ from ledger.transactions.pages.words import LINES, RULES, SOURCES, names_for
 from ledger.transactions.settled import settled_by
 
 MOST_ENTRIES = 50
+MOST_LOOSE = 20  # documents to choose from
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ)
@@ -44,6 +45,8 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         settles=settled_by(company_id=row.company_id, transaction_ids=[row.id]).get(row.id),
         sees_plans=visit.may(Permission.PLANNING_READ),
         files=list(attached(visit, row)),
+        loose=list(loose(visit)),
+        keeps=visit.may(Permission.FILES_WRITE),
         history=[
             {
                 "row": each,
@@ -86,6 +89,13 @@ def attached(visit: Visit, row: Transaction) -> Any:
     if not visit.may(Permission.FILES_READ):
         return ()
     return File.objects.of(visit.company.id).tied_to(row.id).order_by("-created_time", "-id")
+
+
+def loose(visit: Visit) -> Any:
+    """The latest documents that lie beside no transaction yet."""
+    if not visit.may(Permission.FILES_WRITE):
+        return ()
+    return File.objects.of(visit.company.id).loose().order_by("-created_time", "-id")[:MOST_LOOSE]
 
 
 def history(visit: Visit, row: Transaction) -> list[AuditEntry]:

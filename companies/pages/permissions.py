@@ -1,0 +1,111 @@
+"""What a member may do: their own list in place of their role's, and what oneself may do."""
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from companies import members
+from companies.models import Membership
+from companies.pages.key_form import ADMIN_LABELS, LABELS, RESOURCES
+from companies.pages.typed import Typed, of_body
+from companies.pages.visits import Visit, company_page, reached, signed_in
+from companies.permissions import ADMIN_LEVEL, ALL, Permission, Permissions, Role, in_order
+from companies.serializers import MemberInput
+
+KINDS = {"role": "Those of the role", "own": "A list of their own"}
+
+
+@company_page(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE)
+def of_member(visit: Visit, member_id: UUID) -> HttpResponse:
+    """Which permissions a member has, and others in their place."""
+    rows = Membership.objects.of(visit.company.id).select_related("user")
+    member = get_object_or_404(rows, id=member_id)
+    held = in_order(member.effective_permissions)
+    form = Typed(values={"kind": "role" if member.permissions is None else "own", "permissions": held})
+    if visit.sent:
+        form = read(visit)
+        if form.valid:
+            with visit.sending(form):
+                values = {"permissions": form.data["permissions"]}
+                member = members.change(
+                    company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id, values=values
+                )
+                return visit.done(f"What {member.called} may do was saved.", "members")
+    return visit.show(
+        "settings/permissions.html",
+        status=400 if form.errors else 200,
+        section="members",
+        form=form,
+        member=member,
+        seen=visit.seen(member),
+        kinds=KINDS,
+        resources=resources(form.values["permissions"]),
+        administrative=administrative(form.values["permissions"]),
+    )
+
+
+def read(visit: Visit) -> Typed:
+    """What was chosen; null stands for the role's."""
+    posted = visit.request.POST
+    values: dict[str, Any] = {"kind": posted.get("kind", ""), "permissions": posted.getlist("permissions")}
+    body = {"permissions": None if values["kind"] == "role" else values["permissions"]}
+    form = of_body(MemberInput, body, values=values, fields={"permissions": "permissions"}, partial=True)
+    if values["kind"] not in KINDS:
+        form.errors["kind"] = "Choose one of these."
+    return form
+
+
+@require_http_methods(["GET", "HEAD"])
+@signed_in
+def own(request: HttpRequest, company_id: str) -> HttpResponse:
+    """What the visitor may do in the company: everybody may know that."""
+    visit = Visit(request=request, access=reached(request, company_id), now=timezone.now())
+    held = in_order(visit.access.permissions)
+    return visit.show(
+        "settings/access.html",
+        section="access",
+        whole=visit.access.permissions == Role(visit.access.role).permissions,
+        resources=resources(held),
+        administrative=[each for each in administrative(held) if each["held"]],
+    )
+
+
+def resources(held: Collection[str]) -> list[dict[str, Any]]:
+    """One line a resource: seeing it, and changing it where that is a permission."""
+    known = {each.value for each in ALL}
+    return [
+        {
+            "label": LABELS.get(name, name.capitalize()),
+            "cells": [
+                {"value": value, "held": value in held, "does": does} if value in known else None
+                for does, value in (("see", f"{name}:read"), ("change", f"{name}:write"))
+            ],
+        }
+        for name in RESOURCES
+    ]
+
+
+def administrative(held: Collection[str]) -> list[dict[str, Any]]:
+    return [{"value": each.value, "label": label, "held": each.value in held} for each, label in ADMIN_LABELS.items()]
+
+
+def in_short(held: Permissions) -> str:
+    """Sees everything, changes 3 of 10, administers"""
+    plain = ALL - ADMIN_LEVEL
+    words = [part_of(held, frozenset(each for each in plain if not each.writes), "sees")]
+    words.append(part_of(held, frozenset(each for each in plain if each.writes), "changes"))
+    if held & ADMIN_LEVEL:
+        words.append("administers")
+    text = ", ".join(words)
+    return text[:1].upper() + text[1:]
+
+
+def part_of(held: Permissions, all_of_them: Permissions, verb: str) -> str:
+    there = len(held & all_of_them)
+    amount = {0: "nothing", len(all_of_them): "everything"}.get(there, f"{there} of {len(all_of_them)}")
+    return f"{verb} {amount}"

@@ -1,0 +1,169 @@
+"""The pages of documents: dropped, looked at, and laid beside transactions."""
+
+import io
+import re
+from html import unescape
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
+
+from ledger.documents import pages
+from ledger.models import File
+
+pytestmark = pytest.mark.django_db
+UNKNOWN = "00000000-0000-7000-8000-000000000000"
+PDF = b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
+
+
+def page(company, path=""):
+    return f"/app/companies/{company.id}/{path}"
+
+
+def text_of(answer):
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())))
+
+
+def pdf(name="Invoice 7.pdf"):
+    return SimpleUploadedFile(name, PDF)
+
+
+def png(name="Receipt.png"):
+    picture = io.BytesIO()
+    Image.new("RGB", (4, 4), "white").save(picture, "PNG")
+    return SimpleUploadedFile(name, picture.getvalue())
+
+
+@pytest.fixture
+def transaction(api):
+    account = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    row = {"accountId": account, "date": "2026-03-15", "amountValue": "-119.00", "fromTo": "Nimbus"}
+    return api.post("transactions", row).json()["id"]
+
+
+@pytest.fixture
+def invoice(owner, acme):
+    assert owner.post(page(acme, "documents"), {"file": pdf()}).status_code == 303
+    return str(File.objects.of(acme.id).get().id)
+
+
+def test_several_are_dropped_at_once_and_listed(owner, viewer, acme):
+    assert owner.post(page(acme, "documents"), {"file": [pdf(), png()]}).status_code == 303
+    seen = text_of(viewer.get(page(acme, "documents")))
+    assert "Invoice 7.pdf" in seen
+    assert "Receipt.png" in seen
+    assert "nothing yet" in seen
+    assert "Keep them" not in seen
+    told = owner.post(page(acme, "documents"), {"file": pdf("c.pdf")}, headers={"Accept": "application/json"})
+    assert told.json() == {"location": page(acme, "documents")}
+
+
+def test_one_that_is_no_document_keeps_all_of_them_out(owner, acme):
+    answer = owner.post(page(acme, "documents"), {"file": [pdf(), SimpleUploadedFile("run.exe", b"MZ\x00")]})
+    assert (answer.status_code, "“run.exe”: The content is no PDF" in text_of(answer)) == (400, True)
+    assert not File.objects.of(acme.id).exists()
+    assert folders(str(acme.id)) == []
+
+
+def folders(folder):
+    try:
+        return default_storage.listdir(folder)[1]
+    except FileNotFoundError:
+        return []
+
+
+def test_nothing_and_too_much_are_refused_at_the_field(owner, acme, monkeypatch):
+    answer = owner.post(page(acme, "documents"), {})
+    assert (answer.status_code, "Choose a file first" in text_of(answer)) == (400, True)
+    monkeypatch.setattr(pages, "MOST_FILES", 1)
+    answer = owner.post(page(acme, "documents"), {"file": [pdf(), png()]})
+    assert (answer.status_code, "At most 20 files" in text_of(answer)) == (400, True)
+
+
+def test_a_document_is_shown_where_it_does_no_harm_and_saved_elsewhere(owner, viewer, acme):
+    xml = SimpleUploadedFile("a.xml", b"<a xmlns='http://www.w3.org/1999/xhtml'><script>1</script></a>")
+    owner.post(page(acme, "documents"), {"file": [pdf(), png(), xml]})
+    for row in File.objects.of(acme.id):
+        answer = viewer.get(page(acme, f"documents/{row.id}/content"))
+        how = "attachment" if row.file_extension == "xml" else "inline"
+        assert answer["Content-Disposition"].startswith(how), row.filename
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert "default-src 'none'" in answer["Content-Security-Policy"]
+        assert "object-src 'self'" in answer["Content-Security-Policy"]
+        assert answer["Content-Type"] == row.content_type
+        assert b"".join(answer.streaming_content)
+        shown = viewer.get(page(acme, f"documents/{row.id}")).content.decode()
+        assert ("<img src=" in shown.partition("</header>")[2].partition("<main")[2]) == (row.file_extension == "png")
+
+
+def test_a_document_is_laid_beside_a_transaction_that_is_found_by_text_or_amount(
+    owner, api, acme, transaction, invoice
+):
+    address = page(acme, f"documents/{invoice}")
+    assert transaction not in owner.get(address).content.decode()
+    for query in ("nimb", "119,00", "-119"):
+        assert transaction in owner.get(address, {"q": query}).content.decode()
+    assert "No other transaction" in text_of(owner.get(address, {"q": "zzz"}))
+    assert owner.post(f"{address}/attach", {"transactionId": transaction}).status_code == 303
+    assert api.get(f"files/{invoice}").json()["transactionIds"] == [transaction]
+    assert "Nimbus" in text_of(owner.get(page(acme, "documents")))
+    assert "No such document" in text_of(owner.get(page(acme, "documents"), {"loose": "true"}))
+    there = owner.get(page(acme, f"transactions/{transaction}"))
+    assert "Invoice 7.pdf" in text_of(there)
+    form = {"transactionId": transaction, "from": "transaction"}
+    answer = owner.post(f"{address}/detach", form)
+    assert answer["Location"] == page(acme, f"transactions/{transaction}")
+    assert api.get(f"files/{invoice}").json()["transactionIds"] == []
+
+
+def test_documents_are_dropped_on_the_page_of_their_transaction(owner, api, acme, transaction, invoice):
+    address = page(acme, f"transactions/{transaction}/documents")
+    assert owner.post(address, {"file": [png()]}).status_code == 303
+    assert owner.post(address, {"document": invoice}).status_code == 303
+    found = api.get(f"files?transactionId={transaction}").json()
+    assert {each["filename"] for each in found} == {"Receipt.png", "Invoice 7.pdf"}
+    for wrong in ({"document": "nothing"}, {"document": UNKNOWN}):
+        assert owner.post(address, wrong).status_code == 404
+    nothing = owner.post(address, {}, follow=True)
+    assert "Choose a file first" in text_of(nothing)
+
+
+def test_what_a_document_says_is_kept_and_finds_its_transaction(owner, api, acme, transaction, invoice):
+    address = page(acme, f"documents/{invoice}")
+    form = {"parseStatus": "parsed", "amount": "119,00", "currency": "EUR", "date": "2026-03-01", "kind": "invoice"}
+    assert owner.post(address, form).status_code == 303
+    stored = api.get(f"files/{invoice}").json()
+    amount = {"value": 119, "currency": "EUR"}
+    assert (stored["parseStatus"], stored["parseData"]) == (
+        "parsed", {"amount": amount, "date": "2026-03-01", "type": "invoice"},
+    )  # fmt: skip
+    assert transaction in owner.get(address).content.decode(), "it has the amount"
+    answer = owner.post(address, form | {"amount": "much", "date": "soon", "parseStatus": "lost"})
+    assert answer.status_code == 400
+    assert set(re.findall(r'id="(\w+)-error"', answer.content.decode())) == {"parseStatus", "amount", "date"}
+    empty = {"parseStatus": "open", "amount": "", "currency": "EUR", "date": "", "kind": ""}
+    assert owner.post(address, empty).status_code == 303
+    assert api.get(f"files/{invoice}").json()["parseData"] is None
+
+
+def test_a_deleted_document_is_gone_with_its_bytes(
+    owner, api, acme, transaction, invoice, django_capture_on_commit_callbacks
+):
+    assert len(folders(str(acme.id))) == 1
+    with django_capture_on_commit_callbacks(execute=True):
+        assert owner.post(page(acme, f"documents/{invoice}/delete")).status_code == 303
+    assert api.get(f"files/{invoice}").status_code == 404
+    assert folders(str(acme.id)) == []
+    assert api.get(f"transactions/{transaction}").status_code == 200
+
+
+def test_documents_stay_in_their_company(owner, acme, globex_api, invoice):
+    account = globex_api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    row = {"accountId": account, "date": "2026-03-15", "amountValue": "-119.00", "fromTo": "Umbrella"}
+    foreign = globex_api.post("transactions", row).json()["id"]
+    address = page(acme, f"documents/{invoice}")
+    assert foreign not in owner.get(address, {"q": "Umbrella"}).content.decode()
+    answer = owner.post(f"{address}/attach", {"transactionId": foreign}, follow=True)
+    assert "There is no such record" in text_of(answer)
+    assert owner.post(page(acme, f"transactions/{foreign}/documents"), {"document": invoice}).status_code == 404
