@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from companies import views
-from companies.pages import activity, company, home, invitations, keys, members, signing_in
+from companies.pages import activity, company, home, invitations, keys, members, signing_in, switching
 
 urlpatterns = [
     path("companies", views.CompanyListViewSet.as_view({"get": "list", "post": "create"})),
@@ -28,6 +28,7 @@ urlpatterns = [
     path("app/", home.home, name="home"),
     path("app/sign-in", signing_in.sign_in, name="sign-in"),
     path("app/sign-out", signing_in.sign_out, name="sign-out"),
+    path("app/shortcuts", switching.shortcuts, name="shortcuts"),
     path("app/password", signing_in.password_change, name="password-change"),
     path("app/password-reset", signing_in.password_reset, name="password-reset"),
     path("app/password-reset/<uidb64>/<token>", signing_in.SetPassword.as_view(), name="password-set"),
