@@ -94,7 +94,7 @@ function choose(link) {
   const list = all.cloneNode(true);
   for (const name of ["id", "name", "aria-invalid", "aria-describedby"]) list.removeAttribute(name);
   list.value = "";
-  list.setAttribute("aria-label", link.getAttribute("aria-label"));
+  list.setAttribute("aria-label", "Category of " + link.closest("[data-row]").querySelector(".what a").textContent);
   link.hidden = true;
   link.after(list);
   list.focus();

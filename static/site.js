@@ -93,27 +93,36 @@ const setKeys = (place) => {
 };
 setKeys(document);
 
-// "/" searches and "?" lists the keys, in a box above the page; without JavaScript both are pages.
+// "/" searches and "?" lists the keys, in a box above the page; without JavaScript both are pages. The box stands there at
+// once, and what is typed before the page has come is searched for then.
 async function openBox(address) {
+  const box = document.createElement("dialog");
+  box.className = "box";
+  box.setAttribute("aria-label", "Opening");
+  const early = document.createElement("input");
+  early.setAttribute("aria-label", "Search");
+  box.append(early);
+  box.addEventListener("close", () => box.remove());
+  box.addEventListener("click", (event) => event.target === box && box.close());
+  document.body.append(box);
+  box.showModal();
   const page = await parsed(address);
   const main = page?.getElementById("main");
   if (!main) return location.assign(address);
-  const box = document.createElement("dialog");
-  box.className = "box";
-  box.setAttribute("aria-label", page.title);
   const close = document.createElement("button");
   close.className = "link quiet box-close";
   close.type = "button";
   close.textContent = "Close";
   close.addEventListener("click", () => box.close());
-  box.append(close, ...main.childNodes);
-  box.addEventListener("close", () => box.remove());
-  box.addEventListener("click", (event) => event.target === box && box.close());
-  document.body.append(box);
+  box.setAttribute("aria-label", page.title);
+  box.replaceChildren(...main.childNodes, close);
   setKeys(box);
   searching(box);
-  box.showModal();
-  box.querySelector("input[name=q]")?.focus();
+  const field = box.querySelector("input[name=q]");
+  if (!field) return close.focus();
+  field.value = early.value;
+  field.focus();
+  if (early.value) field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 async function parsed(address) {
   try {

@@ -44,7 +44,7 @@ def test_more_than_the_page_shows_is_counted_and_confirmed_first(pages, books, b
     act = {"act": "categorize", "whole": "on", "category": hosting, "rule": "month"}
     asked = pages.post("?q=nimbus", **act)
     assert asked.status_code == 200
-    assert "Categorize 60 transactions?" in text_of(asked)
+    assert re.search(r"Categorize 60 transactions as \S* ?Hosting\?", text_of(asked))
     assert "60 transactions · −€1,800.00" in text_of(asked)
     assert Transaction.objects.of(acme.id).exclude(categorized_value=0).count() == 0
     fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', asked.content.decode()))

@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 
 from companies.errors import FieldErrors
+from companies.models import id_from
 from companies.pages.amounts import counted
 from companies.pages.typed import Typed
 from companies.pages.visits import A_PAGE, Visit, company_page
@@ -22,7 +23,7 @@ from ledger.transactions import booking
 from ledger.transactions.listed import Sums, summed
 from ledger.transactions.pages.counterparties import counterparty_called
 from ledger.transactions.pages.listing import Question, asked, show_list
-from ledger.transactions.pages.words import of_line
+from ledger.transactions.pages.words import names_for, of_line
 from ledger.transactions.selections import MOST_IDS, selected
 from ledger.transactions.shapes import SelectionShape
 from ledger.transactions.undoing import take_back, undoable
@@ -71,7 +72,8 @@ def transactions(visit: Visit) -> HttpResponse:
         meant = summed(rows)
         check_most(act, meant)
         if more_than_shown(visit, form, meant) and posted.get("confirmed") != meant.word:
-            return show_list(visit, bulk=form, ticked=ticked, question=Question(act.kind, act.verb, meant))
+            question = Question(act.kind, act.verb, meant, category=category_of(visit, act, form))
+            return show_list(visit, bulk=form, ticked=ticked, question=question)
         with undoable(company=visit.company, stamp=visit.stamp, act=act.kind, rows=rows) as run:
             said = deed()
         messages.success(visit.request, said)
@@ -97,6 +99,14 @@ def check_most(act: Act, meant: Sums) -> None:
 def more_than_shown(visit: Visit, form: Typed, meant: Sums) -> bool:
     """Whether rows are meant that the page does not show: those are counted, and confirmed, first."""
     return form.values["whole"] and (meant.count > A_PAGE or bool({"cursor", "before"} & set(visit.request.GET)))
+
+
+def category_of(visit: Visit, act: Act, form: Typed) -> str:
+    """What the act gives, as it is called; nothing where it gives none."""
+    category_id = id_from(of_line(form.values["category"])[0])
+    if act.kind != RunAct.CATEGORIZE or category_id is None:
+        return ""
+    return names_for(visit).category(category_id)
 
 
 def undo(visit: Visit) -> HttpResponse:

@@ -164,6 +164,7 @@ class Question:
     act: str
     verb: str
     meant: Sums
+    category: str = ""  # that is to be given
 
 
 @dataclass(slots=True)

@@ -5,7 +5,8 @@ from decimal import Decimal
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.functions import Replace
 from django.http import HttpResponse
 from django.urls import reverse
 
@@ -117,10 +118,9 @@ def counterparties_with(visit: Visit, text: str) -> Kind:
 
 def accounts_with(visit: Visit, text: str) -> Kind:
     """By name, or by number however it is spaced."""
-    number = "".join(text.split())
-    rows = Account.objects.of(visit.company.id).filter(
-        Q(name__icontains=text) | Q(account_number__icontains=text) | Q(account_number__icontains=number)
-    )
+    number = Replace("account_number", Value(" "))
+    rows = Account.objects.of(visit.company.id).annotate(number=number)
+    rows = rows.filter(Q(name__icontains=text) | Q(number__icontains="".join(text.split())))
     return Kind("Accounts", [account_line(visit, row) for row in rows.in_order()[:A_KIND]])
 
 
