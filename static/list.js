@@ -98,7 +98,10 @@ function choose(link) {
   link.hidden = true;
   link.after(list);
   list.focus();
+  let over = false; // what is removed loses the focus, and would be left once more
   const leave = () => {
+    if (over) return;
+    over = true;
     list.remove();
     link.hidden = false;
   };
@@ -110,7 +113,8 @@ function choose(link) {
   let keyed = false; // arrow keys pass by categories: Enter, or leaving, takes the one that they came to
   list.addEventListener("keydown", (event) => (keyed = /^Arrow|^.$/.test(event.key) || (keyed && event.key !== "Enter")));
   const take = () => {
-    if (!list.value || !list.isConnected) return;
+    if (!list.value || over) return;
+    over = true;
     const form = list.closest("form");
     const body = new URLSearchParams({ act: "categorize", id: link.dataset.choose, category: list.value });
     body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);

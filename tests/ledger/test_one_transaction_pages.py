@@ -309,7 +309,7 @@ def test_the_history_tells_in_sentences_who_did_what(pages, books, bought, savin
     for part in (
         f"{alice.display_name} changed the amount from −€119.00 to −€120.00, the from / to from “Nimbus Cloud” to",
         "Hosting −€100.00 and",
-        "Support −€20.00.",
+        "support −€20.00.",
         "changed what it was for to",
         "key “test” linked it with another transaction as a transfer.",
         f"{alice.display_name} took its categories away, with 1 other.",

@@ -13,7 +13,7 @@ from companies.pages.amounts import counted, money
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.models import CategorizationRun, ImportBatch, RunAct, Transaction, TransactionBefore
-from ledger.transactions.pages.words import SOURCES, Names
+from ledger.transactions.pages.words import Names
 
 MOST_ENTRIES = 50
 MOST_PARTS = 4
@@ -137,8 +137,6 @@ def value_of(name: str, *, row: Transaction, words: Names) -> Callable[[Mapping[
         return lambda values: amount_in(values, row)
     if name == "account_id":
         return lambda values: words.account(UUID(values[name])) if id_from(str(values.get(name))) else ""
-    if name == "source":
-        return lambda values: SOURCES.get(values.get(name), "")  # type: ignore[call-overload]
     return lambda values: quoted(name, short(values.get(name)))
 
 
