@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 from companies import views
 from companies.factors.pages import setting_up as factors
 from companies.factors.pages import signing_in as second
-from companies.pages import activity, company, home, invitations, keys, members, permissions, signing_in
+from companies.pages import activity, company, home, invitations, keys, members, permissions, signing_in, switching
 from companies.security import pages as security
 
 urlpatterns = [
@@ -43,6 +43,7 @@ urlpatterns = [
     path("app/sign-out", signing_in.sign_out, name="sign-out"),
     path("app/security", security.security, name="security"),
     path("app/security/end", security.end, name="security-end"),
+    path("app/shortcuts", switching.shortcuts, name="shortcuts"),
     path("app/password", signing_in.password_change, name="password-change"),
     path("app/password-reset", signing_in.password_reset, name="password-reset"),
     path("app/password-reset/<uidb64>/<token>", signing_in.SetPassword.as_view(), name="password-set"),

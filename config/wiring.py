@@ -82,4 +82,4 @@ DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "ledger
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
 PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",
-          "webhooks.delivering.prune", "companies.security.log.prune"]  # fmt: skip
+          "webhooks.delivering.prune", "companies.security.log.prune", "ledger.transactions.undoing.prune"]  # fmt: skip

@@ -30,7 +30,8 @@ from ledger.subscriptions.pages import subscriptions as subscription_pages
 from ledger.transactions import views as transactions
 from ledger.transactions.pages import all as transaction_pages
 from ledger.transactions.pages import one as one_transaction
-from ledger.transactions.pages import transfers
+from ledger.transactions.pages import saved as saved_views
+from ledger.transactions.pages import searching, transfers
 
 urlpatterns = [
     path("companies/<str:company_id>/accounts", accounts.AccountViewSet.as_view({"get": "list", "post": "create"})),
@@ -147,6 +148,9 @@ urlpatterns = [
     path("app/companies/<str:company_id>/rules/<uuid:rule_id>/move", rule_pages.move, name="rule-move"),
     path("app/companies/<str:company_id>/rules/<uuid:rule_id>/delete", rule_pages.delete, name="rule-delete"),
     path("app/companies/<str:company_id>/transactions", categorizing.transactions, name="transactions"),
+    path("app/companies/<str:company_id>/search", searching.search, name="search"),
+    path("app/companies/<str:company_id>/transactions/views", saved_views.save, name="view-save"),
+    path("app/companies/<str:company_id>/transactions/views/<uuid:view_id>/delete", saved_views.forget, name="view-delete"),
     path("app/companies/<str:company_id>/transactions/export/<str:name>", export_pages.download, name="transactions-export"),
     path("app/companies/<str:company_id>/transactions/new", transaction_pages.new, name="transaction-new"),
     path("app/companies/<str:company_id>/transactions/<uuid:transaction_id>", one_transaction.transaction, name="transaction"),

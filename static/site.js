@@ -49,25 +49,6 @@ for (const form of document.querySelectorAll("[data-consent]")) {
   }
 }
 
-// A box above the rows ticks all of them; how many are ticked is told.
-for (const form of document.querySelectorAll("[data-bulk]")) {
-  const all = form.querySelector("[data-tick-all]");
-  if (!all) continue;
-  const boxes = [...form.querySelectorAll("[name=id]")];
-  const count = () => {
-    const ticked = boxes.filter((box) => box.checked).length;
-    all.checked = ticked === boxes.length;
-    all.indeterminate = ticked > 0 && ticked < boxes.length;
-    form.querySelector("[data-ticked]").textContent = ticked ? ticked + " ticked" : "";
-  };
-  all.hidden = false;
-  form.addEventListener("change", (event) => {
-    if (event.target === all) for (const box of boxes) box.checked = all.checked;
-    count();
-  });
-  count();
-}
-
 // The second click of a double click must book, plan or add nothing once more; a page that is gone back to starts anew.
 for (const form of document.querySelectorAll("form[method=post]")) {
   let sent = false;
@@ -79,12 +60,109 @@ for (const form of document.querySelectorAll("form[method=post]")) {
 }
 
 // One open confirmation at a time; Escape and a click elsewhere close it.
-const confirmations = document.querySelectorAll("details.confirm");
+const confirmations = () => document.querySelectorAll("details.confirm[open]");
 document.addEventListener("click", (event) => {
-  for (const each of confirmations) if (!each.contains(event.target)) each.open = false;
+  for (const each of confirmations()) if (!each.contains(event.target)) each.open = false;
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") for (const each of confirmations) each.open = false;
+  if (event.key !== "Escape") return;
+  for (const each of confirmations()) {
+    if (each.contains(document.activeElement)) each.querySelector("summary").focus();
+    each.open = false;
+  }
+});
+
+// Whether a key is meant for the page: nothing is typed into, and single keys are not switched off in this browser.
+const OFF = "keys-off";
+const switchedOff = () => {
+  try {
+    return localStorage.getItem(OFF) === "1";
+  } catch {
+    return false; // storage is refused: then there is nothing to remember either
+  }
+};
+window.keysHeard = (event) =>
+  !(event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || switchedOff()) &&
+  !event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea, dialog, [contenteditable]");
+const setKeys = (place) => {
+  for (const box of place.querySelectorAll("[data-keys-on]")) {
+    box.closest("label").hidden = false;
+    box.checked = !switchedOff();
+    box.addEventListener("change", () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "1")));
+  }
+};
+setKeys(document);
+
+// "/" searches and "?" lists the keys, in a box above the page; without JavaScript both are pages. The box stands there at
+// once, and what is typed before the page has come is searched for then.
+async function openBox(address) {
+  const box = document.createElement("dialog");
+  box.className = "box";
+  box.setAttribute("aria-label", "Opening");
+  const early = document.createElement("input");
+  early.setAttribute("aria-label", "Search");
+  box.append(early);
+  box.addEventListener("close", () => box.remove());
+  box.addEventListener("click", (event) => event.target === box && box.close());
+  document.body.append(box);
+  box.showModal();
+  const page = await parsed(address);
+  const main = page?.getElementById("main");
+  if (!main) return location.assign(address);
+  const close = document.createElement("button");
+  close.className = "link quiet box-close";
+  close.type = "button";
+  close.textContent = "Close";
+  close.addEventListener("click", () => box.close());
+  box.setAttribute("aria-label", page.title);
+  box.replaceChildren(...main.childNodes, close);
+  setKeys(box);
+  searching(box);
+  const field = box.querySelector("input[name=q]");
+  if (!field) return close.focus();
+  field.value = early.value;
+  field.focus();
+  if (early.value) field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+async function parsed(address) {
+  try {
+    const answer = await fetch(address);
+    return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  } catch {
+    return null;
+  }
+}
+function searching(place) {
+  for (const form of place.querySelectorAll("[data-searching]")) {
+    const results = place.querySelector("[data-results]");
+    let timer = 0;
+    form.elements.q.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(async () => {
+        const text = form.elements.q.value;
+        const page = await parsed(form.action + "?" + new URLSearchParams({ q: text }));
+        const found = page?.querySelector("[data-results]");
+        if (found && text === form.elements.q.value) results.replaceChildren(...found.childNodes);
+      }, 200);
+    });
+  }
+}
+searching(document);
+for (const link of document.querySelectorAll("[data-search], [data-shortcuts]")) {
+  link.addEventListener("click", (event) => {
+    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.hasAttribute("aria-current")) return;
+    event.preventDefault();
+    openBox(link.href);
+  });
+}
+document.addEventListener("keydown", (event) => {
+  const link = { "/": "[data-search]", "?": "[data-shortcuts]" }[event.key];
+  if (!link || !window.keysHeard(event) || document.querySelector("dialog[open]")) return;
+  const found = document.querySelector(link);
+  if (!found) return;
+  event.preventDefault();
+  if (found.hasAttribute("aria-current")) document.querySelector("[data-searching] [name=q]")?.focus();
+  else openBox(found.href);
 });
 
 // Keys of the inbox, while one of its rows has the focus: each presses what is marked with it.

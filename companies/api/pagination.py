@@ -77,20 +77,31 @@ def keyset(request: Any, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[
     return page, {"Link": next_link(request, cursor)} if cursor else {}
 
 
-def keyset_rows(request: Any, rows: QuerySet[Any], *, order: Sequence[str], limit: int) -> tuple[list[Any], str | None]:
+def keyset_rows(
+    request: Any, rows: QuerySet[Any], *, order: Sequence[str], limit: int, parameter: str = "cursor"
+) -> tuple[list[Any], str | None]:
     """(one page, the next page's cursor where there is one).
 
-    ``order`` ends with the id and goes one way, e.g. ``("-created_time", "-id")``.
+    ``order`` ends with the id and goes one way, e.g. ``("-created_time", "-id")``; ``parameter`` is the cursor's name.
     """
-    cursor = request.GET.get("cursor")
+    cursor = request.GET.get(parameter)
     if cursor is not None:
         rows = rows.filter(after(order, checked(rows, order, decode(request, order, cursor))))
     page = list(rows.order_by(*order)[: limit + 1])
     if len(page) <= limit:
         return page, None
     page.pop()
-    last = [getattr(page[-1], name.lstrip("-")) for name in order]
-    return page, encode(request, order, last_values(last))
+    return page, cursor_at(request, page[-1], order=order)
+
+
+def cursor_at(request: Any, row: Any, *, order: Sequence[str]) -> str:
+    """The cursor of what comes after a row."""
+    return encode(request, order, last_values([getattr(row, name.lstrip("-")) for name in order]))
+
+
+def reversed_order(order: Sequence[str]) -> tuple[str, ...]:
+    """The same columns, the other way round."""
+    return tuple(name[1:] if name.startswith("-") else f"-{name}" for name in order)
 
 
 def last_values(values: Sequence[Any]) -> list[str]:

@@ -5,12 +5,14 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html
 
 from companies.models import new_id
 from companies.pages.amounts import money
 from companies.pages.repeated import FIELD
+from companies.pages.switching import others
 from companies.pages.typed import Typed
 
 register = template.Library()
@@ -25,6 +27,14 @@ def tile(name: str, path: str | None = None, size: str = "") -> dict[str, Any]:
     letter = next((sign for sign in name if sign.isalnum()), "·").upper()
     url = f"{settings.ASSETS_URL}/{path}" if path else None
     return {"url": url, "letter": letter, "tone": sum(name.encode()) % TONES, "size": size}
+
+
+@register.inclusion_tag("companies/switcher.html", takes_context=True)
+def switcher(context: Context) -> dict[str, Any]:
+    """The company's name, and the way to the visitor's other ones."""
+    company = context["company"]
+    part = context.get("tab") or ""
+    return {"company": company, "others": others(context["request"], company, part=part)}
 
 
 @register.filter

@@ -34,7 +34,10 @@ from ledger.models.rules import (
     DisabledReason,
     Operator,
     RuleAccount,
+    RunAct,
+    TransactionBefore,
 )
+from ledger.models.saved import SavedView
 from ledger.models.statements import PendingBefore, Statement
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
 from ledger.models.transactions import (
@@ -94,6 +97,8 @@ __all__ = [
     "RecurringBook",
     "RecurringMonth",
     "RuleAccount",
+    "RunAct",
+    "SavedView",
     "Source",
     "SplitExceedsAmount",
     "Statement",
@@ -101,6 +106,7 @@ __all__ = [
     "SubscriptionEvent",
     "SubscriptionInUse",
     "Transaction",
+    "TransactionBefore",
     "TransactionLinked",
     "counts_in_results",
 ]

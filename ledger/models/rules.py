@@ -6,6 +6,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery
 
@@ -201,14 +202,29 @@ class RuleAccount(CompanyOwned):
         return f"{self.rule_id} on {self.account_id}"
 
 
-class CategorizationRun(CompanyOwned):
-    """Rules applied to what was there already; its parts name it, so that it can be taken back."""
+class RunAct(models.TextChoices):
+    RULES = "rules"
+    CATEGORIZE = "categorize"
+    UNCATEGORIZE = "uncategorize"
+    DELETE = "delete"
 
+
+class CategorizationRun(CompanyOwned):
+    """What was done with many transactions at once, so that it can be taken back.
+
+    Of rules that were applied to what was there already, the parts name it; of an act by hand, ``TransactionBefore``
+    keeps what it found.
+    """
+
+    act = models.CharField(max_length=20, choices=RunAct, default=RunAct.RULES)
     created_time = models.DateTimeField()
     created_user_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     affected = models.IntegerField(default=0)
 
     objects = CompanyOwnedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(act__in=RunAct.values), name="run_act_known")]
 
     def __str__(self) -> str:
         return f"{self.affected} at {self.created_time}"
@@ -217,3 +233,29 @@ class CategorizationRun(CompanyOwned):
     def last_updated_time(self) -> datetime:
         """It is made, and taken back; nothing of it changes."""
         return self.created_time
+
+    @property
+    def by_hand(self) -> bool:
+        return self.act != RunAct.RULES
+
+
+class TransactionBefore(CompanyOwned):
+    """What a transaction was before an act by hand on many: its parts as rows, and itself where it was deleted."""
+
+    run = CompanyForeignKey(CategorizationRun, when_deleted="cascade")
+    transaction_id = models.UUIDField()  # no reference: the act may have deleted it
+    auto_assigned = models.BooleanField()
+    facts = models.JSONField(null=True)  # its own row, where it was deleted
+    parts = models.JSONField()
+    file_ids = ArrayField(models.UUIDField(), default=list)  # documents of one that was deleted
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["company", "run", "transaction_id"], name="transaction_before_by_run"),
+            models.Index(fields=["company", "transaction_id"], name="before_by_transaction"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.transaction_id} before {self.run_id}"

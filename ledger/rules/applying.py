@@ -21,7 +21,9 @@ from ledger.recognition.totals import retotal
 from ledger.rules.assigning import note_matched, possible
 from ledger.rules.calc.matching import Movement
 from ledger.rules.rulebook import Rulebook, rule_named, rulebook
+from ledger.transactions import undoing
 from ledger.transactions.selections import selected
+from ledger.transactions.undoing import TakenBack
 
 ROWS_AT_ONCE = 20_000
 MOST_SAMPLE = 100
@@ -213,21 +215,15 @@ def as_json(choice: Choice) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------- taking back
 
 
-@dataclass(slots=True)
-class TakenBack:
-    """How many are as they were before the run, and how many stay, for somebody has touched them since."""
-
-    affected: int
-    kept_count: int
-
-
 def take_back(*, company: Company, stamp: Stamp, run_id: UUID | str) -> TakenBack:
     """Undoes a run where nobody has touched what it did: what waited waits again, what a rule gave before is back.
 
-    Raises Missing.
+    One of an act by hand is taken back as ``undoing`` says. Raises Missing, RateMissing.
     """
     with changing(company, stamp=stamp) as change:
         run = change.locked(CategorizationRun, run_id)
+        if run.by_hand:
+            return undoing.take_back(company=company, stamp=stamp, run_id=run.id)
         parts = Categorization.objects.of(company.id).filter(run=run)
         taken: Counter[UUID | None] = Counter()
         while some := untouched(parts):

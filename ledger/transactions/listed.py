@@ -1,4 +1,4 @@
-"""What the transactions of a list come to: how many there are, and their amounts in the company's base currency."""
+"""What the transactions of a list come to: how many there are, and their amounts, by currency or in the base one."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -47,6 +47,26 @@ def added_up(rows: Any, amount: Any, *, company: Company) -> Total:
         worth = convert(value, source=currency, target=company.base_currency, day=day, rates=rates)
         count, total = count + rows_of_day, WIDE.add(total, worth)
     return Total(count, total)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """How many transactions there are and what they come to, currency by currency: those are never mixed."""
+
+    count: int
+    amounts: list[tuple[Decimal, str]]
+
+    @property
+    def word(self) -> str:
+        """The same as one word: what somebody has seen and says yes to."""
+        return "_".join((str(self.count), *(f"{amount.normalize():f}{currency}" for amount, currency in self.amounts)))
+
+
+def summed(rows: Any) -> Sums:
+    """Of all the rows; one statement."""
+    found = rows.order_by("amount_currency").values_list("amount_currency").annotate(Count("id"), Sum("amount_value"))
+    by_currency = list(found)
+    return Sums(sum(count for _, count, _ in by_currency), [(amount, currency) for currency, _, amount in by_currency])
 
 
 _RECOGNISED = """

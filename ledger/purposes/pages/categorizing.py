@@ -1,7 +1,9 @@
 """The list of transactions, and what is done with its ticked rows or with all that match: the acts of the API."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -9,18 +11,22 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 
 from companies.errors import FieldErrors
+from companies.models import id_from
 from companies.pages.amounts import counted
 from companies.pages.typed import Typed
-from companies.pages.visits import Visit, company_page
+from companies.pages.visits import A_PAGE, Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
+from ledger.models import RunAct
 from ledger.purposes import categorizing, shapes, uncategorizing
 from ledger.transactions import booking
+from ledger.transactions.listed import Sums, summed
 from ledger.transactions.pages.counterparties import counterparty_called
-from ledger.transactions.pages.listing import asked, show_list
-from ledger.transactions.pages.words import of_line
+from ledger.transactions.pages.listing import Question, asked, show_list
+from ledger.transactions.pages.words import names_for, of_line
 from ledger.transactions.selections import MOST_IDS, selected
 from ledger.transactions.shapes import SelectionShape
+from ledger.transactions.undoing import take_back, undoable
 
 TEXTS = ("category", "counterparty", "rule", "ruleStart", "ruleEnd")
 FIELDS = {  # where the page shows what is wrong with a field of the body
@@ -34,6 +40,17 @@ FIELDS = {  # where the page shows what is wrong with a field of the body
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What can be done with many: how it is kept, and what reads the form and gives back the deed, which says what it
+    did."""
+
+    kind: RunAct
+    verb: str
+    prepared: Callable[[Visit, Typed, dict[str, Any]], Callable[[], str]]
+    most: int | None = None  # transactions at once
+
+
 @company_page(reads=Permission.TRANSACTIONS_READ, writes=Permission.TRANSACTIONS_WRITE)
 def transactions(visit: Visit) -> HttpResponse:
     """The list with its filters; its form does something with rows of it. Raises PermissionDenied."""
@@ -42,13 +59,72 @@ def transactions(visit: Visit) -> HttpResponse:
     if not visit.may(Permission.TRANSACTIONS_READ):
         raise PermissionDenied  # the answer is the list
     posted = visit.request.POST
+    if posted.get("act") == "undo":
+        return undo(visit)
     values = {name: posted.get(name, "").strip() for name in TEXTS} | {"whole": "whole" in posted}
     form = Typed(values=values, fields=FIELDS)
+    ticked = frozenset(posted.getlist("id"))
     with visit.sending(form):
-        said = ACTS.get(posted.get("act", ""), unknown)(visit, form, selection(visit, form))
+        chosen = selection(visit, form)
+        act = act_asked(visit)
+        deed = act.prepared(visit, form, chosen)
+        rows = selected(visit.company, parsed(SelectionShape, chosen))
+        meant = summed(rows)
+        check_most(act, meant)
+        if more_than_shown(visit, form, meant) and posted.get("confirmed") != meant.word:
+            question = Question(act.kind, act.verb, meant, category=category_of(visit, act, form))
+            return show_list(visit, bulk=form, ticked=ticked, question=question)
+        with undoable(company=visit.company, stamp=visit.stamp, act=act.kind, rows=rows) as run:
+            said = deed()
         messages.success(visit.request, said)
-        return redirect(visit.request.get_full_path())
-    return show_list(visit, bulk=form, ticked=frozenset(posted.getlist("id")))
+        return redirect(back_to(visit, run=str(run.id) if run.affected else None))
+    return show_list(visit, bulk=form, ticked=ticked)
+
+
+def act_asked(visit: Visit) -> Act:
+    """Raises FieldErrors."""
+    act = ACTS.get(visit.request.POST.get("act", ""))
+    if act is None:
+        raise FieldErrors([("#/selection", "required", "Say what to do with them.")])
+    return act
+
+
+def check_most(act: Act, meant: Sums) -> None:
+    """Raises FieldErrors."""
+    if act.most is not None and meant.count > act.most:
+        detail = f"At most {act.most:,} are {act.verb.lower()}d at once: narrow the filter."
+        raise FieldErrors([("#/selection", "too_many_ids", detail)])
+
+
+def more_than_shown(visit: Visit, form: Typed, meant: Sums) -> bool:
+    """Whether rows are meant that the page does not show: those are counted, and confirmed, first."""
+    return form.values["whole"] and (meant.count > A_PAGE or bool({"cursor", "before"} & set(visit.request.GET)))
+
+
+def category_of(visit: Visit, act: Act, form: Typed) -> str:
+    """What the act gives, as it is called; nothing where it gives none."""
+    category_id = id_from(of_line(form.values["category"])[0])
+    if act.kind != RunAct.CATEGORIZE or category_id is None:
+        return ""
+    return names_for(visit).category(category_id)
+
+
+def undo(visit: Visit) -> HttpResponse:
+    """Takes an act by hand back, where nobody has touched since what it did."""
+    with visit.sending():
+        done = take_back(company=visit.company, stamp=visit.stamp, run_id=visit.request.POST.get("run", ""))
+        kept = f" {done.kept_count:,} stay: somebody has touched them since." if done.kept_count else ""
+        messages.success(visit.request, f"{counted(done.affected, 'transaction')} as before.{kept}")
+    return redirect(back_to(visit))
+
+
+def back_to(visit: Visit, *, run: str | None = None) -> str:
+    """The list as it was seen, with the way to take back what was done."""
+    query = visit.request.GET.copy()
+    query.pop("run", None)
+    if run:
+        query["run"] = run
+    return f"{visit.request.path}?{query.urlencode()}" if query else visit.request.path
 
 
 def selection(visit: Visit, form: Typed) -> dict[str, Any]:
@@ -71,7 +147,7 @@ def parsed(shape: Any, body: Any) -> dict[str, Any]:
     return dict(serializer.validated_data)
 
 
-def categorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> str:
+def categorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> Callable[[], str]:
     """POST transactions/categorize."""
     if not form.values["category"]:
         raise FieldErrors([("#/categoryId", "required", "Choose a category.")])
@@ -81,10 +157,14 @@ def categorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> str:
         body["counterparty"] = {"id": str(counterparty_called(visit, name).id)}
     body["usingDateRule"] = date_rule(form.values["rule"], form.values["ruleStart"], form.values["ruleEnd"])
     values = parsed(shapes.CategorizeRequest, body)
-    count = categorizing.categorize(
-        company=visit.company, stamp=visit.stamp, selection=values["selection"], **shapes.choice_of(values)
-    )
-    return f"{counted(count, 'transaction')} categorized."
+
+    def deed() -> str:
+        count = categorizing.categorize(
+            company=visit.company, stamp=visit.stamp, selection=values["selection"], **shapes.choice_of(values)
+        )
+        return f"{counted(count, 'transaction')} categorized."
+
+    return deed
 
 
 def date_rule(rule: str, start: str, end: str, *, invoice: str = "") -> dict[str, Any]:
@@ -93,33 +173,35 @@ def date_rule(rule: str, start: str, end: str, *, invoice: str = "") -> dict[str
     return {"type": rule or DateRule.TRANSACTION_DATE.value} | {name: day for name, day in days.items() if day}
 
 
-def uncategorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> str:
+def uncategorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> Callable[[], str]:
     """POST transactions/uncategorize."""
     values = parsed(shapes.UncategorizeRequest, {"selection": chosen})
-    done = uncategorizing.uncategorize(company=visit.company, stamp=visit.stamp, selection=values["selection"])
-    said = f"{counted(len(done.affected), 'transaction')} uncategorized."
-    if done.counters_created:
-        said += f" {counted(done.counters_created, 'other leg')} of transfers opened again."
-    return said
+
+    def deed() -> str:
+        done = uncategorizing.uncategorize(company=visit.company, stamp=visit.stamp, selection=values["selection"])
+        said = f"{counted(len(done.affected), 'transaction')} uncategorized."
+        if done.counters_created:
+            said += f" {counted(done.counters_created, 'other leg')} of transfers opened again."
+        return said
+
+    return deed
 
 
-def delete(visit: Visit, form: Typed, chosen: dict[str, Any]) -> str:
+def delete(visit: Visit, form: Typed, chosen: dict[str, Any]) -> Callable[[], str]:
     """POST transactions/batch_delete, of the ids that were chosen."""
-    rows = selected(visit.company, parsed(SelectionShape, chosen))
-    ids = list(rows.order_by("id").values_list("id", flat=True)[: MOST_IDS + 1])
-    if len(ids) > MOST_IDS:
-        detail = f"At most {MOST_IDS:,} are deleted at once: narrow the filter."
-        raise FieldErrors([("#/selection", "too_many_ids", detail)])
-    count = booking.remove_many(company=visit.company, stamp=visit.stamp, ids={str(each): each for each in ids})
-    return f"{counted(count, 'transaction')} deleted."
+    values = parsed(SelectionShape, chosen)
+
+    def deed() -> str:
+        ids = selected(visit.company, values).order_by("id").values_list("id", flat=True)
+        wanted: dict[str, UUID | None] = {str(each): each for each in ids}
+        count = booking.remove_many(company=visit.company, stamp=visit.stamp, ids=wanted)
+        return f"{counted(count, 'transaction')} deleted."
+
+    return deed
 
 
-def unknown(visit: Visit, form: Typed, chosen: dict[str, Any]) -> str:
-    raise FieldErrors([("#/selection", "required", "Say what to do with them.")])
-
-
-ACTS: dict[str, Callable[[Visit, Typed, dict[str, Any]], str]] = {
-    "categorize": categorize,
-    "uncategorize": uncategorize,
-    "delete": delete,
+ACTS = {
+    "categorize": Act(RunAct.CATEGORIZE, "Categorize", categorize),
+    "uncategorize": Act(RunAct.UNCATEGORIZE, "Uncategorize", uncategorize),
+    "delete": Act(RunAct.DELETE, "Delete", delete, most=MOST_IDS),
 }

@@ -20,6 +20,7 @@ from ledger.models import Categorization, Transaction
 from ledger.money.amounts import amount_in, typed_in
 from ledger.purposes import shapes, splitting
 from ledger.purposes.pages.categorizing import date_rule, parsed
+from ledger.purposes.pages.sharing import Row, shared_out
 from ledger.recognition.dating import Rule
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
 from ledger.transactions.pages.one import initial_refused, parts_of, transaction_of
@@ -45,18 +46,6 @@ FIELDS = {  # where a row shows what is wrong with a field of its part
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row as it was typed."""
-
-    number: int
-    values: Mapping[str, str]
-
-    @property
-    def filled(self) -> bool:
-        return any(self.values[name] for name in ("category", "amount", "tax")) and not self.values["remove"]
-
-
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
 def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
     """The parts to edit; saved, the map of PUT transactions/{id}/categorizations. Legs of transfers stay."""
@@ -76,7 +65,9 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
     form = Typed(values={}, fields=reader.fields)
     with visit.sending(form):
         given = [leg_as_given(part) for part in parts if part.counter_id]
-        given += shapes.given_parts(parsed(shapes.CategorizationMap, reader.body(rows)))
+        free = row.amount_value - row.transferred_value
+        shared = shared_out(rows, amount=free, currency=row.amount_currency)
+        given += shapes.given_parts(parsed(shapes.CategorizationMap, reader.body(shared)))
         splitting.replace_parts(company=visit.company, stamp=visit.stamp, transaction_id=row.id, given=given)
         return visit.done("The categorizations were saved.", "transaction", transaction_id=row.id)
     return show_editor(visit, row, parts, rows=rows, spare=0, form=form, names=names)
@@ -237,6 +228,7 @@ def show_editor(
         rows=[editor_row(each, rows, form) for each in rows],
         legs=[part for part in parts if part.counter_id],
         rest=row.amount_value - row.categorized_value,
+        free=row.amount_value - row.transferred_value,
         category_lines=names.lines(),
         rules=in_choices(RULES),
         counterparties=suggested(visit),

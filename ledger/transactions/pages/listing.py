@@ -6,25 +6,27 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.utils.datastructures import MultiValueDict
 from rest_framework.exceptions import ValidationError
 
 from companies.api.fields import sentence
-from companies.api.pagination import keyset_rows
+from companies.api.pagination import cursor_at, keyset_rows, reversed_order
 from companies.errors import FieldErrors
-from companies.models import Currency
+from companies.models import Currency, id_from
 from companies.pages.typed import Typed, read_amounts
-from companies.pages.visits import A_PAGE, Visit
+from companies.pages.visits import A_PAGE, Visit, person
 from companies.permissions import Permission
-from ledger.models import Categorization, Counterparty, Transaction
+from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
 from ledger.recognition.posting import RateMissing
 from ledger.transactions.filters import filtered, narrowed, order_of
-from ledger.transactions.listed import Total, total_of
+from ledger.transactions.listed import Sums, Total, summed, total_of
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
 from ledger.transactions.pages.words import LINES, RULES, SOURCES, Names, in_choices, names_for
 
 MOST_CHIPS = 3
+BESIDE = ("cursor", "before", "run", "density")  # what the address says besides filters and order
+DENSITIES = ("comfortable", "compact")
 USUAL_ORDER = "-date"
 ORDERS = {"-date": "Latest first", "date": "Earliest first", "-amount": "Largest first", "amount": "Smallest first"}
 FIRST_ROW = ("q", "startDate", "endDate", "accountId", "categoryId", "open")
@@ -77,11 +79,13 @@ class Asked:
         return {"mode": "filter", "filter": dict(self.filters.lists()), "confirm": True}
 
 
-def asked(visit: Visit) -> Asked:
-    """Reads the address as GET transactions does. Fields that were left empty do not narrow."""
-    given = MultiValueDict({name: [v for v in values if v] for name, values in visit.request.GET.lists()})
+def asked(visit: Visit, query: QueryDict | None = None) -> Asked:
+    """Reads the address, or another query, as GET transactions does. Fields that were left empty do not narrow."""
+    query = visit.request.GET if query is None else query
+    given = MultiValueDict({name: [v for v in values if v] for name, values in query.lists()})
     filters = MultiValueDict({name: values for name, values in given.lists() if values})
-    filters.pop("cursor", None)
+    for name in BESIDE:
+        filters.pop(name, None)
     totals = filters.pop("total", None)
     form = Typed(values={name: filters.get(name, "") for name in (*FIRST_ROW, *REST)})
     read, wrong = read_amounts(form.values, AMOUNTS)
@@ -153,19 +157,44 @@ def named_counterparty(visit: Visit, filters: "MultiValueDict[str, str]", form: 
 # ---------------------------------------------------------------------------------------------- the page
 
 
-def show_list(visit: Visit, *, bulk: Typed | None = None, ticked: frozenset[str] = frozenset()) -> HttpResponse:
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An act on more than the page shows, before it is done."""
+
+    act: str
+    verb: str
+    meant: Sums
+    category: str = ""  # that is to be given
+
+
+@dataclass(slots=True)
+class Page:
+    """Rows of the list, and the cursors of those before and after them."""
+
+    rows: list[Transaction] = field(default_factory=list)
+    earlier: str | None = None
+    later: str | None = None
+
+
+def show_list(
+    visit: Visit,
+    *,
+    bulk: Typed | None = None,
+    ticked: frozenset[str] = frozenset(),
+    question: Question | None = None,
+) -> HttpResponse:
     """A page of the list; with status 400 where a filter, or what was to be done with the rows, is wrong."""
     wanted, names = asked(visit), names_for(visit)
-    page: list[Transaction] = []
-    cursor = None
+    page = Page()
     try:
-        page, cursor = keyset_rows(visit.request, wanted.rows, order=wanted.order, limit=A_PAGE)
+        page = page_of(visit, wanted)
     except ValidationError as error:
         refuse(wanted.form, error)
     bulk = bulk or Typed(values={})
     query = visit.request.GET.copy()
-    query.pop("cursor", None)
-    filters = urlencode([(name, value) for name, values in query.lists() for value in values if value])
+    for name in BESIDE:
+        query.pop(name, None)
+    filters = urlencode(query_items(query))
     return visit.show(
         "ledger/transactions.html",
         status=200 if wanted.form.valid and bulk.valid else 400,
@@ -176,16 +205,56 @@ def show_list(visit: Visit, *, bulk: Typed | None = None, ticked: frozenset[str]
         beyond=wanted.beyond,
         chips=filter_chips(wanted, names, query),
         more_open=any(wanted.form.values[name] or name in wanted.form.errors for name in REST),
-        lines=list_lines(visit, page, names),
+        lines=list_lines(visit, page.rows, names),
+        sums=summed(wanted.rows) if page.rows else None,
         total=total_shown(visit, wanted),
-        next=urlencode([*query_items(query), ("cursor", cursor)]) if cursor else None,
-        later="cursor" in visit.request.GET,
+        next=urlencode([*query_items(query), ("cursor", page.later)]) if page.later else None,
+        previous=urlencode([*query_items(query), ("before", page.earlier)]) if page.earlier else None,
+        later="cursor" in visit.request.GET or "before" in visit.request.GET,
         bulk=bulk,
         ticked=ticked,
+        question=question,
+        run=run_of(visit),
+        density=density(visit),
+        views=views_of(visit),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
         counterparties=suggested(visit),
         **choices(names),
     )
+
+
+def page_of(visit: Visit, wanted: Asked) -> Page:
+    """The rows that the address asks for. Raises ValidationError for a cursor that is none of this list's."""
+    request, order = visit.request, wanted.order
+    back = reversed_order(order)
+    if "before" not in request.GET:
+        rows, later = keyset_rows(request, wanted.rows, order=order, limit=A_PAGE)
+        earlier = cursor_at(request, rows[0], order=back) if rows and "cursor" in request.GET else None
+        return Page(rows, earlier, later)
+    rows, earlier = keyset_rows(request, wanted.rows, order=back, limit=A_PAGE, parameter="before")
+    rows.reverse()
+    return Page(rows, earlier, cursor_at(request, rows[-1], order=order) if rows else None)
+
+
+def run_of(visit: Visit) -> CategorizationRun | None:
+    """What was done just now, by the address, where the visitor may take it back."""
+    run_id = id_from(visit.request.GET.get("run", ""))
+    if run_id is None or not visit.may(Permission.TRANSACTIONS_WRITE):
+        return None
+    return CategorizationRun.objects.of(visit.company.id).filter(id=run_id).first()
+
+
+def density(visit: Visit) -> str:
+    """How close the rows stand, as the visitor chose it last."""
+    session, chosen = visit.request.session, visit.request.GET.get("density")
+    if chosen in DENSITIES and session.get("density", DENSITIES[0]) != chosen:
+        session["density"] = chosen
+    return str(session.get("density", DENSITIES[0]))
+
+
+def views_of(visit: Visit) -> list[SavedView]:
+    """Those that the visitor sees; each is theirs to take away where it is their own."""
+    return list(SavedView.objects.of(visit.company.id).seen_by(person(visit.request).pk))
 
 
 def choices(names: Names) -> dict[str, Any]:
@@ -261,6 +330,7 @@ def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict
                 "chips": chips[:MOST_CHIPS],
                 "more": len(chips) - MOST_CHIPS if len(chips) > MOST_CHIPS else 0,
                 "linked": row.transferred_value != 0,
+                "at_once": row.transferred_value == 0 and len(chips) < 2,  # a category of it all can be chosen here
             }
         )
     return found

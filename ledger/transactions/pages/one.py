@@ -7,18 +7,17 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 
-from companies.models import AuditEntry
-from companies.pages.activity import facts, in_words, names
+from companies.pages.activity import names
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.models import Categorization, File, InitialBalanceFixed, Source, Transaction
 from ledger.transactions import booking
 from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
+from ledger.transactions.pages.history import history
 from ledger.transactions.pages.words import LINES, RULES, SOURCES, names_for
 from ledger.transactions.settled import settled_by
 
-MOST_ENTRIES = 50
 MOST_LOOSE = 20  # documents to choose from
 
 
@@ -28,8 +27,8 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
     row = transaction_of(visit, transaction_id)
     parts = list(parts_of(row))
     words = names_for(visit)
-    entries = history(visit, row)
     people = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
+    entries = history(visit, row, words)
     actors = names(visit, people | {each.actor for each in entries if each.actor})
     return visit.show(
         "ledger/transaction.html",
@@ -47,15 +46,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         files=list(attached(visit, row)),
         loose=list(loose(visit)),
         keeps=visit.may(Permission.FILES_WRITE),
-        history=[
-            {
-                "row": each,
-                "actor": actors.get(each.actor or "", "the service"),
-                "act": in_words(each.action),
-                "facts": facts(each),
-            }
-            for each in entries
-        ],
+        history=[(actors.get(each.actor or "", "The service"), each) for each in entries],
         sees_history=visit.may(Permission.AUDIT_READ),
         sees_files=visit.may(Permission.FILES_READ),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
@@ -96,14 +87,6 @@ def loose(visit: Visit) -> Any:
     if not visit.may(Permission.FILES_WRITE):
         return ()
     return File.objects.of(visit.company.id).loose().order_by("-created_time", "-id")[:MOST_LOOSE]
-
-
-def history(visit: Visit, row: Transaction) -> list[AuditEntry]:
-    """The latest changes of this transaction; acts on many at once stand in the company's log alone."""
-    if not visit.may(Permission.AUDIT_READ):
-        return []
-    rows = AuditEntry.objects.of(visit.company.id).filter(entity_type="transaction", entity_id=str(row.id))
-    return list(rows.order_by("-time", "-id")[:MOST_ENTRIES])
 
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)

@@ -1,0 +1,61 @@
+"""The visitor's views of the list: kept from what its address asks for, and forgotten again."""
+
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from companies.errors import FieldErrors
+from companies.pages.typed import typed
+from companies.pages.visits import Visit, company_page, person
+from companies.permissions import Permission
+from ledger.models.saved import MOST_QUERY
+from ledger.transactions import saved
+from ledger.transactions.pages.listing import BESIDE, asked, query_items
+from ledger.transactions.shapes import ViewShape
+
+
+@company_page(writes=Permission.TRANSACTIONS_READ)
+def save(visit: Visit) -> HttpResponse:
+    """Keeps the filters and the order of the list under a name; sharing takes the permission to write."""
+    query = known_part(visit.request.POST.get("query", ""))
+    form = typed(ViewShape, visit.request.POST, texts=["name"], flags=["shared"])
+    if form.valid:
+        with visit.sending(form):
+            check(visit, query, shared=form.data["shared"])
+            who = person(visit.request).pk
+            row = saved.save_view(company=visit.company, stamp=visit.stamp, person_id=who, query=query, **form.data)
+            messages.success(visit.request, f"The view {row.name} was kept.")
+    if not form.valid:
+        messages.error(visit.request, f"The view was not kept. {' '.join(form.errors.values())}")
+    return redirect(f"{reverse('transactions', args=[visit.company.id])}?{query}")
+
+
+def known_part(text: str) -> str:
+    """A query without what says only where on the list one is."""
+    query = QueryDict(text, mutable=True)
+    for name in (*BESIDE, "total"):
+        query.pop(name, None)
+    return urlencode(query_items(query))
+
+
+def check(visit: Visit, query: str, *, shared: bool) -> None:
+    """Raises FieldErrors for a filter that cannot be read, and for sharing without the permission to write."""
+    if len(query) > MOST_QUERY or not asked(visit, QueryDict(query)).form.valid:
+        raise FieldErrors([("#/query", "invalid_filter", "Mend the filter first.")])
+    if shared and not visit.may(Permission.TRANSACTIONS_WRITE):
+        raise FieldErrors([("#/shared", "permission_denied", "Your role does not share views.")])
+
+
+@company_page(writes=Permission.TRANSACTIONS_READ)
+def forget(visit: Visit, view_id: UUID) -> HttpResponse:
+    """Forgets one of the visitor's own."""
+    with visit.sending():
+        row = saved.delete_view(
+            company=visit.company, stamp=visit.stamp, person_id=person(visit.request).pk, view_id=view_id
+        )
+        return visit.done(f"The view {row.name} was forgotten.", "transactions")
+    return visit.to("transactions")
