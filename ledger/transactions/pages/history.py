@@ -9,8 +9,8 @@ from uuid import UUID
 
 from companies.models import AuditEntry, id_from
 from companies.pages.activity import short
-from companies.pages.log_words import plain
 from companies.pages.amounts import counted, money
+from companies.pages.log_words import plain
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.models import CategorizationRun, ImportBatch, RunAct, Transaction, TransactionBefore
