@@ -4,7 +4,6 @@ import base64
 import binascii
 import io
 import warnings
-from collections.abc import Sequence
 
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
@@ -57,7 +56,7 @@ def uploaded_png(file: UploadedFile) -> bytes:
 
 
 def clean_png(
-    raw: bytes, *, pointer: str | None = None, formats: Sequence[str] = ("PNG",), most_pixels: int = MOST_PIXELS
+    raw: bytes, *, pointer: str | None = None, formats: tuple[str, ...] = ("PNG",), most_pixels: int = MOST_PIXELS
 ) -> bytes:
     """The pixels of a picture, encoded anew as a PNG: metadata and whatever follows the image are left behind.
 
