@@ -8,7 +8,7 @@ from tests.bench.figures import AT_MOST, figure
 from tests.bench.load import get
 from tests.bench.served import served
 
-CHANGES = 1000
+CHANGES = 200  # two pages
 GOAL = 1.2
 
 
