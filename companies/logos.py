@@ -55,16 +55,21 @@ def uploaded_png(file: UploadedFile) -> bytes:
     return clean_png(file.read())
 
 
-def clean_png(raw: bytes, *, pointer: str | None = None) -> bytes:
-    """The pixels of a PNG, encoded anew: metadata and whatever follows the image are left behind."""
+def clean_png(
+    raw: bytes, *, pointer: str | None = None, formats: tuple[str, ...] = ("PNG",), most_pixels: int = MOST_PIXELS
+) -> bytes:
+    """The pixels of a picture, encoded anew as a PNG: metadata and whatever follows the image are left behind.
+
+    Raises NotAPng, ImageTooLarge.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(io.BytesIO(raw), formats=["PNG"])
-            if max(image.size) > MOST_PIXELS:
+            image = Image.open(io.BytesIO(raw), formats=formats)
+            if max(image.size) > most_pixels:
                 raise ImageTooLarge(pointer=pointer)
             image.verify()  # without its pixels, which take a hundred times the file
-            image = Image.open(io.BytesIO(raw), formats=["PNG"])
+            image = Image.open(io.BytesIO(raw), formats=formats)
             image.load()
             has_alpha = "A" in image.getbands() or "transparency" in image.info
             mode = "RGBA" if has_alpha else "RGB"

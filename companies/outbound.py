@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from io import BytesIO
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -44,9 +44,10 @@ class Answer:
 
 def fetch(
     url: str, *, method: str = "GET", accept: str = "*/*", headers: Mapping[str, str] | None = None, body: bytes = b"",
-    seconds: float = SECONDS, most_bytes: int = MOST_BYTES,
+    seconds: float = SECONDS, most_bytes: int = MOST_BYTES, beginning: bool = False,
 ) -> Answer:  # fmt: skip
-    """What the address answers; a redirect is an answer like any other. Raises Refused."""
+    """What the address answers; a redirect is an answer like any other. Where its ``beginning`` is enough, what is more
+    than ``most_bytes`` is left unread. Raises Refused."""
     parts, end = checked(url), time.monotonic() + seconds
     port = parts.port or (443 if parts.scheme == "https" else 80)
     sent = {"Host": parts.netloc, "Accept": accept, "User-Agent": "Tidebook", "Connection": "close", **(headers or {})}
@@ -61,7 +62,8 @@ def fetch(
         with connected(parts, addresses_of(str(parts.hostname), port, end=end), port, end=end) as connection:
             connection.settimeout(left(end))
             connection.sendall(raw)
-            return read(received(connection, end=end, most_bytes=most_bytes), method=method, most_bytes=most_bytes)
+            raw = received(connection, end=end, most_bytes=most_bytes, beginning=beginning)
+            return read(raw, method=method, most_bytes=most_bytes, beginning=beginning)
     except (OSError, HTTPException, ValueError) as error:
         raise Refused(f"{parts.hostname}: {type(error).__name__}") from None
 
@@ -157,7 +159,7 @@ def connected(parts: SplitResult, addresses: list[str], port: int, *, end: float
     raise Refused(f"{parts.hostname} takes no connection")
 
 
-def received(connection: socket.socket, *, end: float, most_bytes: int) -> bytes:
+def received(connection: socket.socket, *, end: float, most_bytes: int, beginning: bool) -> bytes:
     """All that came, until the other side closed. Raises Refused where it is too much or takes too long."""
     chunks: list[bytes] = []
     size = 0
@@ -169,6 +171,8 @@ def received(connection: socket.socket, *, end: float, most_bytes: int) -> bytes
         chunks.append(chunk)
         size += len(chunk)
         if size > most_bytes + MOST_HEADER_BYTES:
+            if beginning:
+                return b"".join(chunks)
             raise Refused("it answers more than is read")
 
 
@@ -182,10 +186,15 @@ class Came:
         return BytesIO(self.raw)
 
 
-def read(raw: bytes, *, method: str, most_bytes: int) -> Answer:
+def read(raw: bytes, *, method: str, most_bytes: int, beginning: bool) -> Answer:
     response = HTTPResponse(Came(raw), method=method)  # type: ignore[arg-type]
     response.begin()
-    body = response.read(most_bytes + 1)
-    if len(body) > most_bytes:
+    try:
+        body = response.read(most_bytes + 1)
+    except IncompleteRead as cut:
+        if not beginning:
+            raise
+        body = cut.partial
+    if len(body) > most_bytes and not beginning:
         raise Refused("it answers more than is read")
-    return Answer(status=response.status, headers=dict(response.getheaders()), body=body)
+    return Answer(status=response.status, headers=dict(response.getheaders()), body=body[:most_bytes])

@@ -57,6 +57,7 @@ STORAGE_QUOTA_MB = environment.integer("STORAGE_QUOTA_MB", default=2048, least=1
 MAX_BODY_BYTES = 1024 * 1024  # JSON, but for imports
 MAX_FORM_BYTES = 64 * 1024  # forms, but for uploads
 TRUSTED_PROXIES = environment.integer("TRUSTED_PROXIES", default=0, least=0, most=9)
+LOGOS_FROM_DOMAINS = environment.boolean("LOGOS_FROM_DOMAINS")  # refresh_metrics fetches what companies' sites show
 STAFF_MFA = environment.boolean("STAFF_MFA", default=not DEBUG)
 TRIAL_ENDS_AS = environment.one_of("TRIAL_ENDS_AS", "free", "expired")  # what refresh_metrics makes of ended trials
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -95,6 +96,9 @@ class Company(Audited):
     base_currency = models.CharField(max_length=3, choices=Currency, default=Currency.EUR)
     domain = models.CharField(max_length=253, null=True)  # noqa: DJ001
     custom_logo_path = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    site_logo_path = models.CharField(max_length=200, null=True, editable=False)  # noqa: DJ001
+    site_logo_domain = models.CharField(max_length=253, null=True, editable=False)  # noqa: DJ001 - where it is from
+    site_logo_time = models.DateTimeField(null=True, editable=False)  # of the last try
     last_overall_updated_time = models.DateTimeField()
     pl_show_planning_percentage_for_past_months = models.BooleanField(default=False)
     pl_show_all_categories = models.BooleanField(default=False)
@@ -138,6 +142,13 @@ class Company(Audited):
     def company_id(self) -> UUID:
         """In whose log its changes stand."""
         return self.id
+
+    @property
+    def logo_path(self) -> str | None:
+        """Of what is shown: its own logo, else that of its website; None for the letter mark."""
+        if self.custom_logo_path or not settings.LOGOS_FROM_DOMAINS or self.site_logo_domain != self.domain:
+            return self.custom_logo_path
+        return self.site_logo_path
 
     @property
     def read_only(self) -> bool:

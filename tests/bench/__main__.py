@@ -13,7 +13,10 @@ from pathlib import Path
 
 from tests.bench.figures import HEAD
 
-ALL = ("imports", "statements", "ledger", "auth", "analytics", "recurrence", "rules", "exports", "webhooks", "pages")
+ALL = (
+    *("imports", "statements", "ledger", "auth", "analytics", "recurrence", "rules", "exports", "webhooks", "events"),
+    *("assistants", "pages"),
+)
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 
 

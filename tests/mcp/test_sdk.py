@@ -1,23 +1,15 @@
 """The official TypeScript SDK against a running server: with a key, and as an app that nobody registered."""
 
-import datetime as dt
-import http.server
-import ipaddress
 import json
-import ssl
 import subprocess
-import threading
 from urllib.parse import urlsplit
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from tests.assistants.books import Books
 from tests.mcp.node import node_and_packages
 from tests.oauth.conftest import PASSWORD, Flow, returned
+from tests.tls import serving
 
 pytestmark = [pytest.mark.server, pytest.mark.django_db(transaction=True)]
 
@@ -60,67 +52,24 @@ def test_with_a_key(program, site, api):
 # ---------------------------------------------------------------------------------------------- a document of its own
 
 
-def certificate(where):
-    """One for localhost that vouches for itself, and its key, in a file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = dt.datetime.now(tz=dt.UTC)
-    names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    path = where / "certificate.pem"
-    path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + private)
-    return path
-
-
 @pytest.fixture
 def document(tmp_path, monkeypatch):
     """The https address of an app's document on this machine; the server trusts its certificate."""
-    pem = certificate(tmp_path)
-    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
     asked = []
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            body = json.dumps(
-                {
-                    "client_id": address, "client_name": "Assistant", "redirect_uris": [REDIRECT],
-                    "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
-                    "token_endpoint_auth_method": "none",
-                }
-            ).encode()  # fmt: skip
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(path):
+        asked.append(path)
+        told = {
+            "client_id": address, "client_name": "Assistant", "redirect_uris": [REDIRECT],
+            "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+            "token_endpoint_auth_method": "none",
+        }  # fmt: skip
+        return 200, {"Content-Type": "application/json"}, json.dumps(told).encode()
 
-        def log_message(self, *_):
-            pass
-
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    address = f"https://localhost:{server.server_address[1]}/app.json"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield address, asked
-    server.shutdown()
-    server.server_close()
+    with serving(answer, where=tmp_path) as (host, pem):
+        address = f"https://{host}/app.json"
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+        yield address, asked
 
 
 def test_as_an_app_that_describes_itself(program, site, settings, document, api, acme, alice):

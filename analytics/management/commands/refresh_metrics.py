@@ -1,5 +1,5 @@
-"""Ends trials whose time is over, brings recurring revenue and the metrics of every company up to date, and warns where
-cash will not last."""
+"""Ends trials whose time is over, brings recurring revenue, the metrics and the website's logo of every company up to
+date, and warns where cash will not last."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics import low_cash, metrics, recurring
+from companies import site_logos
 from companies.founding import end_trial
 from companies.models import Company, Stamp
 from companies.running import progress
@@ -31,6 +32,7 @@ class Command(BaseCommand):
         failed: list[str] = []
         with progress.bar(self.stderr) as tell:
             for company in progress.counted(companies, total=companies.count(), tell=tell, doing="Company"):
+                site_logos.refresh(company=company, now=stamp.time)  # before a transaction: a site may take its time
                 end_trial(company=company, stamp=stamp, becomes=settings.TRIAL_ENDS_AS)
                 try:
                     refresh(company, stamp)
