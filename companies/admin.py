@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django.apps import apps
 from django.contrib import admin, messages
+from django.contrib.admin.widgets import AdminSplitDateTime
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import BaseUserCreationForm, UserChangeForm
 from django.core.exceptions import PermissionDenied
@@ -62,6 +63,7 @@ class ReadOnly:
 class Rows(ReadOnly, admin.TabularInline):
     """Rows of a company below it."""
 
+    template = "admin/rows.html"
     extra = 0
     show_change_link = False
     can_delete = False
@@ -158,6 +160,14 @@ class CompanyAdmin(Door):
 
     def get_readonly_fields(self, request: Any, obj: Any = None) -> Any:
         return self.shown
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        """The two boxes of a moment are named; the framework labels neither."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and isinstance(field.widget, AdminSplitDateTime):
+            for box, part in zip(field.widget.widgets, ("date", "time"), strict=True):
+                box.attrs["aria-label"] = f"{field.label}, {part}"
+        return field
 
     def has_add_permission(self, request: Any) -> bool:
         return False  # create_company, or POST /companies
@@ -261,6 +271,7 @@ class UserAdmin(Door, DjangoUserAdmin):
     list_filter = ("is_active", "is_staff", "is_superuser")
     search_fields = ("email", "name", "id")
     ordering = ("email",)
+    filter_horizontal = ()  # the framework's two boxes name themselves as no screen reader may read it
     actions = ("end_sessions",)
     fieldsets = (
         (None, {"fields": ("email", "password", "name")}),

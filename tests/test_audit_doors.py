@@ -143,7 +143,7 @@ def switch_off_in_the_list(staff: Client, app: Any) -> None:
 
 NO_INLINES = {
     f"{name}-{kind}_FORMS": "0"
-    for name in ("consents", "", "-1", "-2", "-3", "-4", "-5", "-6")
+    for name in ("consents", "", "-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8")
     for kind in ("TOTAL", "INITIAL")
 }
 # (model, what is done, the row that it leaves: action, before, after)

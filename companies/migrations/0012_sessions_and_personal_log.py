@@ -18,6 +18,10 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL("DELETE FROM django_session", migrations.RunSQL.noop),
+        # Where companies are distributed, the new tables refer to one that is copied (docs/scaling.md).
+        migrations.RunSQL(
+            "SET LOCAL citus.enable_local_reference_table_foreign_keys TO on", migrations.RunSQL.noop
+        ),
         migrations.CreateModel(
             name='PersonalEntry',
             fields=[

@@ -23,7 +23,7 @@ class NotOurWords:
         for word in sorted(words(user), key=len, reverse=True):
             left = left.replace(word, "")
         if len(left) < LEFT:
-            raise ValidationError(self.get_help_text(), code="password_of_our_words")
+            raise ValidationError(self.get_help_text())
 
     def get_help_text(self) -> str:
         return "Your password is made of words that are guessed first: of this service, or of your company's name."

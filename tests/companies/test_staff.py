@@ -58,7 +58,7 @@ def refuse(**_):
     ],
 )
 def test_what_an_act_refuses_staff_is_said_and_leaves_nothing(act, address, form, chief, alice, acme, monkeypatch):
-    rows = {f"-{number}-{part}": "0" for number in range(1, 5) for part in ("TOTAL_FORMS", "INITIAL_FORMS")}
+    rows = {f"-{number}-{part}": "0" for number in range(1, 9) for part in ("TOTAL_FORMS", "INITIAL_FORMS")}
     url = f"/admin/companies/{address.format(person=alice.pk, company=acme.pk)}/change/"
     monkeypatch.setattr(act, refuse)
     page = inside(chief).post(url, {"email": alice.email, "is_active": "on", **form, **rows}, follow=True)
