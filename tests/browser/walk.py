@@ -52,10 +52,9 @@ FOUND = {  # parameter -> list of the API whose first entry has it as its id, be
     "transaction_id": "transactions",
 }
 NONE = "00000000-0000-7000-8000-000000000000"
-# The last four stand in addresses of forms only.
-GIVEN = {
-    "chart": "mrr", "name": "transactions.csv", "consent_id": NONE, "run_id": NONE, "delivery_id": NONE, "passkey_id": NONE
-}  # fmt: skip
+# Those without a row stand in addresses of forms only.
+GIVEN = {"chart": "mrr", "name": "transactions.csv"}
+GIVEN |= dict.fromkeys(("consent_id", "run_id", "delivery_id", "passkey_id"), NONE)
 RESET = """
 from django.contrib.auth.tokens import default_token_generator as tokens
 from django.utils.http import urlsafe_base64_encode as encoded
