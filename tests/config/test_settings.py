@@ -186,6 +186,14 @@ def test_a_right_value_is_taken(read, variables):
     assert read(**variables)["INSTALLED_APPS"]
 
 
+@pytest.mark.parametrize(
+    ("variables", "asked"),
+    [({}, True), ({"DEBUG": "1"}, False), ({"DEBUG": "1", "STAFF_MFA": "1"}, True), ({"STAFF_MFA": "0"}, False)],
+)
+def test_staff_need_a_second_factor_outside_debug(read, variables, asked):
+    assert read(**variables)["STAFF_MFA"] is asked
+
+
 def test_whoever_gets_the_session_gets_the_token_against_forged_forms_too(read):
     apart = read(SESSION_COOKIE_DOMAIN="example.com")
     assert apart["SESSION_COOKIE_DOMAIN"] == apart["CSRF_COOKIE_DOMAIN"] == "example.com"
