@@ -103,6 +103,7 @@ def test_a_system_category_keeps_its_line_and_stays(owner, api, acme):
     assert owner.post(page(acme, f"settings/categories/{row['id']}"), form).status_code == 303
     kept = api.get(f"categories/{row['id']}").json()
     assert (kept["name"], kept["plTypes"]) == ("Servers", ["cogs"])
+    assert owner.get(page(acme, f"settings/categories/{row['id']}/delete")).status_code == 200
     answer = owner.post(page(acme, f"settings/categories/{row['id']}/delete"), {})
     assert (answer.status_code, "never deleted" in text_of(answer)) == (400, True)
 

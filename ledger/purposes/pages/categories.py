@@ -125,7 +125,7 @@ def delete(visit: Visit, category_id: UUID) -> HttpResponse:
     others = Category.objects.of(visit.company.id).exclude(id=row.id).in_order()
     return visit.show(
         "ledger/category_delete.html",
-        status=400 if form.errors else 200,
+        status=400 if visit.sent else 200,
         section=SECTION,
         form=form,
         row=row,
