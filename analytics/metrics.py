@@ -5,7 +5,7 @@ from contextlib import suppress
 from companies.models import Company, Stamp
 from ledger.calc.months import last_of_month
 from ledger.money.rates import rate_table
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.subscriptions import committed
 
 
@@ -16,7 +16,7 @@ def store_metrics(*, company: Company, stamp: Stamp) -> None:
     """
     month_end = last_of_month(stamp.today)
     worth, customers = None, None
-    with suppress(RateMissing):
+    with suppress(NoRate):
         worth, customers = committed.in_all(company_id=company.id, month_end=month_end, base="EUR", rates=rate_table())
     Company.objects.filter(id=company.id).update(
         computed_committed_mrr_eur=worth, computed_active_customer_count=customers, computed_metrics_time=stamp.time

@@ -14,7 +14,7 @@ from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, months_between, months_from
 from ledger.models import Category
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from planning import budgeting
 from planning.calc.filling import making
 from planning.calc.plan import LARGEST
@@ -76,7 +76,7 @@ def fill_in(
     """Makes each cell come to what was typed, by an item of its month alone: what rules bring there stays, and the item
     makes up the difference. Rows are ``emptied`` in the months, which are consecutive, and in no other.
 
-    All of it or nothing. Raises RateMissing, and FieldErrors at the cells: for amounts that cannot be kept, rows that
+    All of it or nothing. Raises NoRate, and FieldErrors at the cells: for amounts that cannot be kept, rows that
     are not the company's, and what somebody else changed meanwhile.
     """
     with changing(company, stamp=stamp) as change:
@@ -111,14 +111,14 @@ def check_rows(checks: Checks, cells: Sequence[Cell]) -> None:
 
 
 def planned(company: Company, cells: Sequence[Cell], rates: RateTable) -> dict[Result, Decimal]:
-    """What is planned in the months of the cells, as it is told. Raises RateMissing."""
+    """What is planned in the months of the cells, as it is told. Raises NoRate."""
     if not cells:
         return {}
     months = months_from(min(cell.month for cell in cells), max(cell.month for cell in cells))
     try:
         return planned_in_base(company, months, rates)
     except MissingRate as missing:
-        raise RateMissing(f"There is no exchange rate for {missing.currency}.") from None
+        raise NoRate(f"There is no exchange rate for {missing.currency}.") from None
 
 
 def items_alone(company: Company, cells: Sequence[Cell]) -> dict[Result, PlanItem]:
@@ -227,7 +227,7 @@ def resume(change: Change, item: PlanItem, *, behind: dt.date) -> None:
 
 
 def left_in(company: Company, rows: Sequence[Row], months: Sequence[dt.date], rates: RateTable) -> list[Cell]:
-    """Cells that make nothing of what is still planned in the rows. Raises RateMissing."""
+    """Cells that make nothing of what is still planned in the rows. Raises NoRate."""
     cells = [Cell(row, month, ZERO, ZERO, "#/") for row in rows for month in months]
     found = planned(company, cells, rates)
     return [

@@ -41,7 +41,7 @@ def settled_by(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, S
 
 def settlement_changed(change: Change, transaction_ids: Iterable[UUID | None], *, redated: bool) -> None:
     """The transactions answer what they settle, so they have changed too; parts of theirs that count by the plan's
-    invoice date, where that plan has one, are dated anew. Raises RateMissing."""
+    invoice date, where that plan has one, are dated anew. Raises NoRate."""
     ids = sorted({each for each in transaction_ids if each is not None})
     if not ids:
         return

@@ -18,13 +18,13 @@ from companies.api.viewsets import CompanyViewSet
 from companies.errors import Missing
 from companies.permissions import Permission
 from ledger.recognition.dating import PERIODS
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from planning import budgeting, matching, overriding, scheduling
 from planning import serializers as shapes
 from planning.models import PlanItem, PlannedTransaction, Source, with_overrides
 from planning.occurring import MOST_AT_ONCE, due_in, occurrences_of
 
-SETTLING = (*PERIODS, RateMissing)  # a settled plan moves the parts of its transaction
+SETTLING = (*PERIODS, NoRate)  # a settled plan moves the parts of its transaction
 WINDOW = [
     OpenApiParameter("startDate", dt.date, required=True, description="first day, YYYY-MM-DD"),
     OpenApiParameter("endDate", dt.date, required=True, description="last day, at most ten years later"),

@@ -12,7 +12,7 @@ from companies.api.fields import number
 from companies.api.viewsets import CompanyViewSet
 from companies.errors import unknown_id
 from ledger.calc.fx import MissingRate
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 
 
 class DataViewSet(CompanyViewSet):
@@ -22,10 +22,10 @@ class DataViewSet(CompanyViewSet):
 
     def __init_subclass__(cls) -> None:
         """Every query converts."""
-        cls.refuses = dict.fromkeys(cls.permission_for, (RateMissing,))
+        cls.refuses = dict.fromkeys(cls.permission_for, (NoRate,))
 
     def handle_exception(self, exc: Exception) -> Response:
-        return super().handle_exception(RateMissing(str(exc)) if isinstance(exc, MissingRate) else exc)
+        return super().handle_exception(NoRate(str(exc)) if isinstance(exc, MissingRate) else exc)
 
 
 def points(days: Iterable[date], values: Iterable[Decimal]) -> list[dict[str, object]]:

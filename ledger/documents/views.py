@@ -23,7 +23,7 @@ from ledger.documents.quota import QuotaExceeded
 from ledger.documents.sniffing import KINDS, UnsupportedFile
 from ledger.models import File, ParseStatus
 from ledger.recognition.dating import PERIODS
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 
 FILTERS = [
     OpenApiParameter("parseStatus", enum=ParseStatus.values),
@@ -38,7 +38,7 @@ class FileViewSet(CompanyViewSet):
     uploads = frozenset({"create"})
     refuses = {
         "create": [keeping.FileTooLarge, QuotaExceeded, UnsupportedFile, "invalid_form"],
-        **dict.fromkeys(("update", "destroy"), (*PERIODS, RateMissing)),
+        **dict.fromkeys(("update", "destroy"), (*PERIODS, NoRate)),
     }
     permission_for = {
         **granted(reads=Permission.FILES_READ, writes=Permission.FILES_WRITE),

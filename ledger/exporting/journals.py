@@ -25,7 +25,7 @@ from ledger.exporting.calc.entries import Entry, Posting, Row, entries, turned
 from ledger.exporting.decimals import decimals_of
 from ledger.models import Account, Category, PlType, Source
 from ledger.money.rates import rate_table
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 
 ONE_DAY = timedelta(days=1)
 ZERO = Decimal(0)
@@ -123,7 +123,7 @@ def write_journal(
     permissions: Permissions,
 ) -> None:
     """What was booked from ``start`` to ``end``, from the first to today where they are left out; pending transactions
-    are not booked. Raises DaysOutOfRange, RateMissing.
+    are not booked. Raises DaysOutOfRange, NoRate.
     """
     with one_moment():
         window = window_of(company, start=start, end=end, today=today)
@@ -136,7 +136,7 @@ def write_journal(
                 for text in in_pieces(told):
                     file.write(text.encode())
         except MissingRate as missing:
-            raise RateMissing(str(missing)) from None
+            raise NoRate(str(missing)) from None
 
 
 def in_pieces(texts: Iterator[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ledger.exporting.journals import DaysOutOfRange, write_journal
 from ledger.exporting.shapes import ExportWindow
 from ledger.exporting.tables import TooManyRows, write_csv, write_xlsx
 from ledger.models import Transaction
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import NAMES, PARAMETERS, filtered, order_of
 from ledger.transactions.views import SORT
 
@@ -45,7 +45,7 @@ class ExportViewSet(ExportingViewSet):
     permission_for = dict.fromkeys((*TABLES, *JOURNALS), Permission.TRANSACTIONS_READ)
     refuses = {
         "transactions_xlsx": [TooManyRows],
-        **dict.fromkeys(JOURNALS, (DaysOutOfRange, RateMissing)),
+        **dict.fromkeys(JOURNALS, (DaysOutOfRange, NoRate)),
     }
 
     @extend_schema(

@@ -15,13 +15,13 @@ from ledger.importing import imports, undoing
 from ledger.importing import serializers as shapes
 from ledger.importing.bodies import IMPORT
 from ledger.models import ImportBatch
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 
 
 class ImportViewSet(CompanyViewSet):
     schema_tags = ["Imports"]
     uploads = frozenset({"create"})
-    refuses = {"create": [RateMissing]}
+    refuses = {"create": [NoRate]}
     permission_for = {"create": Permission.TRANSACTIONS_WRITE}
 
     @extend_schema(

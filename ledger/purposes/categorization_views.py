@@ -10,7 +10,7 @@ from companies.permissions import Permission
 from ledger.models import InitialBalanceFixed, SplitExceedsAmount, Transaction, TransactionLinked
 from ledger.purposes import categorizing, shapes, splitting, uncategorizing
 from ledger.recognition.dating import PERIODS
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.transactions.answers import statuses
 from ledger.transactions.selections import ConfirmationRequired
 from ledger.transactions.shapes import IdsRequest, StatusResult, TransactionShape
@@ -21,8 +21,8 @@ class CategorizationViewSet(CompanyViewSet):
     schema_noun = "transactions"
     resource = Transaction
     refuses = {
-        "replace": [InitialBalanceFixed, SplitExceedsAmount, TransactionLinked, *PERIODS, RateMissing],
-        "categorize": [ConfirmationRequired, SplitExceedsAmount, TransactionLinked, *PERIODS, RateMissing],
+        "replace": [InitialBalanceFixed, SplitExceedsAmount, TransactionLinked, *PERIODS, NoRate],
+        "categorize": [ConfirmationRequired, SplitExceedsAmount, TransactionLinked, *PERIODS, NoRate],
         "uncategorize": [ConfirmationRequired],
     }
     permission_for = {

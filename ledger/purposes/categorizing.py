@@ -87,7 +87,7 @@ def categorize_new(*, company: Company, rows: Iterable[Whole]) -> int:
 
     For imports. The caller has checked the ids and chosen the lines (``line_of``), and has stored the transactions with
     ``categorized_value = amount_value``: they are not touched here. The rule is transactionDate. Two statements, and
-    one for the rates, whatever the number of rows; returns it. Raises RateMissing.
+    one for the rates, whatever the number of rows; returns it. Raises NoRate.
     """
     wholes = list(rows)
     ids = [new_id() for _ in wholes]
@@ -178,7 +178,7 @@ def categorize(
 
     Legs of transfers stay, and the category gets the rest. Returns how many transactions got a part. A constant number
     of statements for as many as a selection names. Raises what ``selected`` raises, FieldErrors, PlTypeNeeded,
-    PlTypeNotAllowed, SplitExceedsAmount, RateMissing, PeriodTooLong.
+    PlTypeNotAllowed, SplitExceedsAmount, NoRate, PeriodTooLong.
     """
     with changing(company, stamp=stamp) as change:
         rows = selected(company, selection)
@@ -215,7 +215,7 @@ def give(
     """Gives some thousand transactions what is chosen for each, in place of what they have besides legs of transfers.
 
     ``automatic`` where no person chose; ``run_id`` is the run that can take it back, and ``replaced`` what it finds by
-    the transactions then. A constant number of statements. Raises SplitExceedsAmount, FieldErrors, RateMissing,
+    the transactions then. A constant number of statements. Raises SplitExceedsAmount, FieldErrors, NoRate,
     PeriodTooLong, PeriodOutOfRange.
     """
     company = change.company

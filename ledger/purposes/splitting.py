@@ -54,7 +54,7 @@ def replace_parts(*, company: Company, stamp: Stamp, transaction_id: UUID | str,
 
     Keys that are ids of its parts stay; keys that are no UUID are replaced. Legs of transfers must be among the parts,
     unchanged. Raises Missing, Stale, InitialBalanceFixed, FieldErrors, SplitExceedsAmount, TransactionLinked,
-    RateMissing, PeriodTooLong.
+    NoRate, PeriodTooLong.
     """
     with changing(company, stamp=stamp) as change:
         row = change.locked(Transaction, transaction_id)

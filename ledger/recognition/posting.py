@@ -36,7 +36,7 @@ COLUMNS = {
 }
 
 
-class RateMissing(Conflict):
+class NoRate(Conflict):
     """There is no exchange rate for a currency; it is never taken for 1."""
 
     code = "rate_missing"
@@ -69,7 +69,7 @@ class Line(NamedTuple):
 def lines_of(parts: Iterable[Part], *, base_currency: str, rates: RateTable) -> Iterator[Line]:
     """The postings of parts: spread by day, converted at the rate of the transaction's own day.
 
-    Raises RateMissing.
+    Raises NoRate.
     """
     for part in parts:
         for pl_type, value in part.lines:
@@ -92,18 +92,18 @@ def in_base(amount: Decimal, *, part: Part, base_currency: str, rates: RateTable
     try:
         value = convert(amount, source=part.currency, target=base_currency, day=part.day, rates=rates)
     except MissingRate as missing:
-        raise RateMissing(str(missing)) from None
+        raise NoRate(str(missing)) from None
     return value.quantize(PRECISION, context=WIDE)
 
 
 def post(parts: Iterable[Part], *, company: Company) -> None:
-    """Writes the postings of parts that count and have none yet, in one statement. Raises RateMissing."""
+    """Writes the postings of parts that count and have none yet, in one statement. Raises NoRate."""
     lines = lines_of(parts, base_currency=company.base_currency, rates=rate_table())
     copy_rows("ledger_posting", COLUMNS, ((company.id, *line) for line in lines))
 
 
 def repost(*, company: Company, transaction_ids: list[UUID]) -> None:
-    """Writes the postings of transactions anew, in a constant number of statements. Raises RateMissing."""
+    """Writes the postings of transactions anew, in a constant number of statements. Raises NoRate."""
     unpost(company=company, transaction_ids=transaction_ids)
     post(
         counted_parts(Categorization.objects.of(company.id).filter(transaction_id__in=transaction_ids)), company=company
@@ -145,7 +145,7 @@ def lines_from(values: Iterable[Decimal | None]) -> tuple[tuple[str, Decimal], .
 
 
 def rebuild(company_id: UUID) -> None:
-    """Writes every posting of a company anew. Raises RateMissing."""
+    """Writes every posting of a company anew. Raises NoRate."""
     company = Company.objects.get(id=company_id)
     Posting.objects.of(company_id).delete()
     for parts in in_chunks(company_id):

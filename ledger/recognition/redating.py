@@ -17,7 +17,7 @@ def redate(change: Change, transaction_ids: list[UUID]) -> None:
     """Computes the dates of the transactions' parts anew, and their postings; a constant number of statements.
 
     For a changed transaction, a file that was attached or read, a planned transaction that was settled.
-    Raises RateMissing, PeriodOutOfRange.
+    Raises NoRate, PeriodOutOfRange.
     """
     move(change, transaction_ids)
     repost(company=change.company, transaction_ids=transaction_ids)
@@ -67,7 +67,7 @@ def move(change: Change, transaction_ids: list[UUID]) -> None:
 
 
 def company_rules_changed(*, company: Company, stamp: Stamp, changed: set[str]) -> None:
-    """Recomputes what depends on the base currency and on when revenue counts. Raises RateMissing."""
+    """Recomputes what depends on the base currency and on when revenue counts. Raises NoRate."""
     with changing(company, stamp=stamp) as change:
         if "pl_recognize_revenue_on_invoice" in changed:
             rows = Transaction.objects.of(company.id).exclude(categorized_value=0).order_by("id")

@@ -15,7 +15,7 @@ from ledger.recognition.posting import ROWS_AT_ONCE, repost
 def catch_up(*, now: datetime, tell: Tell = silent) -> int | None:
     """Converts what rates have arrived for since all results last stood at the newest ones; None where there are none.
 
-    Who stops it half-way calls it again. Returns how many transactions, raises RateMissing.
+    Who stops it half-way calls it again. Returns how many transactions, raises NoRate.
     """
     first_day = Coalesce("changed_from", date.min)  # a release that did not note it yet may have loaded some
     waiting = RateLoad.objects.waiting().aggregate(newest=Max("id"), since=Min(first_day))
@@ -29,7 +29,7 @@ def catch_up(*, now: datetime, tell: Tell = silent) -> int | None:
 def revalue(*, stamp: Stamp, since: date, tell: Tell = silent) -> int:
     """Writes the postings of foreign transactions dated ``since`` or later anew, company by company; how many.
 
-    Each company's is a change of its own. Raises RateMissing.
+    Each company's is a change of its own. Raises NoRate.
     """
     companies = Company.objects.order_by("id")
     each = counted(companies, total=len(companies), tell=tell, doing="Converting results of company")

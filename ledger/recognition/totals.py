@@ -11,7 +11,7 @@ from ledger.recognition.posting import repost
 def parts_changed(change: Change, transaction_ids: list[UUID]) -> None:
     """What follows from a change of parts: the totals of their transactions, the flows and the postings.
 
-    A constant number of statements. Raises RateMissing.
+    A constant number of statements. Raises NoRate.
     """
     retotal(change, transaction_ids)
     repost(company=change.company, transaction_ids=transaction_ids)

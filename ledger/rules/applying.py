@@ -218,7 +218,7 @@ def as_json(choice: Choice) -> dict[str, Any]:
 def take_back(*, company: Company, stamp: Stamp, run_id: UUID | str) -> TakenBack:
     """Undoes a run where nobody has touched what it did: what waited waits again, what a rule gave before is back.
 
-    One of an act by hand is taken back as ``undoing`` says. Raises Missing, RateMissing.
+    One of an act by hand is taken back as ``undoing`` says. Raises Missing, NoRate.
     """
     with changing(company, stamp=stamp) as change:
         run = change.locked(CategorizationRun, run_id)

@@ -191,7 +191,7 @@ def take_in(change: Change, transaction: Transaction) -> None:
 
 
 def follow_amount(change: Change, transaction: Transaction) -> None:
-    """The whole of the transaction stays for what it was for. Raises RateMissing."""
+    """The whole of the transaction stays for what it was for. Raises NoRate."""
     company = change.company
     part = Categorization.objects.of(company.id).filter(transaction=transaction).get()
     rule_id = rule_named(part.source_note)

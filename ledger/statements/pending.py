@@ -78,7 +78,7 @@ _FORGET = "DELETE FROM ledger_pendingbefore WHERE company_id = %(company)s AND i
 def book_pending(change: Change, batch: ImportBatch, pairs: Sequence[tuple[Row, Entry]]) -> None:
     """Turns pending rows into what they were booked as: their ids and what they were for stay.
 
-    Rules say what they were for, and they settle what was planned. A constant number of statements. Raises RateMissing.
+    Rules say what they were for, and they settle what was planned. A constant number of statements. Raises NoRate.
     """
     if not pairs:
         return
@@ -121,7 +121,7 @@ def remember(change: Change, batch: ImportBatch, ids: list[UUID]) -> None:
 
 
 def give_back(change: Change, batch: ImportBatch) -> None:
-    """Makes pending again what an import booked, and brings back what it let lapse. Raises RateMissing."""
+    """Makes pending again what an import booked, and brings back what it let lapse. Raises NoRate."""
     stamp = change.stamp
     names: dict[str, Any] = {"company": change.company.id, "batch": batch.id, "time": stamp.time, "actor": stamp.actor}
     with connection.cursor() as cursor:

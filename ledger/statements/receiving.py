@@ -112,7 +112,7 @@ def receive(
     """Stores what a bank's file has and the ledger has not, all of it or nothing. ``details``: single payments in place
     of entries that are several. ``account`` is the one that was named.
 
-    Raises what ``reading.read`` and ``accounts.find`` raise, RateMissing.
+    Raises what ``reading.read`` and ``accounts.find`` raise, NoRate.
     """
     read = reading.read(content, account=account, date_order=date_order)
     with changing(company, stamp=stamp) as kept, transaction.atomic():

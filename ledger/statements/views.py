@@ -18,7 +18,7 @@ from ledger.documents.keeping import shown_name
 from ledger.importing.items import TooManyRows
 from ledger.models import Account, Statement
 from ledger.money.amounts import amount_out
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.statements import accounts, reading, receiving
 from ledger.statements import serializers as shapes
 from ledger.statements.reconciling import Compared, compared
@@ -40,7 +40,7 @@ class StatementViewSet(CompanyViewSet):
             reading.ColumnsUnknown,
             reading.DateOrderUnknown,
             TooManyRows,
-            RateMissing,
+            NoRate,
         ]
     }
     permission_for = {"create": Permission.TRANSACTIONS_WRITE}

@@ -15,7 +15,7 @@ from django.db.models import Count
 from ledger.calc.fx import MissingRate, RateTable, convert
 from ledger.calc.money import WIDE, round_half_up
 from ledger.models import SubscriptionEvent
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.subscriptions.calc import cut, monthly_value
 
 ZERO = Decimal(0)
@@ -46,7 +46,7 @@ _IN_ALL = f"""
 def by_product(*, company_id: UUID, month_end: date, base: str, rates: RateTable) -> dict[UUID | None, Decimal]:
     """Product id -> monthly value in the base currency, rounded; None holds subscriptions without a product.
 
-    Raises RateMissing.
+    Raises NoRate.
     """
     worth: defaultdict[UUID | None, Decimal] = defaultdict(lambda: ZERO)
     for product_id, *price in rows(_BY_PRODUCT, company_id=company_id, day=month_end):
@@ -55,7 +55,7 @@ def by_product(*, company_id: UUID, month_end: date, base: str, rates: RateTable
 
 
 def in_all(*, company_id: UUID, month_end: date, base: str, rates: RateTable) -> tuple[Decimal, int]:
-    """(monthly value in the base currency, rounded; customers with any). Raises RateMissing."""
+    """(monthly value in the base currency, rounded; customers with any). Raises NoRate."""
     worth, customers = ZERO, 0
     for *price, counted in rows(_IN_ALL, company_id=company_id, day=month_end):
         if price[0] is None:
@@ -78,7 +78,7 @@ def in_base(
     try:
         return convert(monthly, source=currency, target=base, day=day, rates=rates)
     except MissingRate as missing:
-        raise RateMissing(f"There is no exchange rate for {missing.currency}.") from None
+        raise NoRate(f"There is no exchange rate for {missing.currency}.") from None
 
 
 def rows(statement: str, *, company_id: UUID, day: date) -> list[tuple[Any, ...]]:

@@ -12,7 +12,7 @@ from companies.permissions import Permission
 from ledger.calc.months import last_of_month
 from ledger.models import ExternalIdTaken, Product, ProductGroup, ProductGroupNotEmpty, ProductInUse
 from ledger.money.rates import rate_table
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.subscriptions import committed, products
 from ledger.subscriptions import product_serializers as shapes
 
@@ -23,7 +23,7 @@ class ProductViewSet(CompanyViewSet):
     schema_tags = ["Products"]
     resource, shape = Product, shapes.ProductShape
     refuses = {
-        "list": [RateMissing],
+        "list": [NoRate],
         **dict.fromkeys(("create", "update"), (ExternalIdTaken,)),
         "destroy": [ProductInUse],
     }

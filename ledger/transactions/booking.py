@@ -44,7 +44,7 @@ def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values
     """Stores changed facts and what follows from them.
 
     Raises Missing, Stale, what ``book`` raises, and TransactionLinked, InitialBalanceFixed, SplitExceedsAmount,
-    RateMissing.
+    NoRate.
     """
     with changing(company, stamp=stamp) as change:
         row = change.locked(Transaction, transaction_id)
@@ -110,7 +110,7 @@ def check_assignee(company: Company, values: dict[str, Any]) -> None:
 
 
 def remove_one(*, company: Company, stamp: Stamp, transaction_id: UUID | str) -> None:
-    """Deletes one transaction. Raises Missing, Stale, RateMissing."""
+    """Deletes one transaction. Raises Missing, Stale, NoRate."""
     with changing(company, stamp=stamp) as change:
         row = change.locked(Transaction, transaction_id)
         change.record(row, "transaction.deleted", before=snapshot(row))
@@ -120,7 +120,7 @@ def remove_one(*, company: Company, stamp: Stamp, transaction_id: UUID | str) ->
 def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None]) -> int:
     """Deletes transactions, all or none; one row in the audit log. Returns how many there were.
 
-    ``ids`` by their texts, as they came. Raises FieldErrors (unknown_id), RateMissing.
+    ``ids`` by their texts, as they came. Raises FieldErrors (unknown_id), NoRate.
     """
     with changing(company, stamp=stamp) as change:
         known = known_ids(company, ids, pointer="#/transactionIds")
@@ -133,7 +133,7 @@ def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None
 def remove(change: Change, ids: list[UUID]) -> int:
     """Deletes transactions with their parts; partners of linked ones are unlinked. Returns how many were there.
 
-    A constant number of statements. Raises RateMissing.
+    A constant number of statements. Raises NoRate.
     """
     if not ids:
         return 0

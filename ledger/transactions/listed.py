@@ -13,7 +13,7 @@ from ledger.calc.fx import MissingRate, convert
 from ledger.calc.money import WIDE, round_half_up
 from ledger.models import EXPENSES, Posting
 from ledger.money.rates import rate_table
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import TransactionFilter, posting_conditions
 
 ZERO = Decimal(0)
@@ -29,14 +29,14 @@ def total_of(asked: TransactionFilter, *, company: Company) -> Total:
     """Of all transactions that the filters leave, whatever the page; one statement.
 
     Whole amounts, each at its own day's rate; where flows are asked for, what of them was not transferred; where months
-    of recognition are, what of them counts there, signed as the profit and loss shows it. Raises RateMissing.
+    of recognition are, what of them counts there, signed as the profit and loss shows it. Raises NoRate.
     """
     posted = posting_conditions(asked.form.cleaned_data)
     amount = F("amount_value") - F("transferred_value") if asked.form.cleaned_data.get("flow") else F("amount_value")
     try:
         found = recognised(asked, posted, company=company) if posted else added_up(asked.qs, amount, company=company)
     except MissingRate as missing:
-        raise RateMissing(str(missing)) from None
+        raise NoRate(str(missing)) from None
     return Total(found.count, round_half_up(found.amount, company.base_currency))
 
 

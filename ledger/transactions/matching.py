@@ -25,7 +25,7 @@ def candidates(
 
     They are open, on another account, of the other sign, at most so many days away, and in amount what a link takes:
     equal, or within 10 % across currencies at the day's rate (``any_amount`` lifts this, as force does). Each has
-    ``rest``, its open remainder. At most 50; one query. Raises RateMissing for a currency without a rate among them.
+    ``rest``, its open remainder. At most 50; one query. Raises NoRate for a currency without a rate among them.
     """
     rows = Transaction.objects.of(company.id).open()
     rows = rows.exclude(account_id=source.account_id).annotate(rest=F("amount_value") - F("categorized_value"))

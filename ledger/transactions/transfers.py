@@ -24,7 +24,7 @@ from ledger.models import (
     Transaction,
 )
 from ledger.money.rates import rate_table
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.recognition.totals import parts_changed
 
 TOLERANCE = Decimal("0.10")  # between currencies: fees and the bank's own rate
@@ -84,7 +84,7 @@ def link(
     """Links a part of the source (its open remainder where none is named) with the open remainder of the target.
 
     False where this very pair is linked already. Raises, in this order: Missing, InitialBalanceFixed, AlreadyLinked,
-    SameAccount, SameSign, SourceClosed, TargetClosed, AmountsDiffer, RateMissing.
+    SameAccount, SameSign, SourceClosed, TargetClosed, AmountsDiffer, NoRate.
     """
     with changing(company, stamp=stamp) as change:
         source, target = movements(company, source_id, target_id)
@@ -148,7 +148,7 @@ def check_free(
 
 
 def check_pair(source: Transaction, source_value: Decimal, target: Transaction, *, force: bool) -> None:
-    """Raises SameAccount, SameSign, SourceClosed, TargetClosed, AmountsDiffer, RateMissing."""
+    """Raises SameAccount, SameSign, SourceClosed, TargetClosed, AmountsDiffer, NoRate."""
     target_value = target.amount_value - target.categorized_value
     if source.account_id == target.account_id:
         raise SameAccount
@@ -163,7 +163,7 @@ def check_pair(source: Transaction, source_value: Decimal, target: Transaction, 
 
 
 def differ(source: Transaction, source_value: Decimal, target: Transaction, target_value: Decimal) -> bool:
-    """Whether the legs are too far apart. Raises RateMissing."""
+    """Whether the legs are too far apart. Raises NoRate."""
     if source.amount_currency == target.amount_currency:
         return source_value + target_value != 0
     try:
@@ -175,7 +175,7 @@ def differ(source: Transaction, source_value: Decimal, target: Transaction, targ
             rates=rate_table(),
         )
     except MissingRate as missing:
-        raise RateMissing(str(missing)) from None
+        raise NoRate(str(missing)) from None
     return abs(expected + target_value) > TOLERANCE * abs(expected)
 
 

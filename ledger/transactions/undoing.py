@@ -112,7 +112,7 @@ def take_back(*, company: Company, stamp: Stamp, run_id: UUID | str) -> TakenBac
     """Puts back what an act by hand found: parts with their links and ids, and deleted transactions.
 
     What somebody has touched since stays as it is, and so does what refers to something that has gone. A constant
-    number of statements. Raises Missing, RateMissing.
+    number of statements. Raises Missing, NoRate.
     """
     with changing(company, stamp=stamp) as change:
         run = change.locked(CategorizationRun.objects.exclude(act=RunAct.RULES), run_id)

@@ -16,7 +16,7 @@ from companies.models import id_from
 from companies.permissions import Permission
 from ledger.models import ExternalIdTaken, InitialBalanceFixed, SplitExceedsAmount, Transaction, TransactionLinked
 from ledger.recognition.dating import PERIODS
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.transactions import booking, shapes, transfers
 from ledger.transactions.answers import read, rendered
 from ledger.transactions.filters import NAMES, ORDERS, PARAMETERS, filtered, flag_of, narrowed, order_of
@@ -36,7 +36,7 @@ class TransactionViewSet(CompanyViewSet):
     schema_tags = ["Transactions"]
     resource, shape = Transaction, TransactionShape
     refuses = {
-        "list": [RateMissing],
+        "list": [NoRate],
         "create": [ExternalIdTaken],
         "update": [
             ExternalIdTaken,
@@ -44,7 +44,7 @@ class TransactionViewSet(CompanyViewSet):
             SplitExceedsAmount,
             TransactionLinked,
             *PERIODS,
-            RateMissing,
+            NoRate,
         ],
     }
     permission_for = {
@@ -120,7 +120,7 @@ class TransferViewSet(CompanyViewSet):
             transfers.SourceClosed,
             transfers.TargetClosed,
             transfers.AmountsDiffer,
-            RateMissing,
+            NoRate,
         ],
         "unlink": [transfers.NotLinked],
     }

@@ -318,5 +318,5 @@ def test_a_missing_rate_is_never_taken_for_one(books, bank, rates):
     dollars = books.account(name="Dollars", defaultCurrency="USD")
     source, target = books.book(bank, "-100.00")["id"], books.book(dollars, "100.00")["id"]
     answer = books.link(source, target)
-    assert (answer.status_code, answer.json()["code"]) == (409, transfers.RateMissing.code)
+    assert (answer.status_code, answer.json()["code"]) == (409, transfers.NoRate.code)
     assert not Categorization.objects.exists()

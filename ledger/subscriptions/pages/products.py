@@ -13,7 +13,7 @@ from companies.permissions import Permission
 from ledger.calc.months import last_of_month
 from ledger.models import Product, ProductGroup
 from ledger.money.rates import rate_table
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.subscriptions import committed, products
 from ledger.subscriptions.product_serializers import ProductGroupShape, ProductShape
 
@@ -58,7 +58,7 @@ def worth_of(visit: Visit) -> tuple[dict[Any, Any], str]:
             base=visit.company.base_currency,
             rates=rate_table(),
         )
-    except RateMissing as missing:
+    except NoRate as missing:
         return {}, missing.detail
     return found, ""
 

@@ -18,7 +18,7 @@ from companies.pages.typed import Typed, read_amounts
 from companies.pages.visits import A_PAGE, Visit, person
 from companies.permissions import Permission
 from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import filtered, narrowed, order_of
 from ledger.transactions.listed import Sums, Total, summed, total_of
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
@@ -127,7 +127,7 @@ def total_shown(visit: Visit, wanted: Asked) -> Total | None:
         return None
     try:
         return total_of(filtered(Transaction.objects.of(visit.company.id), wanted.filters), company=visit.company)
-    except RateMissing:
+    except NoRate:
         return None
 
 

@@ -14,7 +14,7 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.models import Categorization, Transaction
-from ledger.recognition.posting import RateMissing
+from ledger.recognition.posting import NoRate
 from ledger.transactions import transfers
 from ledger.transactions.matching import candidates
 from ledger.transactions.pages.one import initial_refused, parts_of, transaction_of
@@ -118,7 +118,7 @@ def show_candidates(visit: Visit, row: Transaction, legs: list[Leg], names: Name
             rows = candidates(
                 company=visit.company, source=row, value=leg.value, days=days, any_amount=any_amount == "any"
             )
-        except RateMissing as missing:
+        except NoRate as missing:
             form.refuse(missing)
     return visit.show(
         "ledger/link_transfer.html",
