@@ -1,8 +1,8 @@
 """Triggers that keep, for each name, what its latest movements were for: proposals read a row or two a name.
 
 A statement tells which names it touched; of each the latest twenty uses are counted anew. Incremental sums would forget
-nothing, and a habit that has changed is to be soon another one. The names of one statement come in their order, which
-rules out deadlocks, and one by one, which also runs where tables are distributed.
+nothing, and a habit that has changed is to be soon another one. Changes of a company come one after the other
+(companies.changing), so that two statements never wait for each other's names.
 """
 
 import django.db.models.deletion
@@ -33,18 +33,20 @@ ONE = USES.format(partition="", more="")
 BODY = f"""
 CREATE OR REPLACE FUNCTION ledger_habits_{{of}}_{{event}}() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
-DECLARE touched record; known record;
+DECLARE touched record; touched_names text[];
 BEGIN
     FOR touched IN {{touched}} LOOP
-        FOR known IN {{names}} LOOP
-            DELETE FROM ledger_habit WHERE company_id = touched.company_id AND name = known.name;
-            INSERT INTO ledger_habit ({COLUMNS})
-            SELECT touched.company_id, known.name, row_number() OVER (ORDER BY min(u.n)),
-                   u.category_id, u.pl_type, u.counterparty_id, count(*)
-              FROM ({ONE} AND h.company_id = touched.company_id AND lower(left(h.from_to, 100)) = known.name
-                     ORDER BY h.date DESC, h.id DESC LIMIT {LATEST}) AS u
-             GROUP BY u.category_id, u.pl_type, u.counterparty_id;
-        END LOOP;
+        touched_names := ARRAY({{names}});
+        DELETE FROM ledger_habit WHERE company_id = touched.company_id AND name = ANY(touched_names);
+        INSERT INTO ledger_habit ({COLUMNS})
+        SELECT touched.company_id, known.name, row_number() OVER (PARTITION BY known.name ORDER BY min(u.n)),
+               u.category_id, u.pl_type, u.counterparty_id, count(*)
+          FROM unnest(touched_names) AS known (name)
+         CROSS JOIN LATERAL (
+                {ONE} AND h.company_id = touched.company_id AND lower(left(h.from_to, 100)) = known.name
+                 ORDER BY h.date DESC, h.id DESC LIMIT {LATEST}
+               ) AS u
+         GROUP BY known.name, u.category_id, u.pl_type, u.counterparty_id;
     END LOOP;
     RETURN NULL;
 END $$;
