@@ -77,10 +77,17 @@ def check(request: Any, *, now: float) -> None:
     over = (
         now - session["auth_time"] > settings.SESSION_COOKIE_AGE or now - session["seen_time"] > settings.SESSION_IDLE
     )
-    if over or ("factor" not in session and has_factor(user)):
+    if over or not proven(session, user):
         logout(request)
     elif now - session["seen_time"] > SEEN_EVERY:
         arriving.seen(request, now=now)
+
+
+def proven(session: Any, user: Any) -> bool:
+    """Whether the session has proved the second factor that its user has, and none of those they had before."""
+    if not has_factor(user):
+        return True
+    return "factor" in session and session["auth_time"] >= user.second_factor_since.timestamp()
 
 
 def has_factor(user: Any) -> bool:

@@ -13,6 +13,7 @@ from companies.running.mailing import one_line
 
 log = logging.getLogger("sign-in")
 LONGEST_REASON = 200  # characters of the log
+MOST_DOUBLINGS = 7  # the wait behind a wrong code of the app doubles up to 64 seconds; unbounded it kept owners out
 
 APP, RECOVERY, PASSKEY = "app", "recovery", "passkey"  # what a session remembers to have been proven by
 
@@ -43,6 +44,7 @@ def of_app(user: User, code: str) -> bool:
     if device is None:
         return False
     device = type(device).objects.select_for_update().get(pk=device.pk)
+    device.throttling_failure_count = min(device.throttling_failure_count, MOST_DOUBLINGS)
     return bool(device.verify_token(code))
 
 

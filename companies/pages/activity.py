@@ -66,7 +66,7 @@ def found(visit: Visit, form: Typed) -> Any:
         rows = rows.filter(entity_id=asked["thing"])
     if first := day_of(form, "from"):
         rows = rows.filter(time__gte=midnight(first))
-    if last := day_of(form, "to"):
+    if (last := day_of(form, "to")) and last < date.max:
         rows = rows.filter(time__lt=midnight(last) + timedelta(days=1))
     return rows.none() if form.errors else rows
 

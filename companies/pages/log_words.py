@@ -72,7 +72,7 @@ ACTS = {
     "transactions.categorized": "categorized {n} transaction{s}",
     "transactions.deleted": "deleted {n} transaction{s}",
     "transactions.rulesApplied": "applied the rules to {n} transaction{s}",
-    "transactions.runTakenBack": "took back what the rules said of {n} transaction{s}",
+    "transactions.runTakenBack": "took back what was done to {n} transaction{s}",
     "transactions.uncategorized": "uncategorized {n} transaction{s}",
     "transfer.linked": "linked a transfer",
     "transfer.unlinked": "unlinked a transfer",

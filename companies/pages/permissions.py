@@ -13,10 +13,11 @@ from companies import members
 from companies.models import Membership
 from companies.pages.key_form import ADMIN_LABELS, LABELS, RESOURCES
 from companies.pages.typed import Typed, of_body
-from companies.pages.visits import Visit, company_page, reached, signed_in
+from companies.pages.visits import Visit, company_page, prove_again, reached, signed_in
 from companies.permissions import ADMIN_LEVEL, ALL, Permission, Permissions, Role, in_order
 from companies.serializers import MemberInput
 
+TICKED = "What is ticked differs from the role. Choose a list of their own to give just that."
 KINDS = {"role": "Those of the role", "own": "A list of their own"}
 
 
@@ -27,8 +28,10 @@ def of_member(visit: Visit, member_id: UUID) -> HttpResponse:
     member = get_object_or_404(rows, id=member_id)
     held = in_order(member.effective_permissions)
     form = Typed(values={"kind": "role" if member.permissions is None else "own", "permissions": held})
+    if asking := prove_again(visit.request, then=visit.request.path):
+        return asking
     if visit.sent:
-        form = read(visit)
+        form = read(visit, held=held, role=member.role)
         if form.valid:
             with visit.sending(form):
                 values = {"permissions": form.data["permissions"]}
@@ -49,14 +52,16 @@ def of_member(visit: Visit, member_id: UUID) -> HttpResponse:
     )
 
 
-def read(visit: Visit) -> Typed:
-    """What was chosen; null stands for the role's."""
+def read(visit: Visit, *, held: list[str], role: str) -> Typed:
+    """What was chosen; null stands for the role's. Ticks that say something else are not passed over."""
     posted = visit.request.POST
     values: dict[str, Any] = {"kind": posted.get("kind", ""), "permissions": posted.getlist("permissions")}
     body = {"permissions": None if values["kind"] == "role" else values["permissions"]}
     form = of_body(MemberInput, body, values=values, fields={"permissions": "permissions"}, partial=True)
     if values["kind"] not in KINDS:
         form.errors["kind"] = "Choose one of these."
+    elif values["kind"] == "role" and set(values["permissions"]) not in (set(), set(held), set(Role(role).permissions)):
+        form.errors["kind"] = TICKED
     return form
 
 

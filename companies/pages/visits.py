@@ -66,7 +66,10 @@ def prove_again(request: HttpRequest, *, then: str) -> HttpResponse | None:
 
 def where_it_stood(request: HttpRequest) -> str:
     """The page of ours whose form was sent, by the word of the browser: a form's own address may show nothing."""
-    stood = urlsplit(request.headers.get("Referer", ""))
+    try:
+        stood = urlsplit(request.headers.get("Referer", ""))
+    except ValueError:
+        return HOME
     if stood.netloc != request.get_host() or not stood.path.startswith(HOME):
         return HOME
     return f"{stood.path}?{stood.query}" if stood.query else stood.path

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from companies.factors import keeping
 from companies.models import Session, Stamp, User
 from companies.security import telling
 
@@ -47,6 +48,7 @@ def password_changed(*, user: User, now: datetime, request: Any = None, but: str
     """What follows from a new password, whoever set it: all other sessions end, the person's log and a mail say so."""
     with transaction.atomic():
         end_others(user, but=but)
+        keeping.forgive(user.pk)
         telling.password_changed(user=user, now=now, request=request)
 
 

@@ -108,6 +108,8 @@ def detach(*, company: Company, stamp: Stamp, file_id: UUID | str, transaction_i
     """Ties it to one less; the document stays. Raises Missing, Stale."""
     with changing(company, stamp=stamp) as turn:
         tied = tied_to(turn.locked(File, file_id))
+        if transaction_id not in tied:
+            raise Missing
         values = {"transaction_ids": sorted(tied - {transaction_id})}
         return change(company=company, stamp=stamp, file_id=file_id, values=values)
 

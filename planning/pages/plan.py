@@ -130,11 +130,11 @@ def moment(text: str) -> dt.datetime:
     """When the change was made. Raises NothingToTakeBack."""
     try:
         found = dt.datetime.fromisoformat(text)
-    except ValueError:
-        raise filling.NothingToTakeBack from None
-    if found.tzinfo is None:
-        raise filling.NothingToTakeBack
-    return found
+        if found.tzinfo is not None:
+            return found.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise filling.NothingToTakeBack
 
 
 # ---------------------------------------------------------------------------------------------- rules

@@ -100,3 +100,8 @@ def test_every_act_of_the_log_has_words():
     known = {f"{kind}.{act}" for kind in KINDS for act in VERBS} | ACTS.keys()
     assert len(written) > 60
     assert written - known == TOLD_ONLY
+
+
+@pytest.mark.parametrize("words", ["to=9999-12-31", "from=0001-01-01", "from=9999-12-31&to=0001-01-01"])
+def test_the_first_and_the_last_day_there_is_are_days(owner, acme, words):
+    assert owner.get(f"/app/companies/{acme.id}/settings/activity?{words}").status_code == 200

@@ -406,3 +406,39 @@ def test_who_is_no_member_of_staff_is_asked_to_sign_in_as_somebody_who_is(holder
     led = holder.client.get("/admin/", follow=True)
     assert led.status_code == 200
     assert 'id="password"' in led.content.decode()
+
+
+def test_a_session_that_proved_a_factor_from_before_has_proved_none(holder):
+    other = Client()
+    password(other, holder.user.email)
+    assert other.post(SECOND, {"code": holder.codes[0]}).status_code == 303
+    assert holder.client.post(f"{ADD}/remove").status_code in (302, 303)
+    set_up(holder.client)
+    assert other.get("/app/security").headers["Location"].startswith("/app/sign-in")
+    assert holder.client.get("/app/security").status_code == 200
+
+
+def test_whoever_guesses_codes_keeps_the_owner_out_for_a_minute_at_most(holder):
+    for count in (30, 31):
+        before = datetime.now(tz=UTC) - timedelta(seconds=65)
+        TOTPDevice.objects.update(throttling_failure_count=count, throttling_failure_timestamp=before)
+        client = Client()
+        password(client, holder.user.email)
+        assert client.post(SECOND, {"code": code(holder.seed)}).status_code == 303
+        forget_spent()
+
+
+def test_who_comes_in_another_way_ends_the_pause_behind_wrong_codes(holder):
+    TOTPDevice.objects.update(throttling_failure_count=7, throttling_failure_timestamp=datetime.now(tz=UTC))
+    client = Client()
+    password(client, holder.user.email)
+    assert client.post(SECOND, {"code": code(holder.seed)}).status_code == 400
+    assert client.post(SECOND, {"code": holder.codes[0]}).status_code == 303
+    again = Client()
+    password(again, holder.user.email)
+    assert again.post(SECOND, {"code": code(holder.seed)}).status_code == 303
+
+
+def test_an_operator_who_lets_somebody_in_ends_their_sessions(holder):
+    call_command("restore_access", holder.user.email)
+    assert holder.client.get("/app/security").headers["Location"].startswith("/app/sign-in")

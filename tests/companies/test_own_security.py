@@ -477,3 +477,8 @@ def test_the_session_knows_when_its_user_last_proved_who_they_are(desk, rf):
     request = rf.get("/")
     request.session = desk.session
     assert sessions.signed_in_recently(request, now=timezone.now())
+
+
+def test_a_broken_word_of_where_a_form_stood_is_no_failure():
+    answer = Client().post("/app/security/end", headers={"Referer": "http://["})
+    assert answer.headers["Location"].startswith("/app/sign-in")

@@ -1,6 +1,7 @@
 """What members may do, as pages: each one's own list, and what oneself may."""
 
 import re
+import time
 from html import unescape
 
 import pytest
@@ -80,3 +81,21 @@ def test_everybody_sees_their_own_access(viewer, browser_of, acme):
     assert "with permissions of your own" in seen
     assert "Accounts no no" in seen
     assert "Read the audit log" in seen
+
+
+def test_ticks_beside_the_role_are_not_passed_over(owner, bob, acme):
+    address = page(acme, f"members/{of(bob, acme).id}/permissions")
+    form = {"kind": "role", "permissions": [*ticked(owner.get(address)), "transactions:write"]}
+    answer = owner.post(address, form)
+    assert (answer.status_code, "Choose a list of their own" in text_of(answer)) == (400, True)
+    assert of(bob, acme).permissions is None
+
+
+def test_who_gives_permissions_proved_lately_who_they_are(owner, bob, acme):
+    session = owner.session
+    session["auth_time"] = session["seen_time"] = time.time() - 700
+    session.save()
+    form = {"kind": "own", "permissions": ["accounts:read", "members:manage"]}
+    answer = owner.post(page(acme, f"members/{of(bob, acme).id}/permissions"), form)
+    assert answer.headers["Location"].startswith("/app/sign-in")
+    assert of(bob, acme).permissions is None

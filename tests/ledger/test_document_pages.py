@@ -167,3 +167,8 @@ def test_documents_stay_in_their_company(owner, acme, globex_api, invoice):
     answer = owner.post(f"{address}/attach", {"transactionId": foreign}, follow=True)
     assert "There is no such record" in text_of(answer)
     assert owner.post(page(acme, f"transactions/{foreign}/documents"), {"document": invoice}).status_code == 404
+
+
+def test_what_lies_beside_no_transaction_is_not_taken_away(owner, acme, transaction, invoice):
+    answer = owner.post(page(acme, f"documents/{invoice}/detach"), {"transactionId": transaction}, follow=True)
+    assert "no longer" not in text_of(answer)

@@ -291,3 +291,9 @@ def test_the_grid_takes_as_many_statements_for_many_items(owner, api, acme, offi
     owner.get(page(acme))
     with django_assert_max_num_queries(25):
         owner.get(page(acme))
+
+
+@pytest.mark.parametrize("changed", ["9999-12-31T23:59:59.999999-23:59", "0001-01-01T00:00:00+23:59", "2026", ""])
+def test_a_moment_that_is_none_takes_nothing_back(owner, acme, changed):
+    answer = owner.post(f"/app/companies/{acme.id}/plan/undo", {"changed": changed, "startMonth": "2026-01"})
+    assert answer.status_code in (303, 409)

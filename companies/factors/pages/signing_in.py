@@ -101,6 +101,7 @@ def tried(request: HttpRequest, credentials: Mapping[str, Any]) -> User | None:
 def let_in(request: HttpRequest, user: User, then: str) -> HttpResponse:
     sessions.sign_in(request, user, now=timezone.now(), factor=user.proven_by)
     steps.done(request)
+    keeping.forgive(user.pk)
     left = RecoveryCode.objects.of(user.pk).count()
     if user.proven_by == proving.RECOVERY:
         messages.info(request, f"You used a recovery code. {left} are left; make new ones before they run out.")

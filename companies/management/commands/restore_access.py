@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from companies.factors import keeping
 from companies.models import Stamp, User
+from companies.security import ending
 
 
 class Command(BaseCommand):
@@ -21,4 +22,5 @@ class Command(BaseCommand):
             raise CommandError("There is nobody with this e-mail address.")
         if not keeping.remove_all(user=user, stamp=Stamp(time=timezone.now())):
             raise CommandError("There is no second factor to remove.")
+        ending.end_others(user)
         self.stdout.write(f"{user.email} signs in with the password alone now, until a factor is set up again.")
