@@ -231,18 +231,6 @@ def test_a_lock_and_a_day_bound_what_a_guesser_can_write(alice, monkeypatch):
     assert len(events(alice)) == 11
 
 
-def test_the_door_of_the_admin_writes_the_same_log(alice, django_capture_on_commit_callbacks, mailoutbox):
-    User.objects.filter(pk=alice.pk).update(is_staff=True)
-    visitor = browser()
-    form = {"username": alice.email, "password": "wrong", "next": "/admin/"}
-    assert visitor.post("/admin/login/", form).status_code == 200
-    with django_capture_on_commit_callbacks(execute=True):
-        assert visitor.post("/admin/login/", form | {"password": PASSWORD}).status_code == 303
-    assert events(alice) == [PersonalEvent.SIGN_IN_FAILED, PersonalEvent.SIGNED_IN]
-    assert [mail.subject for mail in mailoutbox] == ["New sign-in to your account"]
-    assert "This session" in shown(visitor)
-
-
 def test_the_log_is_read_in_pages_and_the_latest_come_first(desk, alice):
     for n in range(25):
         when = timezone.now() + timedelta(seconds=n + 1)
