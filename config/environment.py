@@ -199,7 +199,7 @@ def email(name: str) -> dict[str, object]:
     """Django's EMAIL_* settings from smtp[s]://user:password@host:port, or the console where unset."""
     value = text(name, "console:")
     if value == "console:":
-        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+        return {"EMAIL_BACKEND": "config.console_mail.EmailBackend"}
     parts = _split(name, value)
     options = _options(name, parts, tls="[01]")
     if parts.scheme not in {"smtp", "smtps"} or not parts.hostname or bool(parts.username) != bool(parts.password):
