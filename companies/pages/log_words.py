@@ -59,6 +59,7 @@ ACTS = {
     "member.invitedAgain": "invited{name} again",
     "member.joined": "joined the company",
     "member.left": "left the company",
+    "member.secondFactorRemoved": "took all second factors from{name}",
     "notification.allRead": "marked {n} notification{s} as read",
     "notification.deleted": "deleted {n} notification{s}",
     "notification.read": "read a notification",
