@@ -23,7 +23,7 @@ from config.database import Embedded
 from config.distributing import distribute
 from config.environment import private_files
 from ledger.money.rates import load_packaged_rates
-from tests import cluster, factories, refusals
+from tests import cluster, days, factories, refusals
 from tests.npm import installed
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
@@ -80,6 +80,13 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if blocker is not None and nextitem is not None:  # behind the last one the database itself is gone
         with blocker.unblock():
             load_packaged_rates(now=datetime.now(tz=UTC))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Around the test and its fixtures, those of its module too."""
+    with days.kept(getattr(item, "module", None)):
+        return (yield)
 
 
 @pytest.fixture(autouse=True)

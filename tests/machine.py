@@ -20,6 +20,7 @@ from typing import IO
 from config.database import Embedded
 
 ROOT = Path(__file__).resolve().parents[1]
+PLACE = "/tmp"
 
 
 def free_port() -> int:
@@ -75,7 +76,7 @@ class Machine:
 
 @contextlib.contextmanager
 def new_machine() -> Iterator[Machine]:
-    home = Path(tempfile.mkdtemp(dir="/tmp", prefix="up-"))
+    home = Path(tempfile.mkdtemp(dir=PLACE, prefix="up-"))
     home.chmod(0o755)
     found = Machine(home=home)
     try:
@@ -105,7 +106,7 @@ def _prepared() -> Path:
     state = hashlib.sha256()
     for path in sorted([*ROOT.glob("*/migrations/*.py"), *ROOT.glob("config/*.py"), ROOT / "requirements.txt"]):
         state.update(path.read_bytes())
-    kept = Path(tempfile.gettempdir()) / f"prepared-{os.getuid()}-{state.hexdigest()[:16]}"
+    kept = Path(PLACE) / f"prepared-{os.getuid()}-{state.hexdigest()[:16]}"
     if not kept.exists():
         with new_machine() as first:
             done = first.run("prune")  # the first command on a new database prepares it

@@ -9,7 +9,6 @@ import hmac
 import secrets
 from base64 import b32encode
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -58,7 +57,7 @@ def app_of(user: User) -> TOTPDevice | None:
     return TOTPDevice.objects.filter(user_id=user.pk, confirmed=True).order_by("id").first()
 
 
-def forgive(user_id: Any) -> None:
+def forgive(user_id: UUID) -> None:
     """The app takes the next code at once: somebody who guessed is out, or the person came in another way."""
     TOTPDevice.objects.filter(user_id=user_id).update(throttling_failure_timestamp=None, throttling_failure_count=0)
 

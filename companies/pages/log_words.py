@@ -24,6 +24,7 @@ KINDS = {
     "plannedTransaction": "planned payment",
     "product": "product",
     "productGroup": "product group",
+    "savedView": "saved view",
     "subscription": "subscription",
     "subscriptionEvent": "price of a subscription",
     "transaction": "transaction",

@@ -52,6 +52,16 @@ def password_changed(*, user: User, now: datetime, request: Any = None, but: str
         telling.password_changed(user=user, now=now, request=request)
 
 
+@transaction.atomic
+def factors_lost(*, user: User, stamp: Stamp) -> bool:
+    """Takes every second factor from somebody who lost them, and ends their sessions: whoever found the device is out
+    too. False where there was none."""
+    if not keeping.remove_all(user=user, stamp=stamp):
+        return False
+    end_others(user)
+    return True
+
+
 def person_deactivated(*, user: User, stamp: Stamp) -> None:
     """Sessions of somebody who was switched off do not count again when they are switched on."""
     end_others(user)

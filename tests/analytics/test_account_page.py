@@ -1,7 +1,7 @@
 """The page of an account: its balance is that of the API, its rows are its own."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from html import unescape
 
@@ -12,9 +12,9 @@ from ledger.models import Account
 from tests import factories
 from tests.analytics.test_overview import as_day, as_plain
 from tests.analytics.test_pages import book, listed, rows, section, signed_in
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = datetime.now(tz=UTC).date()
 LATER = TODAY + timedelta(days=30)
 
 

@@ -1,12 +1,13 @@
 """What makes up the days ahead, beside the forecast that counts it."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 
+from tests.days import TODAY
+
 pytestmark = pytest.mark.django_db
-TODAY = datetime.now(tz=UTC).date()
 TOMORROW = TODAY + timedelta(days=1)
 
 

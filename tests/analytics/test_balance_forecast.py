@@ -14,9 +14,9 @@ from ledger.money.rates import rate_table
 from tests import factories
 from tests.analytics.anybooks import CURRENCIES, any_books
 from tests.analytics.test_cash_flow import plan
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = date.today()
 PARTS = {"plannedInflow": 1, "plannedOutflow": -1, "transfersOut": -1, "revaluation": 1}
 QUERY = "forecastBalanceTimeSeries"
 ONE_DAY = timedelta(days=1)

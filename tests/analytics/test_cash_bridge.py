@@ -12,9 +12,9 @@ from ledger.calc.money import round_half_up
 from ledger.money.rates import rate_table
 from tests import factories
 from tests.analytics.anybooks import any_books
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = date.today()
 YEAR = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
 SIGNS = {"inflow": 1, "outflow": -1, "transfersOut": -1, "revaluation": 1, "nonCash": 1}
 

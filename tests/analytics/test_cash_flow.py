@@ -12,10 +12,10 @@ from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month
 from ledger.money.rates import rate_table
 from tests import factories
+from tests.days import TODAY
 from tests.ledger.conftest import Books
 
 pytestmark = pytest.mark.django_db
-TODAY = date.today()
 
 
 def values(series):

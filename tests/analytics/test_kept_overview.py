@@ -12,10 +12,10 @@ from companies.models.audit import AuditEntryQuerySet
 from companies.permissions import Role
 from tests import factories
 from tests.analytics.test_pages import book, figures, page, signed_in
+from tests.days import TODAY
 from tests.ledger.conftest import Books
 
 pytestmark = pytest.mark.django_db(transaction=True)
-TODAY = datetime.now(tz=UTC).date()
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.models import AccountType
 from tests import factories
 from tests.conftest import Api
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = datetime.now(tz=UTC).date()
 MONTH = first_of_month(TODAY)
 START = add_months(TODAY, -12)
 CHARTS = ("cash-balance", "accounts", "cash-flow", "revenue-expenses", "plan-actual", "mrr", "mrr-bridge")

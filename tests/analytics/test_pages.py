@@ -13,9 +13,9 @@ from ledger.accounts import opening
 from ledger.models import Account
 from ledger.transactions import booking
 from tests import factories
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = datetime.now(tz=UTC).date()
 MONTH = TODAY.replace(day=1)
 CASH = ["Cash balance", "Cash flow"]
 RESULTS = ["Revenue and expenses", "Plan against actual"]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month, last_of_month
 from tests.analytics.test_results import categorize, plan
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = date.today()
 RUNNING = first_of_month(TODAY)
 
 

@@ -14,9 +14,9 @@ from ledger.calc.months import add_months, first_of_month, last_of_month
 from tests import factories
 from tests.analytics.test_overview import Shown, as_plain, number
 from tests.analytics.test_pages import book, listed, signed_in
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = datetime.now(tz=UTC).date()
 MONTH = first_of_month(TODAY)
 NAMES = {
     "Revenue": "revenue", "Cost of revenue": "cogs", "Sales and marketing": "cac", "Product development": "pd",

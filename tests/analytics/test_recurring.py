@@ -24,10 +24,10 @@ from ledger.subscriptions.calc import monthly_value
 from ledger.subscriptions.subscribing import add_event, add_subscription, retract_event
 from tests import factories
 from tests.analytics.by_hand import Event, month_end_factors, monthly_rows, snapshots
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
 NOWHERE = "00000000-0000-7000-8000-000000000000"
-TODAY = date.today()
 RUNNING = first_of_month(TODAY)
 
 with (Path(__file__).parents[1] / "data" / "mrr_normalization_killbill.csv").open(newline="") as file:

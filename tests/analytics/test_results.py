@@ -14,10 +14,11 @@ from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.money.rates import rate_table
 from tests import factories
+from tests.days import TODAY
 from tests.ledger.conftest import Books
 
 pytestmark = pytest.mark.django_db
-RUNNING = first_of_month(date.today())
+RUNNING = first_of_month(TODAY)
 EXAMPLES = json.loads((Path(__file__).parents[1] / "data" / "revrec_examples.json").read_text())
 
 

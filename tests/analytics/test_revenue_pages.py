@@ -1,7 +1,6 @@
 """Recurring revenue on pages: each figure that of the API to the cent, and everything that a member may do there."""
 
 import re
-from datetime import date
 from html import unescape
 
 import pytest
@@ -13,9 +12,9 @@ from companies.permissions import Role
 from ledger.calc.months import add_months, first_of_month, format_month
 from tests import factories
 from tests.analytics.test_recurring import item, send
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = date.today()
 RUNNING = first_of_month(TODAY)
 NOWHERE = "00000000-0000-7000-8000-000000000000"
 

@@ -11,9 +11,9 @@ from ledger.calc.months import add_months, first_of_month
 from ledger.money.rates import rate_table
 from tests import factories
 from tests.analytics.anybooks import any_books
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = date.today()
 MONTH = first_of_month(TODAY)
 
 

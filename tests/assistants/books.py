@@ -1,14 +1,12 @@
 """A small company to ask about: two accounts, what went through them, a category, a customer and a plan."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
-
-TODAY = date.today()
 
 
 def on(days: int) -> str:
-    return str(TODAY + timedelta(days=days))
+    return str(datetime.now(tz=UTC).date() + timedelta(days=days))
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """Pages with the longest names and amounts, on the narrowest screen, and on paper."""
 
-from datetime import UTC, datetime
-
 import pytest
 from playwright.sync_api import expect
 
@@ -11,10 +9,10 @@ from planning import scheduling
 from planning.models import Source
 from tests import factories
 from tests.browser.fonts import too_wide
+from tests.days import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
-TODAY = datetime.now(tz=UTC).date()
 WORD = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft"
 AMOUNT = "-987654321012345.67"
 

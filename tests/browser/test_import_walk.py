@@ -1,7 +1,5 @@
 """A CSV file imported by keyboard, corrected and undone; and something planned and skipped; in a real browser."""
 
-from datetime import UTC, datetime
-
 import pytest
 from playwright.sync_api import expect
 
@@ -10,10 +8,11 @@ from ledger.calc.months import add_months, first_of_month
 from ledger.models import Transaction
 from planning.models import PlannedOverride
 from tests import factories
+from tests.days import TODAY
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
-NEXT = add_months(first_of_month(datetime.now(tz=UTC).date()), 1)
+NEXT = add_months(first_of_month(TODAY), 1)
 BAD = (
     "Buchungstag;Empfänger;Verwendungszweck;Betrag\n31.01.2026;Initech;Rechnung 1042;1.190,00\n30.02.2026;Bank;;-4,00\n"
 )
@@ -120,7 +119,7 @@ def test_a_rule_is_planned_and_one_occurrence_skipped_and_taken_back(page, compl
     open_page(page, site, books, "/planned")
     page.get_by_role("link", name="Plan something").click()
     page.get_by_label("Name").fill("Rent")
-    page.get_by_label("Amount").fill("2400.00")
+    page.get_by_role("textbox", name="Amount", exact=True).fill("2400.00")
     page.get_by_label("Account").select_option("Main")
     page.get_by_label("First on").fill(f"{NEXT}")
     page.get_by_role("button", name="Plan it").click()

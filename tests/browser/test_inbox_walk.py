@@ -1,18 +1,19 @@
 """From an empty company to an empty inbox: statements dropped and reconciled, proposals taken, a rule, a transfer."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import expect
 
 from ledger.models import Account, Categorization, CategorizationRule, Category, Transaction
 from tests import factories
+from tests.days import TODAY
 from tests.ledger.banks import camt, entry, simple, statement
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
 MAIN, SAVINGS = "DE89370400440532013000", "DE02120300000000202051"
-LAST = datetime.now(tz=UTC).date().replace(day=1) - timedelta(days=1)
+LAST = TODAY.replace(day=1) - timedelta(days=1)
 DAY, START, END = str(LAST.replace(day=10)), str(LAST.replace(day=1)), str(LAST)
 PERIOD = {"start": START, "end": END}
 WIDTHS = {"telephone": 360, "desk": 1280}

@@ -36,7 +36,7 @@ def page(request, browser, served):
     page.get_by_role("link", name="Add an authenticator app").click()  # staff are led to it before anything else
     sound(page)
     seed = page.locator("[data-seed]").inner_text().replace("-", "").upper()
-    page.get_by_label("Code").fill(code(b32decode(seed).hex()))
+    page.get_by_role("textbox", name="Code").fill(code(b32decode(seed).hex()))
     page.get_by_role("button", name="Set it up").click()
     page.get_by_role("link", name="I have saved them").click()
     page.goto("/admin/")

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 from django_otp.oath import TOTP
 from django_otp.plugins.otp_totp import models as otp
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -59,6 +60,10 @@ def password(client: Client, email: str, then: str = "/app/"):
 
 
 def age(client: Client, minutes: int) -> None:
+    """Whoever uses the client signed in that many minutes ago, with the second factor that they had then already."""
+    User.objects.filter(second_factor_since__isnull=False).update(
+        second_factor_since=timezone.now() - timedelta(days=1)
+    )
     session = client.session
     session["auth_time"] = session["seen_time"] = time.time() - 60 * minutes
     session.save()

@@ -2,7 +2,6 @@
 
 import re
 import threading
-from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
@@ -12,16 +11,16 @@ from companies.models import ApiKey, Company
 from companies.models.companies import CompanyQuerySet
 from ledger.models import Account, Transaction
 from planning.models import PlannedTransaction
+from tests.days import TODAY
 from tests.ledger.conftest import Books
 
 pytestmark = pytest.mark.django_db
-TODAY = datetime.now(tz=UTC).date().isoformat()
 ONCE = re.compile(r'<input type="hidden" name="once" value="([^"]+)">')
 TOLD = "This form came twice"
 
-RENT = {"name": "Rent", "direction": "out", "amountValue": "900.00", "startDate": TODAY, "frequency": "month"}
+RENT = {"name": "Rent", "direction": "out", "amountValue": "900.00", "startDate": str(TODAY), "frequency": "month"}
 FORMS = {
-    "transactions/new": (Transaction, {"date": TODAY, "amountValue": "-5.00", "fromTo": "Baker"}),
+    "transactions/new": (Transaction, {"date": str(TODAY), "amountValue": "-5.00", "fromTo": "Baker"}),
     "planned/new": (PlannedTransaction, RENT | {"interval": "1", "endType": "never"}),
     "accounts/new": (Account, {"name": "Savings", "type": "bank", "defaultCurrency": "EUR"}),
     "settings/api-keys/new": (ApiKey, {"name": "Export", "preset": "read", "expiry": "never"}),
@@ -71,7 +70,7 @@ def test_sent_again_from_the_page_that_says_so_or_with_other_words_it_makes_anot
 def test_what_was_refused_may_be_sent_again(acme, api, owner, monkeypatch):
     account = Books(api).account()
     address = f"/app/companies/{acme.id}/transactions/new"
-    values = {"accountId": account, "date": TODAY, "amountValue": "-5.00", "once": "7"}
+    values = {"accountId": account, "date": str(TODAY), "amountValue": "-5.00", "once": "7"}
     with monkeypatch.context() as refusing:
         refusing.setattr(CompanyQuerySet, "touch", refuse)  # the last step of every change
         assert [owner.post(address, values).status_code for _ in range(2)] == [400, 400]
@@ -108,7 +107,7 @@ def test_the_token_of_somebody_else_is_ones_own(acme, alice, bob, browser_of):
 def test_at_the_same_moment_it_makes_one(acme, api, alice, browser_of):
     account = Books(api).account()
     address = f"/app/companies/{acme.id}/transactions/new"
-    values = {"accountId": account, "date": TODAY, "amountValue": "-5.00", "once": "7"}
+    values = {"accountId": account, "date": str(TODAY), "amountValue": "-5.00", "once": "7"}
     clients, answers, start = [browser_of(alice, acme).client for _ in range(4)], [], threading.Barrier(4)
 
     def send(client):

@@ -1,7 +1,7 @@
 """The pages of accounts: what they hold, by group, and what can be done with one."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -11,9 +11,9 @@ from ledger.calc.fx import RateTable
 from ledger.models import Account
 from ledger.money import rates as stored_rates
 from tests import factories
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = datetime.now(tz=UTC).date()
 
 
 @pytest.fixture

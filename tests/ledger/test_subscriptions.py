@@ -1,6 +1,6 @@
 """Subscriptions and their events over HTTP."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from companies.models import AuditEntry
 from ledger.models import Counterparty, Subscription, SubscriptionEvent
 from tests import factories
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
 NOWHERE = "00000000-0000-7000-8000-000000000000"
-TODAY = date.today()
 
 
 @pytest.fixture

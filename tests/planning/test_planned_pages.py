@@ -1,7 +1,7 @@
 """The pages of what is planned: the next occurrences, what they add up to, rules, and single occurrences."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from html import unescape
 
 import pytest
@@ -11,9 +11,9 @@ from ledger.calc.fx import RateTable
 from ledger.calc.months import add_months, first_of_month
 from planning.models import PlannedOverride, PlannedTransaction
 from tests import factories
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
-TODAY = datetime.now(tz=UTC).date()
 NEXT = add_months(first_of_month(TODAY), 1)  # the first of next month
 UNKNOWN = "00000000-0000-7000-8000-000000000000"
 

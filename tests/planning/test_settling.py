@@ -1,6 +1,6 @@
 """Settling, over HTTP: what is due, what settles it, and what could."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -14,10 +14,10 @@ from ledger.money.rates import rate_table
 from ledger.transactions.answers import read
 from planning.models import PlannedOverride
 from planning.occurring import due_in
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
 
-TODAY = date.today()
 UNKNOWN = "00000000-0000-7000-8000-000000000000"
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from companies.factors import keeping
 from companies.models import Stamp, User
 from companies.security import ending
 
@@ -20,7 +19,6 @@ class Command(BaseCommand):
         user = User.objects.with_email(options["email"])
         if user is None:
             raise CommandError("There is nobody with this e-mail address.")
-        if not keeping.remove_all(user=user, stamp=Stamp(time=timezone.now())):
+        if not ending.factors_lost(user=user, stamp=Stamp(time=timezone.now())):
             raise CommandError("There is no second factor to remove.")
-        ending.end_others(user)
         self.stdout.write(f"{user.email} signs in with the password alone now, until a factor is set up again.")
