@@ -1,8 +1,10 @@
 """Where people are signed in, and what happened to their accounts: each sees their own."""
 
 from datetime import datetime
+from importlib import import_module
 from typing import Any, Self
 
+from django.conf import settings
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import F, Q
@@ -41,9 +43,7 @@ class Session(Unowned, AbstractBaseSession):
 
     @classmethod
     def get_session_store_class(cls) -> Any:
-        from companies.security.store import SessionStore
-
-        return SessionStore
+        return import_module(settings.SESSION_ENGINE).SessionStore
 
     @property
     def handle(self) -> str:
