@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from companies.api.document import reference
+from companies.pages import guides
 from companies.stores import assets
 from config import health, metrics
 from config.admin import no_page
@@ -17,6 +18,7 @@ urlpatterns = [
     path("openapi.json", reference.openapi),
     path("docs", reference.docs),
     path("docs/errors", reference.error_codes),
+    path("docs/guides/<str:name>", guides.guide, name="guide"),
     re_path(r"^assets/(?P<path>.+)$", assets.serve),
     re_path(r"^admin/r/", no_page),
     path("admin/password_change/", RedirectView.as_view(pattern_name="password-change")),  # where wrong ones are counted

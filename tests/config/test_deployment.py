@@ -326,7 +326,7 @@ def test_no_file_of_secrets_goes_into_the_image_or_into_git(path):
 
 
 def test_the_image_has_what_the_service_needs_and_nothing_that_was_made_here():
-    for path in ("manage.py", "config/settings.py", "templates/docs.html", "deploy/example.env"):
+    for path in ("manage.py", "config/settings.py", "templates/docs.html", "docs/oauth.md", "deploy/example.env"):
         assert in_the_image(path), path
     for path in (".git/config", ".venv/bin/python", "tests/conftest.py", "ledger/__pycache__/x.pyc", ".mypy_cache/x"):
         assert not in_the_image(path), path

@@ -17,6 +17,7 @@ from companies.api.document.components import EVERYWHERE, add_components, referr
 from companies.api.document.enums import name_enums
 from companies.api.document.examples import add_examples
 from companies.api.document.refusals import SAFE, add_refusals, refusals_of
+from companies.api.document.samples import add_samples
 from companies.api.limits import LONGEST_LINE, add_columns_limits, add_limits
 from companies.api.naming import camel, words
 from companies.api.pagination import DEFAULT_LIMIT, MOST
@@ -221,6 +222,7 @@ def finish(result: dict[str, Any], generator: Any, request: Any, public: Any) ->
     drop_unused(result["components"]["schemas"], result)
     add_limits(result)
     add_examples(result["paths"])
+    add_samples(result)
     return result
 
 
