@@ -21,7 +21,7 @@ from companies import founding, members
 from companies.api.middleware import SANE
 from companies.errors import Refusal
 from companies.forms import NameField
-from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.models import ApiKey, AuditEntry, Company, FailedRequest, Membership, Stamp, User
 from companies.models.tenancy import id_from
 from companies.permissions import in_words
 from companies.security import ending
@@ -95,11 +95,26 @@ def stamp_of(request: Any) -> Stamp:
 
 class MembershipRows(Rows):
     model = Membership
-    fields = readonly_fields = ("user", "invited_email", "role", "permissions", "joined_time", "expires_time")
+    fields = readonly_fields = (
+        "user", "invited_email", "role", "permissions", "joined_time", "expires_time", "second_factor_since",
+    )  # fmt: skip
     verbose_name_plural = "members"
+
+    @admin.display(description="second factor since")
+    def second_factor_since(self, membership: Membership) -> Any:
+        return membership.user and membership.user.second_factor_since
 
     def get_queryset(self, request: Any) -> Any:
         return super().get_queryset(request).select_related("user")
+
+
+class FailedRequestRows(Rows):
+    """Named as the person names them who asks: by the number that the page or the answer told."""
+
+    model = FailedRequest
+    fields = readonly_fields = ("time", "status", "method", "path", "error", "request_id")
+    ordering = ("-time", "-id")
+    verbose_name_plural = "latest requests that failed"
 
 
 class ApiKeyRows(Rows):
@@ -135,7 +150,7 @@ class CompanyAdmin(Door):
     searches: ClassVar[list[Callable[[str], Any]]] = []
     date_hierarchy = "created_time"
     ordering = ("name", "id")
-    inlines: ClassVar[list[Any]] = [MembershipRows, ApiKeyRows]
+    inlines: ClassVar[list[Any]] = [MembershipRows, ApiKeyRows, FailedRequestRows]
     shown = (
         "id", "name", "base_currency", "domain", "data_start_date", "created_time", "last_overall_updated_time",
         "computed_committed_mrr_eur", "computed_active_customer_count", "member_count", "key_count", "row_counts",
@@ -220,10 +235,12 @@ def by_key(term: str) -> Any:
 
 
 def by_request(term: str) -> Any:
-    """Companies in whose log a request left an entry."""
+    """Companies in whose log a request left an entry, or where it failed."""
     if not SANE.fullmatch(term):
         return ()
-    return AuditEntry.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
+    logged = AuditEntry.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
+    failed = FailedRequest.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
+    return [*logged, *failed]
 
 
 CompanyAdmin.searches += [by_member, by_key, by_request]
