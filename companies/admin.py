@@ -23,6 +23,7 @@ from companies.errors import Refusal
 from companies.forms import NameField
 from companies.models import ApiKey, AuditEntry, Company, FailedRequest, Membership, Stamp, User
 from companies.models.tenancy import id_from
+from companies.pages.visits import prove_again
 from companies.permissions import in_words
 from companies.security import ending
 
@@ -101,8 +102,9 @@ class MembershipRows(Rows):
     verbose_name_plural = "members"
 
     @admin.display(description="second factor since")
-    def second_factor_since(self, membership: Membership) -> Any:
-        return membership.user and membership.user.second_factor_since
+    def second_factor_since(self, membership: Membership) -> str | None:
+        since = membership.user.second_factor_since if membership.user else None
+        return f"{since:%-d %b %Y}" if since else None
 
     def get_queryset(self, request: Any) -> Any:
         return super().get_queryset(request).select_related("user")
@@ -278,6 +280,11 @@ class PersonForm(UserChangeForm):
         field_classes = {"name": NameField}
 
 
+def again(request: Any) -> Any:
+    """Who changes what others sign in with proved lately who they are; None where they did, or only look."""
+    return prove_again(request, then=request.get_full_path()) if request.method == "POST" else None
+
+
 @admin.register(User)
 class UserAdmin(Door, DjangoUserAdmin):
     """People. Switched off, a user's sessions and apps are refused at their next request."""
@@ -316,6 +323,9 @@ class UserAdmin(Door, DjangoUserAdmin):
             return super().get_fieldsets(request, obj)
         return ((None, {"fields": ("email", "name")}), *self.fieldsets[1:])
 
+    def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return again(request) or super().changeform_view(request, *args, **kwargs)
+
     def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001
         """The logs of the person's companies have it too."""
         before = User.objects.filter(pk=obj.pk).values(*members.SHOWN).first()
@@ -327,6 +337,8 @@ class UserAdmin(Door, DjangoUserAdmin):
         """For superusers: other staff could sign in as a company's owner with what they set."""
         if not request.user.is_superuser:
             raise PermissionDenied
+        if asking := again(request):
+            return asking
         before = self.get_object(request, id)
         response: Any = super().user_change_password(request, id, form_url)
         if before and not User.objects.filter(pk=before.pk, password=before.password).exists():
