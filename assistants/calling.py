@@ -18,6 +18,7 @@ from django.urls import resolve
 from rest_framework.authentication import BaseAuthentication
 
 from assistants.catalogue import BY_NAME, Tool
+from assistants.messages import value_of
 from companies.callers.access import Credential
 
 Arguments = Mapping[str, msgspec.Raw]
@@ -142,7 +143,7 @@ def endpoint_of(tool_name: str) -> Endpoint:
 
 def in_query(arguments: Arguments) -> dict[str, Any]:
     """Arguments as a query has them; null is as if it were left out."""
-    values = {name: msgspec.json.decode(raw) for name, raw in arguments.items()}
+    values = {name: value_of(raw) for name, raw in arguments.items()}
     return {name: written(value) for name, value in values.items() if value is not None}
 
 
@@ -155,7 +156,7 @@ def written(value: Any) -> Any:
 
 def text_of(raw: msgspec.Raw | None) -> str:
     """A text among the arguments; empty, which names nothing, where it is none."""
-    found = None if raw is None else msgspec.json.decode(raw)
+    found = None if raw is None else value_of(raw)
     return found if isinstance(found, str) else ""
 
 

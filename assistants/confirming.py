@@ -21,6 +21,7 @@ from rest_framework.exceptions import ValidationError
 
 from assistants.calling import Answer, Arguments, called, refusal
 from assistants.catalogue import Tool
+from assistants.messages import value_of
 from companies.callers.access import Credential
 from companies.changing import take_turn
 from companies.errors import Refusal
@@ -34,6 +35,7 @@ DIFFERS = (
     "Call again without confirm, and look at what it answers."
 )
 NOTHING = UUID(int=0)
+MOST_DIGITS = 1000  # Python refuses 4,300
 Asked = Mapping[str, Any]
 
 
@@ -41,13 +43,13 @@ def in_two_calls(
     tool: Tool, arguments: Arguments, *, company_id: str, caller: Credential, request: HttpRequest
 ) -> tuple[Answer, str | None, bool]:
     """(what the endpoint answered, the digest, whether it was done)."""
-    confirmed = msgspec.json.decode(arguments["confirm"]) if "confirm" in arguments else None
+    confirmed = value_of(arguments["confirm"]) if "confirm" in arguments else None
     access = caller.access(company_id) if id_from(company_id) else None
     if access is None:
         return called(tool, arguments, company_id=company_id, caller=caller, request=request), None, False
     with transaction.atomic():
         take_turn(access.company)
-        asked = {name: json.loads(bytes(raw)) for name, raw in arguments.items() if name != "confirm"}
+        asked = {name: measured(raw) for name, raw in arguments.items() if name != "confirm"}
         state = STATES[tool.name](access.company, asked)
         answer = called(tool, arguments, company_id=company_id, caller=caller, request=request)
         digest = digest_of(tool, asked, company_id=company_id, caller=caller, state=state)
@@ -57,6 +59,11 @@ def in_two_calls(
     if confirmed is not None and not done and not answer.refused:
         answer = refusal(409, "digest_differs", DIFFERS)
     return answer, digest, done
+
+
+def measured(raw: msgspec.Raw) -> Any:
+    """An argument as Python has it; a number of more digits than Python reads stays as it was written."""
+    return json.loads(bytes(raw), parse_int=lambda digits: int(digits) if len(digits) <= MOST_DIGITS else digits)
 
 
 def digest_of(tool: Tool, asked: Asked, *, company_id: str, caller: Credential, state: str) -> str:

@@ -68,14 +68,23 @@ def read_message(body: bytes) -> Message:
     if sum(map(body.count, SEPARATORS)) > MOST_VALUES:
         raise Refused(INVALID_REQUEST, f"The message has more than {MOST_VALUES:,} values.")
     try:
+        body.decode()  # what is passed over as it was written is not looked at otherwise
         message = msgspec.json.decode(body, type=Message)
     except msgspec.ValidationError:
         raise Refused(INVALID_REQUEST, "Send one JSON-RPC request or notification; there are no batches.") from None
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Refused(PARSE_ERROR, "The body is not JSON.") from None
     if message.jsonrpc != "2.0":
         raise Refused(INVALID_REQUEST, "jsonrpc must be 2.0.", id_=None if message.is_notification else message.id)
     return message
+
+
+def value_of(raw: msgspec.Raw) -> Any:
+    """What was written; of a number that is too long or too large for any of ours, its text."""
+    try:
+        return msgspec.json.decode(raw)
+    except msgspec.ValidationError:
+        return bytes(raw).decode()
 
 
 def revision_of(message: Message, headers: Mapping[str, str]) -> str:
@@ -91,7 +100,7 @@ def revision_of(message: Message, headers: Mapping[str, str]) -> str:
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]
     if missing:
         raise Refused(INVALID_PARAMS, f"params._meta has no {', '.join(missing)}.", id_=message.id)
-    claimed = msgspec.json.decode(meta[VERSION_KEY])
+    claimed = value_of(meta[VERSION_KEY])
     check(message, "MCP-Protocol-Version", header, claimed)
     check(message, "Mcp-Method", headers.get("Mcp-Method"), message.method)
     if message.method == "tools/call":

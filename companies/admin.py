@@ -21,8 +21,9 @@ from companies import founding, members
 from companies.api.middleware import SANE
 from companies.errors import Refusal
 from companies.forms import NameField
-from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.models import ApiKey, AuditEntry, Company, FailedRequest, Membership, Stamp, User
 from companies.models.tenancy import id_from
+from companies.pages.visits import prove_again
 from companies.permissions import in_words
 from companies.security import ending
 
@@ -95,11 +96,27 @@ def stamp_of(request: Any) -> Stamp:
 
 class MembershipRows(Rows):
     model = Membership
-    fields = readonly_fields = ("user", "invited_email", "role", "permissions", "joined_time", "expires_time")
+    fields = readonly_fields = (
+        "user", "invited_email", "role", "permissions", "joined_time", "expires_time", "second_factor_since",
+    )  # fmt: skip
     verbose_name_plural = "members"
+
+    @admin.display(description="second factor since")
+    def second_factor_since(self, membership: Membership) -> str | None:
+        since = membership.user.second_factor_since if membership.user else None
+        return f"{since:%-d %b %Y}" if since else None
 
     def get_queryset(self, request: Any) -> Any:
         return super().get_queryset(request).select_related("user")
+
+
+class FailedRequestRows(Rows):
+    """Named as the person names them who asks: by the number that the page or the answer told."""
+
+    model = FailedRequest
+    fields = readonly_fields = ("time", "status", "method", "path", "error", "request_id")
+    ordering = ("-time", "-id")
+    verbose_name_plural = "latest requests that failed"
 
 
 class ApiKeyRows(Rows):
@@ -135,7 +152,7 @@ class CompanyAdmin(Door):
     searches: ClassVar[list[Callable[[str], Any]]] = []
     date_hierarchy = "created_time"
     ordering = ("name", "id")
-    inlines: ClassVar[list[Any]] = [MembershipRows, ApiKeyRows]
+    inlines: ClassVar[list[Any]] = [MembershipRows, ApiKeyRows, FailedRequestRows]
     shown = (
         "id", "name", "base_currency", "domain", "data_start_date", "created_time", "last_overall_updated_time",
         "computed_committed_mrr_eur", "computed_active_customer_count", "member_count", "key_count", "row_counts",
@@ -220,10 +237,12 @@ def by_key(term: str) -> Any:
 
 
 def by_request(term: str) -> Any:
-    """Companies in whose log a request left an entry."""
+    """Companies in whose log a request left an entry, or where it failed."""
     if not SANE.fullmatch(term):
         return ()
-    return AuditEntry.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
+    logged = AuditEntry.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
+    failed = FailedRequest.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
+    return [*logged, *failed]
 
 
 CompanyAdmin.searches += [by_member, by_key, by_request]
@@ -259,6 +278,11 @@ class PersonForm(UserChangeForm):
         model = User
         fields = "__all__"
         field_classes = {"name": NameField}
+
+
+def again(request: Any) -> Any:
+    """Who changes what others sign in with proved lately who they are; None where they did, or only look."""
+    return prove_again(request, then=request.get_full_path()) if request.method == "POST" else None
 
 
 @admin.register(User)
@@ -299,6 +323,9 @@ class UserAdmin(Door, DjangoUserAdmin):
             return super().get_fieldsets(request, obj)
         return ((None, {"fields": ("email", "name")}), *self.fieldsets[1:])
 
+    def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return again(request) or super().changeform_view(request, *args, **kwargs)
+
     def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001
         """The logs of the person's companies have it too."""
         before = User.objects.filter(pk=obj.pk).values(*members.SHOWN).first()
@@ -310,6 +337,8 @@ class UserAdmin(Door, DjangoUserAdmin):
         """For superusers: other staff could sign in as a company's owner with what they set."""
         if not request.user.is_superuser:
             raise PermissionDenied
+        if asking := again(request):
+            return asking
         before = self.get_object(request, id)
         response: Any = super().user_change_password(request, id, form_url)
         if before and not User.objects.filter(pk=before.pk, password=before.password).exists():

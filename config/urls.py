@@ -15,6 +15,7 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", metrics.metrics),
+    path("", include("assistants.urls")),  # before hundreds of addresses that are looked at in turn
     path("openapi.json", reference.openapi),
     path("docs", reference.docs),
     path("docs/errors", reference.error_codes),
@@ -30,7 +31,6 @@ urlpatterns = [
     path("", include("ledger.urls")),
     path("", include("planning.urls")),
     path("", include("analytics.urls")),
-    path("", include("assistants.urls")),
 ]
 
 handler400 = "companies.pages.failures.unreadable"

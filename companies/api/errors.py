@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpResponse, UnreadablePostError
+from django.utils import timezone
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
@@ -20,6 +21,7 @@ from companies.api.limits import LONGEST_DETAIL, LONGEST_POINTER, MOST_ERRORS
 from companies.callers.authentication import challenge
 from companies.changing import LOST_RACES, Contradiction, SameMoment
 from companies.names import BLANK
+from companies.running import failures
 from companies.running.counters import note_error
 from companies.versions import Stale
 
@@ -146,6 +148,7 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
     status, code, detail, fields = translate(error)
     if status >= 500:
         log.exception("request %s failed", getattr(request, "request_id", ""), exc_info=error)
+        failures.keep(request, error, status=status, now=timezone.now())
     if status == 401:
         headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or challenge()
     headers |= getattr(error, "headers", {})
@@ -246,6 +249,7 @@ def server_error(request: Any) -> HttpResponse:
     note_error(sys.exception())
     log.exception("request %s failed", getattr(request, "request_id", ""))
     status, code, detail = trouble(sys.exception())
+    failures.keep(request, sys.exception(), status=status, now=timezone.now())
     response = plain(request, status=status, code=code, detail=detail)
     if status in RETRY_AFTER:
         response["Retry-After"] = str(RETRY_AFTER[status])

@@ -12,6 +12,7 @@ from companies.models.companies import (
 )
 from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
 from companies.models.factors import Passkey, RecoveryCode
+from companies.models.failures import FailedRequest
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
 from companies.models.security import PersonalEntry, PersonalEvent, Session
@@ -45,6 +46,7 @@ __all__ = [
     "CompanyOwned",
     "CompanyOwnedQuerySet",
     "Currency",
+    "FailedRequest",
     "IdempotencyRecord",
     "Membership",
     "Passkey",

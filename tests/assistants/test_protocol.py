@@ -85,6 +85,7 @@ def test_calls_spend_the_budget_of_their_credential(assistant, settings):
         (" ", -32700),
         ("{", -32700),
         (b"\xff", -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"q":"\xff"}}}', -32700),
         ("[" * 5000, -32600),
         ("[]", -32600),
         ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}], -32600),
@@ -134,6 +135,33 @@ def test_a_call_that_cannot_be_is_one_of_the_protocols_errors(assistant, body, h
     response = assistant.send(body, MCP_Protocol_Version=MODERN, **headers)
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
     assert response.json()["id"] == 1
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 5000, "9" * 400, "0." + "9" * 5000])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_transactions", '"q": {}'),
+        ("search_transactions", '"limit": {}'),
+        ("list_categories", '"companyId": {}'),
+        ("list_categories", '"confirm": {}'),
+        ("settle_planned", '"plannedTransactionId": {0}, "date": {0}, "transactionId": {0}, "confirm": {0}'),
+        ("plan_payment", '"name": "a", "startDate": "2026-01-01", "accountId": null, "amountValue": {}'),
+        ("create_rule", '"name": "a", "conditions": {{"minAmount": {0}}}, "action": {{}}, "confirm": {0}'),
+    ],
+)
+def test_a_number_past_all_measure_is_no_failure_of_ours(assistant, tool, arguments, number):
+    params = f'{{"name": "{tool}", "arguments": {{{arguments.format(number)}}}}}'
+    response = assistant.send(f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {params}}}')
+    assert response.status_code == 200, response.content
+    assert "internal_error" not in response.content.decode()
+
+
+def test_a_revision_that_is_a_number_past_all_measure_is_refused(assistant):
+    meta = '"io.modelcontextprotocol/protocolVersion": 1e999, "io.modelcontextprotocol/clientCapabilities": {}'
+    body = f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {{"_meta": {{{meta}}}}}}}'
+    response = assistant.send(body, MCP_Protocol_Version=MODERN, Mcp_Method="tools/list")
+    assert (response.status_code, response.json()["error"]["code"]) == (400, -32020)
 
 
 def test_a_name_in_base64_is_read(assistant):

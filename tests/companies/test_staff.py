@@ -84,6 +84,34 @@ def test_staff_make_neither_themselves_nor_others_more_than_they_are(who, reques
     assert (user.is_staff, user.user_permissions.count(), user.groups.count()) == (*before, 0)
 
 
+@pytest.mark.parametrize("tail", ["change/", "password/"])
+def test_after_ten_minutes_staff_change_people_with_a_new_proof(tail, chief, alice):
+    browser, before = inside(chief), alice.password
+    form = {"email": "other@acme.example", "password1": "horse battery staple", "password2": "horse battery staple"}
+    assert browser.get(page(alice, tail)).status_code == 200
+    session = browser.session
+    session["auth_time"] -= 11 * 60
+    session.save()
+    assert browser.get(page(alice, tail)).status_code == 200  # to look asks for nothing
+    asked = browser.post(page(alice, tail), form)
+    assert asked["Location"].startswith("/app/sign-in?")
+    assert "again=1" in asked["Location"]
+    assert page(alice, tail).replace("/", "%2F") in asked["Location"]
+    alice.refresh_from_db()
+    assert (alice.email, alice.password) == ("alice@acme.example", before)
+
+
+def test_after_ten_minutes_nobody_is_added_without_a_new_proof(chief):
+    browser = inside(chief)
+    browser.get("/admin/")
+    session = browser.session
+    session["auth_time"] -= 11 * 60
+    session.save()
+    form = {"email": "new@acme.example", "password1": "horse battery staple", "password2": "horse battery staple"}
+    assert browser.post("/admin/companies/user/add/", form)["Location"].startswith("/app/sign-in?")
+    assert not User.objects.filter(email="new@acme.example").exists()
+
+
 def test_staff_take_over_nobody_by_address_or_password(helper, alice):
     """Whoever changes the address has the link for a new password sent to theirs."""
     client = inside(helper)

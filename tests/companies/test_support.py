@@ -3,9 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import InternalError
 from django.test import Client
 
-from companies.models import User, new_id
+from companies.models import FailedRequest, User, new_id
 from tests.oauth.conftest import application, flow, granted, signed_in
 from webhooks.models import WebhookDelivery, WebhookEndpoint
 
@@ -104,6 +105,66 @@ def test_a_companys_page_shows_webhooks_that_fail_and_their_latest_errors(api, g
     text = answer.content.decode()
     assert "timed out" in text
     assert "theirs.example" not in text
+
+
+def fails(*args, **kwargs):
+    raise RuntimeError("secret detail")
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    monkeypatch.setattr("ledger.accounts.opening.open_account", fails)
+
+
+def test_a_companys_page_shows_its_latest_requests_that_failed(api, globex_api, acme, staff, failing):
+    for n in range(22):
+        body = {"name": "told nobody", "type": "bank"}
+        assert api.post("accounts?x=y", body, x_request_id=f"failed-{n}").status_code == 500
+    globex_api.post("accounts", {"name": "theirs", "type": "bank"}, x_request_id="failed-theirs")
+    api.post("accounts", {"name": "", "type": "bank"}, x_request_id="refused")  # no failure of ours
+    answer = staff.get(f"{COMPANIES}{acme.pk}/change/")
+    rows = [form.instance for form in inline(answer, "failedrequest").forms]
+    assert [row.request_id for row in rows] == [f"failed-{n}" for n in range(21, 1, -1)], "the last twenty are kept"
+    assert {(row.method, row.path, row.status, row.error) for row in rows} == {
+        ("POST", f"/companies/{acme.id}/accounts", 500, "RuntimeError")
+    }
+    text = answer.content.decode()
+    assert "failed-21" in text
+    assert "secret detail" not in text
+    assert found(staff, "failed-21") == ["Acme"]
+    assert found(staff, "failed-theirs") == ["Globex"]
+
+
+def test_a_page_that_failed_is_found_by_the_number_that_it_told(browser_of, alice, acme, staff, monkeypatch):
+    browser = browser_of(alice, acme).client
+    browser.raise_request_exception = False
+    monkeypatch.setattr("companies.pages.members.in_short", fails)
+    page = browser.get(f"/app/companies/{acme.id}/settings/members", headers={"X-Request-Id": "told-by-a-page"})
+    assert (page.status_code, b"told-by-a-page" in page.content) == (500, True)
+    assert found(staff, "told-by-a-page") == ["Acme"]
+
+
+def test_a_failure_is_kept_in_no_company_that_the_caller_cannot_reach(api, globex, failing, monkeypatch):
+    monkeypatch.setattr("companies.api.viewsets.CompanyViewSet.reach", fails)
+    assert api.client.post(f"/companies/{globex.id}/accounts", {}, headers=api.headers).status_code == 500
+    assert not FailedRequest.objects.exists()
+
+
+def test_what_cannot_be_kept_changes_no_answer(api, acme, failing, monkeypatch):
+    def refused(*args, **kwargs):
+        raise InternalError("read-only")
+
+    monkeypatch.setattr(FailedRequest, "save", refused)
+    answer = api.post("accounts", {"name": "x", "type": "bank"})
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
+
+
+def test_a_companys_page_shows_which_members_have_a_second_factor(api, alice, acme, staff):
+    page = f"{COMPANIES}{acme.pk}/change/"
+    assert "4 Mar 2026" not in staff.get(page).content.decode()
+    alice.second_factor_since = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+    alice.save()
+    assert "4 Mar 2026" in staff.get(page).content.decode()
 
 
 def test_a_companys_page_shows_no_secret_of_its_webhooks(api, acme, staff):

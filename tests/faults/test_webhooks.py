@@ -126,10 +126,11 @@ def writing(service: Service) -> Iterator[set[str]]:
 
 
 def killed(service: Service, receiver: Receiver) -> int:
-    """How many deliverers were killed, some moment after something came."""
+    """How many deliverers were killed, some moment after something came: one at least."""
     before = len(receiver.came)
     assert eventually(lambda: len(receiver.came) > before, seconds=RECOVERY)
     time.sleep(random.uniform(0, 0.3))
+    assert eventually(lambda: deliverers(service), seconds=RECOVERY), "the one before has a successor"
     pids = deliverers(service)
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
