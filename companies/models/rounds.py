@@ -4,12 +4,14 @@ from django.db import models
 
 from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
 
+LONGEST_NAME = 40
+
 
 class LastRound(CompanyOwned):
     """The last round of a work that a company was done in; there is none for rounds without a name."""
 
     work = models.CharField(max_length=40)
-    name = models.CharField(max_length=40)
+    name = models.CharField(max_length=LONGEST_NAME)
     time = models.DateTimeField()
 
     objects = CompanyOwnedQuerySet["LastRound"].as_manager()

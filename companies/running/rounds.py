@@ -14,10 +14,10 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from companies.models import Company, LastRound
+from companies.models.rounds import LONGEST_NAME
 from companies.running.progress import Tell
 
 AT_A_TIME = 1_000  # ids that are read at once
-LONGEST = LastRound._meta.get_field("name").max_length
 
 Act = Callable[[Company], bool]
 """Does the work for one company; False where something went wrong with it, and it is still to be done."""
@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def a_name(text: str) -> str:
-    if not 0 < len(text) <= LONGEST:
+    if not 0 < len(text) <= LONGEST_NAME:
         raise ValueError
     return text
 
