@@ -27,7 +27,7 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check clients chromium hledger fuzz mutants bench faults audit screenshots openapi rules clean
+.PHONY: run test check clients chromium hledger fuzz mutants bench load faults audit screenshots openapi rules clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
@@ -103,6 +103,10 @@ mutants: | $(BIN)/python
 # One table of every ratio, each with its goal; nothing fails. Half an hour on a quiet machine.
 bench: $(TESTS)
 	@$(BIN)/python -m tests.bench
+
+# One machine under a working day's mix of requests; COMPANIES=50 LARGEST=10000 SECONDS=20 make a small run of it.
+load: $(TESTS)
+	@$(BIN)/python -m tests.bench.working_day
 
 # What is known of the pinned versions' weaknesses. It asks PyPI itself: mirrors have no advisories.
 audit: | $(BIN)/python

@@ -15,17 +15,16 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
-from django.apps import apps
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import QuerySet
 
+from companies import constraints
 from companies.errors import Conflict, Missing, Refusal, of_code
 from companies.models import AuditEntry, Company, CompanyOwned, Stamp, id_from, snapshot
 from companies.versions import unless_stale
 
 M = TypeVar("M", bound=CompanyOwned)
 WHEN = {"last_updated_time", "last_updated_user_id", "last_overall_updated_time"}  # an entry of the log says it itself
-LOST_RACES = ("40001", "40P01")  # serialization_failure, deadlock_detected: PostgreSQL, appendix A
 
 
 class SameMoment(Conflict):
@@ -182,20 +181,18 @@ def refusal_of(error: Exception) -> Refusal | None:
 
     None for what is no fault of the caller. COPY raises the driver's own errors.
     """
-    told = error if isinstance(error, psycopg.Error) else error.__cause__
-    if not isinstance(told, psycopg.Error):
+    told = constraints.of_driver(error)
+    if told is None:
         return None
-    if told.sqlstate in LOST_RACES:
+    if constraints.lost_a_race(told):
         return SameMoment()
-    if isinstance(told, psycopg.IntegrityError):
-        return refused(told.diag.constraint_name or "")
-    return None
+    name = constraints.violated(told)
+    return None if name is None else refused(name)
 
 
-def refused(constraint: str) -> Refusal:
+def refused(name: str) -> Refusal:
     """The refusal of a constraint: beside it stand the code of one of ours, and what to say."""
-    for model in apps.get_models():
-        for each in model._meta.constraints:
-            if each.name == constraint and each.violation_error_code:
-                return of_code(each.violation_error_code)(str(each.violation_error_message))
-    return Contradiction()
+    constraint = constraints.named(name)
+    if constraint is None or not constraint.violation_error_code:
+        return Contradiction()
+    return of_code(constraint.violation_error_code)(str(constraint.violation_error_message))

@@ -1,6 +1,6 @@
 """Starting a company and changing its own facts."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -104,11 +104,16 @@ def check_demand(stamp: Stamp, *, demanded: bool) -> None:
 
 def end_trial(*, company: Company, stamp: Stamp, becomes: str) -> bool:
     """Moves a company whose trial is over to the status that follows; False where there was nothing to move."""
+    if not trial_is_over(company, stamp.time):
+        return False
     with changing(company, stamp=stamp) as change:
         stored = change.locked_company()
-        if stored.system_status != SystemStatus.TRIAL or not stored.system_trial_until:
-            return False
-        if stored.system_trial_until > stamp.time:
+        if not trial_is_over(stored, stamp.time):  # somebody prolonged it meanwhile
             return False
         change_company(company=stored, stamp=stamp, permissions=frozenset(), values={"system_status": becomes})
     return True
+
+
+def trial_is_over(company: Company, now: datetime) -> bool:
+    until = company.system_trial_until
+    return company.system_status == SystemStatus.TRIAL and until is not None and until <= now

@@ -16,10 +16,10 @@ from django.utils import timezone
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
-from companies import errors
+from companies import constraints, errors
 from companies.api.limits import LONGEST_DETAIL, LONGEST_POINTER, MOST_ERRORS
 from companies.callers.authentication import challenge
-from companies.changing import LOST_RACES, Contradiction, SameMoment
+from companies.changing import Contradiction, SameMoment
 from companies.names import BLANK
 from companies.running import failures
 from companies.running.counters import note_error
@@ -91,7 +91,6 @@ RACE = (409, SameMoment.code, SameMoment().detail)
 LOST_FOR, FULL_FOR = 5, 60  # seconds after which to try again
 RETRY_AFTER = {503: LOST_FOR, 507: FULL_FOR}
 SQL_STATES = {
-    **dict.fromkeys(LOST_RACES, RACE),
     "53100": FULL,  # disk_full
     "25006": LOST,  # read_only_sql_transaction: another server has taken over, or is about to
 }
@@ -182,10 +181,14 @@ def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | N
 
 def from_below(error: Exception) -> tuple[int, str, str] | None:
     """What the database or the operating system says by a code of its own, where it is a state and no fault of ours."""
-    state = getattr(error, "sqlstate", None) or getattr(error.__cause__, "sqlstate", None)
     if isinstance(error, OSError):
         return SYSTEM_ERRORS.get(error.errno or 0)
-    return SQL_STATES.get(state or "")
+    told = constraints.of_driver(error)
+    if told is None:
+        return None
+    if constraints.lost_a_race(told):
+        return RACE
+    return SQL_STATES.get(told.sqlstate or "") or (None if constraints.violated(told) is None else CONTRADICTS)
 
 
 def of_domain(error: errors.Refusal) -> tuple[int, str, str, list[dict[str, str]] | None]:

@@ -15,6 +15,7 @@ from companies.models.factors import Passkey, RecoveryCode
 from companies.models.failures import FailedRequest
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
+from companies.models.rounds import LastRound
 from companies.models.security import PersonalEntry, PersonalEvent, Session
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import (
@@ -48,6 +49,7 @@ __all__ = [
     "Currency",
     "FailedRequest",
     "IdempotencyRecord",
+    "LastRound",
     "Membership",
     "Passkey",
     "PersonalEntry",

@@ -2,6 +2,7 @@
 date, and warns where cash will not last."""
 
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -12,7 +13,7 @@ from analytics import low_cash, metrics, recurring
 from companies import site_logos
 from companies.founding import end_trial
 from companies.models import Company, Stamp
-from companies.running import progress
+from companies.running import progress, rounds
 from ledger.calc.fx import MissingRate
 from ledger.money.rates import rate_table
 
@@ -21,28 +22,32 @@ class Command(BaseCommand):
     help = "End trials, recompute every company's metrics and recurring revenue, warn of low cash. Run daily."
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--company", metavar="ID", help="this one only")
+        rounds.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         stamp = Stamp(time=timezone.now())
-        companies = Company.objects.order_by("id")
-        if options["company"]:
-            companies = companies.filter(id=options["company"])
-        count = 0
+        done: list[UUID] = []
         failed: list[str] = []
+
+        def brought_up_to_date(company: Company) -> bool:
+            end_trial(company=company, stamp=stamp, becomes=settings.TRIAL_ENDS_AS)
+            try:
+                refresh(company, stamp)
+            except MissingRate as missing:
+                failed.append(f"{company.id} {missing}")
+                return False
+            done.append(company.id)
+            return True
+
+        wanted = {"name": options["round"], "company_id": options["company"]}
         with progress.bar(self.stderr) as tell:
-            for company in progress.counted(companies, total=companies.count(), tell=tell, doing="Company"):
-                site_logos.refresh(company=company, now=stamp.time)  # before a transaction: a site may take its time
-                end_trial(company=company, stamp=stamp, becomes=settings.TRIAL_ENDS_AS)
-                try:
-                    refresh(company, stamp)
-                except MissingRate as missing:
-                    failed.append(f"{company.id} {missing}")
-                else:
-                    count += 1
+            for company in rounds.each_company(
+                brought_up_to_date, work="refresh_metrics", **wanted, now=stamp.time, tell=tell, doing="Company"
+            ):
+                site_logos.refresh(company=company, now=stamp.time)  # in no transaction: a site may take its time
         for failure in failed:
             self.stderr.write(failure)
-        self.stdout.write(f"Metrics of {count} companies are up to date.")
+        self.stdout.write(f"Metrics of {len(done)} companies are up to date.")
         if failed:
             raise CommandError(f"{len(failed)} companies have a currency without any rate.")
 

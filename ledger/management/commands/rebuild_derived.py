@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 from companies.changing import changing
 from companies.models import Company, Stamp
-from companies.running import progress
+from companies.running import progress, rounds
 
 
 class Command(BaseCommand):
@@ -18,17 +18,25 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("--check", action="store_true", help="change nothing; exit non-zero on a difference")
-        parser.add_argument("--company", metavar="ID", help="this one only")
+        rounds.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        companies = Company.objects.order_by("id")
-        if options["company"]:
-            companies = companies.filter(id=options["company"])
         wrong: list[str] = []
-        doing = "Checking company" if options["check"] else "Rebuilding company"
+
+        def checked(company: Company) -> bool:
+            found = self.check_one(company)
+            wrong.extend(found)
+            return not found
+
+        if options["check"]:
+            act, work, doing = checked, "rebuild_derived --check", "Checking company"
+        else:
+            act, work, doing = self.rebuild_one, "rebuild_derived", "Rebuilding company"
+        wanted = {"name": options["round"], "company_id": options["company"]}
         with progress.bar(self.stderr) as tell:
-            for company in progress.counted(companies, total=companies.count(), tell=tell, doing=doing):
-                wrong += self.check_one(company) if options["check"] else self.rebuild_one(company)
+            now = timezone.now()
+            for _ in rounds.each_company(act, work=work, **wanted, now=now, tell=tell, doing=doing):
+                pass
         for difference in wrong:
             self.stderr.write(difference)
         if wrong:
@@ -39,11 +47,11 @@ class Command(BaseCommand):
         with transaction.atomic():
             return [f"{company.id} {each}" for _, differences in derived() for each in differences(company.id)]
 
-    def rebuild_one(self, company: Company) -> list[str]:
+    def rebuild_one(self, company: Company) -> bool:
         with changing(company, stamp=Stamp(time=timezone.now())):  # what others post meanwhile would be lost, or twice
             for rebuild, _ in derived():
                 rebuild(company.id)
-        return []
+        return True
 
 
 def derived() -> list[tuple[Any, Any]]:

@@ -1,0 +1,224 @@
+"""Nightly work in parts: those who name the same round share the companies, and each company is done once."""
+
+import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from analytics import metrics
+from companies.models import Company, IdempotencyRecord, LastRound
+from companies.running import rounds
+from ledger.calc.fx import MissingRate
+from ledger.models import DayMovement
+from ledger.recognition import movements
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+COMPANIES = 12
+PROCESSES = 3
+
+
+class Killed(BaseException):
+    """Ends a run in the middle of a company, as a signal would."""
+
+
+@pytest.fixture
+def many(db):
+    """The companies' ids, in the order in which they are done."""
+    made = [factories.company(name=f"Company {number}") for number in range(COMPANIES)]
+    return sorted(company.id for company in made)
+
+
+@pytest.fixture
+def handled(monkeypatch):
+    """The companies whose metrics were computed, as often as they were."""
+    found = []
+    kept = metrics.store_metrics
+
+    def counting(*, company, stamp):
+        kept(company=company, stamp=stamp)
+        found.append(company.id)
+
+    monkeypatch.setattr(metrics, "store_metrics", counting)
+    return found
+
+
+def said(command, *words, **options):
+    told = io.StringIO()
+    try:
+        call_command(command, *words, stdout=told, stderr=told, **options)
+    finally:
+        if threading.current_thread() is not threading.main_thread():
+            connection.close()
+    return told.getvalue()
+
+
+def at_once(command, **options):
+    """What each of several says that run at the same time, with connections of their own."""
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        return [each.result() for each in [pool.submit(said, command, **options) for _ in range(PROCESSES)]]
+
+
+def counted(texts):
+    """The sum of the numbers in what was said."""
+    return sum(int(word) for text in texts for word in text.split() if word.isdigit())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_who_name_one_round_do_each_company_once(many, handled):
+    told = at_once("refresh_metrics", round="monday")
+    assert sorted(handled) == many
+    assert counted(told) == COMPANIES
+    assert not Company.objects.filter(computed_metrics_time=None).exists()
+
+
+def test_the_same_round_has_nothing_left_and_another_has_all(many, handled):
+    for name, done in (("monday", COMPANIES), ("monday", 0), ("tuesday", COMPANIES), ("tuesday", 0)):
+        assert f"Metrics of {done} companies" in said("refresh_metrics", round=name)
+    assert sorted(handled) == sorted(many * 2)
+    assert LastRound.objects.count() == COMPANIES
+
+
+def test_without_a_round_every_run_does_every_company_and_leaves_no_mark(many, handled):
+    for _ in range(2):
+        assert f"Metrics of {COMPANIES} companies" in said("refresh_metrics")
+    assert not LastRound.objects.exists()
+
+
+def test_a_run_that_ends_in_the_middle_leaves_its_company_to_the_next(many, handled, monkeypatch):
+    counting = metrics.store_metrics
+
+    def killed(*, company, stamp):
+        counting(company=company, stamp=stamp)
+        if company.id == many[4]:
+            raise Killed
+
+    monkeypatch.setattr(metrics, "store_metrics", killed)
+    with pytest.raises(Killed):
+        said("refresh_metrics", round="monday")
+    assert Company.objects.exclude(computed_metrics_time=None).count() == 4, "nothing of the fifth is stored"
+    monkeypatch.setattr(metrics, "store_metrics", counting)
+    assert f"Metrics of {COMPANIES - 4} companies" in said("refresh_metrics", round="monday")
+    assert sorted(handled) == sorted([*many, many[4]])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_is_left_waits_for_a_company_that_another_is_at_and_does_it_where_that_one_dies(many, handled, monkeypatch):
+    counting, at_it, die = metrics.store_metrics, threading.Event(), threading.Event()
+
+    def hanging(*, company, stamp):
+        if company.id == many[0] and not at_it.is_set():
+            at_it.set()
+            assert die.wait(60)
+            raise Killed
+        counting(company=company, stamp=stamp)
+
+    monkeypatch.setattr(metrics, "store_metrics", hanging)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(said, "refresh_metrics", round="monday")
+        assert at_it.wait(60)
+        second = pool.submit(said, "refresh_metrics", round="monday")
+        while len(handled) < COMPANIES - 1:
+            assert not second.done(), second.result()
+        assert sorted(handled) == many[1:]
+        die.set()
+        assert f"Metrics of {COMPANIES} companies" in second.result()
+        assert isinstance(first.exception(), Killed)
+    assert sorted(handled) == many
+
+
+def test_a_company_that_went_wrong_is_still_to_be_done(many, handled, monkeypatch):
+    counting = metrics.store_metrics
+
+    def lacking(*, company, stamp):
+        if company.id == many[4]:
+            raise MissingRate("USD")
+        counting(company=company, stamp=stamp)
+
+    monkeypatch.setattr(metrics, "store_metrics", lacking)
+    for _ in range(2):
+        with pytest.raises(CommandError, match="1 companies have a currency without any rate"):
+            said("refresh_metrics", round="monday")
+    monkeypatch.setattr(metrics, "store_metrics", counting)
+    assert "Metrics of 1 companies" in said("refresh_metrics", round="monday")
+    assert sorted(handled) == many
+
+
+@pytest.mark.django_db(transaction=True)
+def test_derived_rows_are_rebuilt_and_proved_by_several_each_company_once(books, bank, acme, globex, monkeypatch):
+    books.book(bank, "-10.00", "2026-01-05")
+    seen = []
+    for name in ("rebuild", "differences"):
+        kept = getattr(movements, name)
+        monkeypatch.setattr(movements, name, lambda company, kept=kept: seen.append(company) or kept(company))
+    DayMovement.objects.all().delete()
+    for text in at_once("rebuild_derived", round="monday"):
+        assert "rebuilt" in text
+    assert sorted(seen) == sorted([acme.id, globex.id])
+    for text in at_once("rebuild_derived", check=True, round="monday"):
+        assert "exact" in text
+    assert sorted(seen) == sorted([acme.id, globex.id] * 2)
+
+
+def test_a_proof_that_fails_fails_for_everybody_who_asks_in_its_round(books, bank, acme):
+    books.book(bank, "-10.00", "2026-01-05")
+    DayMovement.objects.all().delete()
+    for _ in range(2):
+        with pytest.raises(CommandError):
+            said("rebuild_derived", check=True, round="monday")
+    said("rebuild_derived", round="monday")
+    assert "exact" in said("rebuild_derived", check=True, round="monday")
+
+
+@pytest.mark.parametrize("name", ["", "x" * 41])
+def test_a_round_has_a_name_of_at_most_forty_characters(name):
+    with pytest.raises(CommandError, match="--round"):
+        call_command("refresh_metrics", "--round", name)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_has_expired_is_forgotten_once_by_several(now):
+    for number in range(20):
+        IdempotencyRecord.objects.create(
+            credential="apiKey:x", method="POST", path="/companies", key=str(number), request_digest=b"", status=201,
+            body=b"{}", created_time=now - timedelta(days=2),
+        )  # fmt: skip
+    assert counted(at_once("prune")) == 20
+    assert not IdempotencyRecord.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_another_is_forgetting_comes_last_and_is_waited_for(settings, now):
+    """The first run is at its only part and is told to end once the second one waits."""
+    at_it, go_on, order = threading.Event(), threading.Event(), []
+
+    def slow(*, now):
+        if not at_it.is_set():
+            at_it.set()
+            assert go_on.wait(60)
+        order.append("slow")
+        return 1
+
+    def quick(*, now):
+        order.append("quick")
+        go_on.set()
+        return 1
+
+    slow.__name__, quick.__name__ = "slow", "quick"
+    globals()["slow"], globals()["quick"] = slow, quick
+    settings.PRUNED = [f"{__name__}.slow", f"{__name__}.quick"]
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(said, "prune")
+        assert at_it.wait(60)
+        second = pool.submit(said, "prune")
+        assert (counted([first.result()]), counted([second.result()])) == (2, 2)
+    assert order[0] == "quick", "the second goes on with what is free"
+
+
+def test_ids_come_in_order_however_many_are_read_at_once(many, monkeypatch):
+    monkeypatch.setattr(rounds, "AT_A_TIME", 5)
+    assert list(rounds.in_order(Company.objects.all())) == many

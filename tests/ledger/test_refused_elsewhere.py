@@ -1,0 +1,89 @@
+"""What a worker of a cluster refuses reaches the caller as what one machine would have said.
+
+The coordinator is played by a trigger, which says what it would: the worker's words with the shard's number, without
+the constraint's name as a field, and for what it copies as an internal error.
+"""
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from companies import constraints
+
+pytestmark = pytest.mark.django_db
+
+COPIED = "XX000"
+LONGEST_SHARD = len("_102008") + 4  # its number begins at 102008; behind a longer name Citus puts a digest instead
+
+ACCOUNT = (
+    'insert or update on table "ledger_transaction_102008" violates foreign key constraint '
+    '"ledger_transaction_account_102008"'
+)
+TAKEN = 'duplicate key value violates unique constraint "transaction_external_id_once_per_account_102008"'
+UNKNOWN = 'new row for relation "ledger_transaction_102008" violates check constraint "{}"'
+KNOWN = "transaction_source_known"
+EMPTY = 'null value in column "date" of relation "ledger_transaction_102008" violates not-null constraint'
+DEADLOCK = "canceling the transaction since it was involved in a distributed deadlock"
+
+
+@pytest.fixture
+def said(db):
+    """Has the database refuse every new transaction from now on, by this error."""
+
+    def refuse(message, state):
+        quoted = message.replace("'", "''")
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "CREATE FUNCTION coordinator() RETURNS trigger LANGUAGE plpgsql AS "
+                f"$$BEGIN RAISE EXCEPTION '{quoted}' USING ERRCODE = '{state}'; END$$"
+            )
+            cursor.execute(
+                "CREATE TRIGGER coordinator BEFORE INSERT ON ledger_transaction EXECUTE FUNCTION coordinator()"
+            )
+
+    return refuse
+
+
+@pytest.mark.parametrize("state", [COPIED, "same"])
+@pytest.mark.parametrize(
+    ("message", "own_state", "code"),
+    [
+        pytest.param(ACCOUNT, "23503", "conflict", id="account gone"),
+        pytest.param(UNKNOWN.format(KNOWN), "23514", "conflict", id="check"),
+        pytest.param(UNKNOWN.format(f"{KNOWN}_102008"), "23514", "conflict", id="check, shard"),
+        pytest.param(EMPTY, "23502", "conflict", id="nothing where something must be"),
+        pytest.param("deadlock detected", "40P01", "concurrent_change", id="deadlock"),
+        pytest.param(DEADLOCK, "40P01", "concurrent_change", id="deadlock of machines"),
+    ],
+)
+@pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
+def test_a_refusal_has_the_same_code_as_on_one_machine(api, bank, said, message, own_state, state, code, many):
+    said(message, own_state if state == "same" else state)
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
+    assert (answer.status_code, answer.json()["code"]) == (409, code)
+
+
+@pytest.mark.parametrize("state", [COPIED, "23505"])
+@pytest.mark.parametrize("message", [TAKEN, TAKEN.replace("_102008", "")], ids=["shard", "no shard"])
+def test_the_code_that_stands_beside_a_constraint_is_found_with_a_shards_number_too(api, bank, said, message, state):
+    said(message, state)
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions", row)
+    assert (answer.status_code, answer.json()["code"]) == (409, "external_id_taken")
+
+
+@pytest.mark.parametrize("message", ["could not open file", "somebody says: violates constraint"])
+def test_what_is_no_refusal_stays_a_fault_of_ours(api, bank, said, message):
+    said(message, COPIED)
+    api.client.raise_request_exception = False
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row]})
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
+
+
+def test_the_name_of_every_constraint_with_a_code_leaves_room_for_a_shards_number():
+    every = [each for model in apps.get_models() for each in model._meta.constraints if each.violation_error_code]
+    assert every
+    assert [each.name for each in every if len(each.name) + LONGEST_SHARD > 62] == []
+    assert all(constraints.named(f"{each.name}_102008") is each for each in every)
