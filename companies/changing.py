@@ -102,18 +102,18 @@ class Change:
             self.update(row, action, order=order)
         return moved
 
-    def delete(self, row: CompanyOwned, action: str, *, before: dict[str, Any] | None = None) -> None:
+    def delete(self, row: CompanyOwned, action: str, *, before: dict[str, Any] | None = None) -> AuditEntry:
         """Deletes the row and logs it. Raises what its model names in ``in_use`` where others refer to it."""
         before = snapshot(row) if before is None else before
         try:
             row.delete()
         except IntegrityError:
             raise type(row).in_use from None
-        self.record(row, action, before=before)
+        return self.record(row, action, before=before)
 
     def record(
         self, row: Any, action: str, *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None
-    ) -> None:
+    ) -> AuditEntry:
         """Logs what became of one row; ``action`` begins with its type, as in ``account.updated``.
 
         Of one that was and is, only what differs is kept.
@@ -121,7 +121,7 @@ class Change:
         if before is not None and after is not None:
             names = [name for name in {**before, **after} if before.get(name) != after.get(name) and name not in WHEN]
             before, after = ({name: state.get(name) for name in names} for state in (before, after))
-        self.record_many(action, action.partition(".")[0], entity_id=row.id, before=before, after=after)
+        return self.record_many(action, action.partition(".")[0], entity_id=row.id, before=before, after=after)
 
     def record_many(
         self,
@@ -131,9 +131,9 @@ class Change:
         entity_id: UUID | None = None,
         before: dict[str, Any] | None = None,
         after: dict[str, Any] | None = None,
-    ) -> None:
+    ) -> AuditEntry:
         """Logs an act on many rows at once, with its counts."""
-        AuditEntry.objects.record(
+        return AuditEntry.objects.record(
             self.stamp,
             company_id=self.company.id,
             action=action,

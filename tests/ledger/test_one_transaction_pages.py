@@ -1,5 +1,8 @@
 """The pages of one transaction: what is known of it, its fields, its parts, and the other leg of its transfer."""
 
+import html
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -143,9 +146,31 @@ def test_a_transaction_is_deleted_from_its_page(pages, books, bought, savings):
     target = books.book(savings, "119.00")["id"]
     books.link(bought, target)
     answer = pages.post(f"/{bought}/delete")
-    assert (answer.status_code, answer["Location"]) == (303, pages.base)
+    assert answer.status_code == 303
     assert not Transaction.objects.filter(id=bought).exists()
     assert books.parts(target) == []
+
+
+def test_a_deletion_leads_back_to_the_list_as_it_was_and_can_be_taken_back_there(pages, books, bought, savings):
+    target = books.book(savings, "119.00")["id"]
+    books.link(bought, target)
+    before = books.parts(bought), books.parts(target)
+    listed = pages.get(q="nimbus", direction="out").content.decode()
+    address = html.unescape(re.search(rf'href="({pages.base}/{bought}[^"]*)"', listed)[1])
+    page = pages.client.get(address)
+    assert f'<a href="{pages.base}?q=nimbus&amp;direction=out">Transactions</a>' in page.content.decode()
+    then = html.unescape(re.search(r'name="then" value="([^"]*)"', page.content.decode())[1])
+    answer = pages.post(f"/{bought}/delete", then=then)
+    assert answer["Location"].startswith(f"{pages.base}?q=nimbus&direction=out&run=")
+    text = text_of(pages.client.get(answer["Location"]))
+    assert "The transaction was deleted." in text
+    run = re.search(r"run=([^&]+)", answer["Location"])[1]
+    pages.client.post(answer["Location"], {"act": "undo", "run": run})
+    assert (books.parts(bought), books.parts(target)) == before
+    history = text_of(pages.get(f"/{bought}"))
+    assert "deleted it." in history
+    assert "took back that it was deleted, with 1 other." in history
+    assert "opened it: the other leg of its transfer was deleted." in text_of(pages.get(f"/{target}"))
 
 
 # ---------------------------------------------------------------------------------------------- its parts
@@ -316,6 +341,62 @@ def test_the_history_tells_in_sentences_who_did_what(pages, books, bought, savin
     ):
         assert part in text, part
     assert text.index("took its categories") < text.index("linked it") < text.index("booked it"), "latest first"
+
+
+def test_the_history_tells_what_acts_on_many_did_and_what_was_taken_back(pages, books, bought, bank, savings, api):
+    other, target = books.book(bank, "-5.00", fromTo="Nimbus")["id"], books.book(savings, "119.00")["id"]
+    hosting, support = books.category("hosting"), books.category("support")
+    both = {"mode": "ids", "ids": [bought, other]}
+    assert api.post("transactions/categorize", {"selection": both, "categoryId": hosting}).status_code == 200
+    answer = pages.post(act="categorize", id=bought, category=f"{support}:cogs")  # as one row's choice in the list does
+    run = re.search(r"run=([^&]+)", answer["Location"])[1]
+    pages.post(act="undo", run=run)
+    assert api.post("transactions/uncategorize", {"selection": both}).status_code == 200
+    rule = {"text": {"operator": "contains", "value": "nimbus"}}
+    api.post("categorization_rules", {"name": "r", "conditions": rule, "action": {"categoryId": hosting}})
+    applied = api.post("categorization_rules/apply", {"selection": both}).json()
+    assert api.delete(f"categorization_runs/{applied['runId']}").status_code == 200
+    books.link(target, bought)
+    pages.client.post(f"{pages.base}/{bought}/documents", {"file": SimpleUploadedFile("bill.pdf", PDF)})
+    text = text_of(pages.get(f"/{bought}"))
+    told = (
+        "added a document to it.",
+        "key “test” linked it with another transaction as a transfer.",
+        "key “test” took back what the rules did to it, with 1 other.",
+        "key “test” applied the rules to it, with 1 other.",
+        "key “test” took its categories away, with 1 other.",
+        "took back how it was categorized.",
+        "Customer support.",
+        "Hosting, with 1 other.",
+        "booked it:",
+    )
+    places = [text.find(part) for part in told]
+    assert -1 not in places, (told[places.index(-1)], text)
+    assert places == sorted(places)
+
+
+def test_the_history_tells_of_categories_and_counterparties_that_were_put_in_place_of_others(
+    pages, books, bought, acme, api
+):
+    gone, kept = factories.customer(acme, "Nimbsu"), factories.customer(acme, "Nimbus")
+    old = api.post("categories", {"name": "Servers", "plTypes": ["cogs"]}).json()["id"]
+    books.split(bought, {"categoryId": old, "plSplit": {"cogs": -119}, "counterparty": {"id": str(gone.id)}})
+    merge = f"/app/companies/{acme.id}/settings/counterparties/{gone.id}/merge"
+    assert pages.client.post(merge, {"into": kept.name}).status_code == 303
+    assert api.delete(f"categories/{old}?replaceWith={books.category('hosting')}").status_code == 200
+    text = text_of(pages.get(f"/{bought}"))
+    assert "put the counterparty “Nimbus” in the place of “Nimbsu”." in text
+    assert re.search(r"moved what it was for to \S* ?Hosting: its category was deleted.", text)
+
+
+def test_the_other_leg_tells_that_an_import_was_undone(pages, books, bank, savings, api):
+    target = books.book(savings, "7.00")["id"]
+    item = {"accountId": bank, "date": "2026-03-15", "amountValue": "-7.00"}
+    import_id = api.post("transactions/import", {"transactions": [item]}).json()["importId"]
+    (row,) = api.get(f"transactions?importId={import_id}").json()
+    books.link(row["id"], target)
+    assert api.delete(f"imports/{import_id}").status_code == 200
+    assert "went with an import that was undone." in text_of(pages.get(f"/{target}"))
 
 
 def test_parts_may_not_exceed_the_amount_and_more_rows_can_be_had(pages, books, bought):

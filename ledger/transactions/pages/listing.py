@@ -202,6 +202,7 @@ def show_list(
         filter=wanted.form,
         filtered=bool(filters),
         query=filters,
+        seen=urlencode([item for item in query_items(visit.request.GET) if item[0] != "run"]),
         beyond=wanted.beyond,
         chips=filter_chips(wanted, names, query),
         more_open=any(wanted.form.values[name] or name in wanted.form.errors for name in REST),
