@@ -91,7 +91,7 @@ class Change:
 
     def step(self, rows: QuerySet[M], row_id: UUID, *, action: str, down: bool) -> M:
         """Moves a row one place up or down among rows that come in their ``order``, and returns it; who is first or
-        last stays. Raises Missing."""
+        last stays. The log tells it of the one that was moved: the others make room. Raises Missing."""
         listed = list(rows)
         place = next((place for place, row in enumerate(listed) if row.id == row_id), None)
         if place is None:
@@ -99,7 +99,10 @@ class Change:
         moved = listed.pop(place)
         listed.insert(max(0, place + (1 if down else -1)), moved)
         for order, row in enumerate(listed):
-            self.update(row, action, order=order)
+            if row is moved:
+                self.update(row, action, order=order)
+            else:
+                row.change(self.stamp, order=order)  # type: ignore[attr-defined] # rows with an order are Audited
         return moved
 
     def delete(self, row: CompanyOwned, action: str, *, before: dict[str, Any] | None = None) -> AuditEntry:

@@ -45,7 +45,8 @@ def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
         batch.undone_time, batch.undone_user_id = stamp.time, stamp.actor
         batch.save(update_fields=["undone_time", "undone_user_id"])
         follow_up("import_undone", change=change, batch=batch)
-        entry = change.record(batch, "import.undone", after={"deleted": deleted, "changed": changed})
+        after = {"deleted": deleted, "changed": changed, "filename": batch.filename}
+        entry = change.record(batch, "import.undone", after=after)
         touched(change, entry, (), partners=partners)
         import_undone(
             company_id=company.id, stamp=stamp, import_id=batch.id, deleted_count=deleted, changed_count=changed

@@ -126,16 +126,16 @@ def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None
     with changing(company, stamp=stamp) as change:
         known = known_ids(company, ids, pointer="#/transactionIds")
         removed = remove(change, known)
-        after = {"deleted": removed.count, "ids": [str(each) for each in known[:100]]}
+        after = {"deleted": removed.deleted, "ids": [str(each) for each in known[:100]]}
         entry = change.record_many("transactions.deleted", "transaction", after=after)
         touched(change, entry, known, partners=removed.partners)
-    return removed.count
+    return removed.deleted
 
 
 class Removed(NamedTuple):
     """How many transactions were deleted, and the others whose legs went with theirs."""
 
-    count: int
+    deleted: int
     partners: list[UUID]
 
 

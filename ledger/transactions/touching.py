@@ -1,6 +1,7 @@
 """Which transactions an entry of the log is about: kept beside it, so that each can tell its own history."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -15,13 +16,13 @@ _TOUCHED = """
 """
 
 
-def touched(change: Change, entry: AuditEntry, ids: Iterable[UUID], *, partners: Iterable[UUID] = ()) -> None:
+def touched(change: Change, entry: AuditEntry, ids: Collection[UUID], *, partners: Collection[UUID] = ()) -> None:
     """Remembers that the entry is about the transactions, and about ``partners`` as the other legs of their transfers.
 
     One statement for each of both; none where there are no ids.
     """
+    names: dict[str, Any] = {"company": change.company.id, "entry": entry.id}
     for group, as_partner in ((sorted({*ids}), False), (sorted({*partners}.difference(ids)), True)):
         if group:
-            names = {"company": change.company.id, "entry": entry.id, "ids": group, "as_partner": as_partner}
             with connection.cursor() as cursor:
-                cursor.execute(_TOUCHED, names)
+                cursor.execute(_TOUCHED, names | {"ids": group, "as_partner": as_partner})
