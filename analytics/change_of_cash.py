@@ -1,34 +1,45 @@
 """The page that says why the cash changed as it did, and why that is not just what flowed."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
+from django.urls import reverse
 
 from analytics.cash_bridge import CashBridge, cash_bridge
 from analytics.overview import notices
-from analytics.period import period_of
+from analytics.period import ONE_DAY, period_of
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
+from ledger.models import Account, Source
 from ledger.money.rates import rate_table
+from ledger.transactions.filters import MOST_VALUES
 
-Line = tuple[str, str, Decimal, Decimal | None]  # what it is called, what it means, of the period, of the one before
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What it is called, what it means, and (amount, address of the rows behind it) of the period and the one before;
+    no address where the visitor may not see them."""
+
+    label: str
+    meaning: str
+    cells: list[tuple[Decimal, str]]
 
 
 @company_page(reads=Permission.BALANCES_READ)
 def page(visit: Visit) -> HttpResponse:
     """From the cash at the start of the period to that at its end, and of the period that it is compared with."""
     period = period_of(visit.request.GET, today=visit.today)
+    windows = [(period.first, period.until), *([period.compared] if period.compared else [])]
     bridges: list[CashBridge] = []
     told = []
     try:
-        bridges.append(bridge(visit, period.first, period.until))
-        if period.compared:
-            bridges.append(bridge(visit, *period.compared))
+        bridges = [bridge(visit, *window) for window in windows]
     except MissingRate as error:
-        bridges = []
         told.append(notices.rate_notice(visit.company, error, lists=visit.may(Permission.TRANSACTIONS_READ)))
     return visit.show(
         "analytics/change_of_cash.html",
@@ -36,7 +47,7 @@ def page(visit: Visit) -> HttpResponse:
         period=period,
         more="",
         notices=told,
-        lines=list(lines(*bridges)) if bridges else [],
+        lines=list(lines(bridges, [addresses(visit, *window) for window in windows])),
         compared=period.compared if len(bridges) > 1 else None,
     )
 
@@ -46,11 +57,41 @@ def bridge(visit: Visit, start: date, end: date) -> CashBridge:
     return cash_bridge(company=visit.company, start=start, end=end, today=visit.today, rates=rate_table())
 
 
-def lines(now: CashBridge, before: CashBridge | None = None) -> Iterable[Line]:
+def lines(bridges: list[CashBridge], links: list[list[str]]) -> Iterable[Line]:
     """What leads from the first line to the last: those between are added up."""
-    signed = [told(now), told(before) if before else None]
+    cells = [list(zip(told(each), found, strict=True)) for each, found in zip(bridges, links, strict=False)]
     for place, (label, meaning) in enumerate(WORDS):
-        yield label, meaning, signed[0][place], signed[1][place] if signed[1] else None  # type: ignore[index]
+        if cells:
+            yield Line(label, meaning, [each[place] for each in cells])
+
+
+def addresses(visit: Visit, start: date, end: date) -> list[str]:
+    """Where the rows behind each of the words are listed, in their order."""
+    if not visit.may(Permission.TRANSACTIONS_READ):
+        return [""] * len(WORDS)
+    accounts = Account.objects.of(visit.company.id).values_list("id", "include_in_cash_balance", "default_currency")
+    cash = [("accountId", str(each)) for each, is_cash, _ in accounts if is_cash]
+    foreign = [
+        ("accountId", str(each))
+        for each, is_cash, currency in accounts
+        if is_cash and currency != visit.company.base_currency
+    ]
+    others = [("accountId", str(each)) for each, is_cash, _ in accounts if not is_cash]
+    booked = [("pending", "false"), ("endDate", end.isoformat())]
+    window = [("startDate", start.isoformat()), *booked]
+    before = [("pending", "false"), ("endDate", (start - ONE_DAY).isoformat())]
+    total = ("total", "true")
+    queries = [
+        [*cash, *before, total] if cash else None,
+        [("flow", "in"), *window, total],
+        [("flow", "out"), *window, total],
+        [*cash, ("transfer", "true"), *window] if cash else None,
+        [*foreign, *booked] if foreign else None,
+        [*others, *window] if others else [("source", Source.INITIAL_BALANCE.value), *window],
+        [*cash, *booked, total] if cash else None,
+    ]
+    base = reverse("transactions", args=[visit.company.id])
+    return [f"{base}?{urlencode(query)}" if query and len(query) <= MOST_VALUES else "" for query in queries]
 
 
 WORDS = [

@@ -21,7 +21,8 @@ ONE_DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The days from ``first`` to ``last``, which may lie ahead; ``start`` is the first whose balance is shown.
+    """The days from ``first`` to ``last``, which may lie ahead; ``start`` is the first whose balance is shown, the
+    same: a span begins on one day on every page.
 
     ``months`` is the span that was chosen, None where days were. ``mended`` says of what was asked for and cannot be
     what is shown instead.
@@ -89,9 +90,10 @@ class Period:
 def of_span(months: int, *, today: date, comparison: Comparison | None = None, mended: tuple[str, ...] = ()) -> Period:
     """So many months up to the one under way, and some ahead."""
     month = first_of_month(today)
+    first = add_months(month, 1 - months)
     return Period(
-        start=add_months(today, -months),
-        first=add_months(month, 1 - months),
+        start=first,
+        first=first,
         last=last_of_month(add_months(month, MONTHS_AHEAD)),
         today=today,
         months=months,

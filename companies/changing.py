@@ -90,7 +90,7 @@ class Change:
 
     def step(self, rows: QuerySet[M], row_id: UUID, *, action: str, down: bool) -> M:
         """Moves a row one place up or down among rows that come in their ``order``, and returns it; who is first or
-        last stays. Raises Missing."""
+        last stays. The log tells it of the one that was moved: the others make room. Raises Missing."""
         listed = list(rows)
         place = next((place for place, row in enumerate(listed) if row.id == row_id), None)
         if place is None:
@@ -98,21 +98,24 @@ class Change:
         moved = listed.pop(place)
         listed.insert(max(0, place + (1 if down else -1)), moved)
         for order, row in enumerate(listed):
-            self.update(row, action, order=order)
+            if row is moved:
+                self.update(row, action, order=order)
+            else:
+                row.change(self.stamp, order=order)  # type: ignore[attr-defined] # rows with an order are Audited
         return moved
 
-    def delete(self, row: CompanyOwned, action: str, *, before: dict[str, Any] | None = None) -> None:
+    def delete(self, row: CompanyOwned, action: str, *, before: dict[str, Any] | None = None) -> AuditEntry:
         """Deletes the row and logs it. Raises what its model names in ``in_use`` where others refer to it."""
         before = snapshot(row) if before is None else before
         try:
             row.delete()
         except IntegrityError:
             raise type(row).in_use from None
-        self.record(row, action, before=before)
+        return self.record(row, action, before=before)
 
     def record(
         self, row: Any, action: str, *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None
-    ) -> None:
+    ) -> AuditEntry:
         """Logs what became of one row; ``action`` begins with its type, as in ``account.updated``.
 
         Of one that was and is, only what differs is kept.
@@ -120,7 +123,7 @@ class Change:
         if before is not None and after is not None:
             names = [name for name in {**before, **after} if before.get(name) != after.get(name) and name not in WHEN]
             before, after = ({name: state.get(name) for name in names} for state in (before, after))
-        self.record_many(action, action.partition(".")[0], entity_id=row.id, before=before, after=after)
+        return self.record_many(action, action.partition(".")[0], entity_id=row.id, before=before, after=after)
 
     def record_many(
         self,
@@ -130,9 +133,9 @@ class Change:
         entity_id: UUID | None = None,
         before: dict[str, Any] | None = None,
         after: dict[str, Any] | None = None,
-    ) -> None:
+    ) -> AuditEntry:
         """Logs an act on many rows at once, with its counts."""
-        AuditEntry.objects.record(
+        return AuditEntry.objects.record(
             self.stamp,
             company_id=self.company.id,
             action=action,

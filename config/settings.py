@@ -15,6 +15,7 @@ from config.wiring import (  # noqa: F401 - settings too
     INBOX_NOTICES,
     INBOX_OFFERS,
     LOG_NAMED,
+    LOG_WORDS,
     PLANNED_INVOICE_DATES,
     PLANNED_USES_OF_CATEGORY,
     PRUNED,

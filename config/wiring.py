@@ -77,6 +77,14 @@ LOG_NAMED: dict[str, tuple[str, str]] = {
     "webhookEndpoint": ("webhooks.WebhookEndpoint", "company:manage"),
 }
 
+# What the log keeps as a code → the table of words that pages have for it.
+LOG_WORDS = {
+    "pl_type": "ledger.transactions.pages.words.LINES",
+    "pl_types": "ledger.transactions.pages.words.LINES",
+    "rule": "ledger.transactions.pages.words.RULES",
+    "source": "ledger.transactions.pages.words.SOURCES",
+}
+
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
 DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived", "analytics.recurring"]
 

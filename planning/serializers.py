@@ -1,6 +1,7 @@
 """The shapes of planned transactions, their occurrences and overrides, and plan items."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, get_args
@@ -19,6 +20,7 @@ from planning.calc.recurrence import State
 from planning.models import MOST_INTERVAL, Frequency, PlanItem, PlannedOverride, PlannedTransaction
 from planning.occurring import Due
 
+WEB_ADDRESS = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # anything else a browser might run
 INT32 = 2_147_483_647  # service.md, part 8
 AMOUNT_HELP = "a decimal such as -12.50, with no more decimals than the currency has; negative is money out"
 
@@ -95,11 +97,25 @@ def as_date(text: str) -> dt.date | None:
         return None
 
 
+class WebAddressField(fields.TextField):
+    """An address that a browser opens and does not run."""
+
+    default_error_messages = {"not_a_web_address": "Must begin with https:// or http:// and name a host."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text: str = super().to_internal_value(data)
+        if text and not WEB_ADDRESS.fullmatch(text):
+            self.fail("not_a_web_address")
+        return text
+
+
 class ExternalData(Shape):
     """What the payment provider says about the invoice."""
 
     invoice_number = fields.TextField(allow_null=True, default=None, max_length=200)
-    invoice_url = fields.TextField(allow_null=True, default=None, max_length=2000)
+    invoice_url = WebAddressField(
+        allow_null=True, default=None, max_length=2000, help_text="begins with https:// or http://"
+    )
     collection_method = fields.TextField(allow_null=True, default=None, max_length=100)
     attempted = fields.FlagField(allow_null=True, default=None)
     attempt_count = fields.WholeField(allow_null=True, default=None, min_value=0, max_value=INT32)

@@ -36,6 +36,9 @@ async function show(address, { body, push = true } = {}) {
   if (body && body.get("act") === "categorize" && body.getAll("id").length === 1)
     for (const box of main.querySelectorAll("[data-bulk] [name=id]")) if (ticks.has(box.value)) box.checked = true;
   document.title = page.title;
+  window.watchTables?.(main);
+  const tabs = document.querySelector(".companybar .tabs"); // what waits in the inbox is counted there
+  if (tabs) tabs.replaceWith(page.querySelector(".companybar .tabs"));
   if (push && (!body || answer.redirected)) history.pushState({}, "", answer.url);
   const question = main.querySelector("[data-question]");
   const again = held && held.id && document.getElementById(held.id);

@@ -59,6 +59,35 @@ for (const form of document.querySelectorAll("form[method=post]")) {
   window.addEventListener("pageshow", () => (sent = false));
 }
 
+// A table that is wider than its card scrolls in it: it can be reached by keyboard, and a line below says that there is more.
+const WORDS = "Scroll sideways for the other columns.";
+function tellCut(card) {
+  const table = card.querySelector("table");
+  const across = table && getComputedStyle(table).display === "table" ? table.scrollWidth : 0;
+  const cut = across > card.clientWidth + 1;
+  if (cut === card.classList.contains("cut")) return;
+  card.classList.toggle("cut", cut);
+  const below = card.nextElementSibling;
+  if (below?.matches(".cut-hint")) below.remove();
+  if (!cut) {
+    for (const name of ["tabindex", "role", "aria-label"]) card.removeAttribute(name);
+    return;
+  }
+  card.tabIndex = 0;
+  card.setAttribute("role", "region");
+  card.setAttribute("aria-label", card.querySelector("caption")?.textContent || "Table");
+  const hint = document.createElement("p");
+  hint.className = "cut-hint";
+  hint.textContent = WORDS;
+  card.after(hint);
+}
+const watched = new ResizeObserver((seen) => seen.forEach((each) => tellCut(each.target)));
+const watchTables = (place) => {
+  for (const card of place.querySelectorAll(".table-card")) watched.observe(card);
+};
+watchTables(document);
+window.watchTables = watchTables; // for a list that is put in place of another
+
 // One open confirmation at a time; Escape and a click elsewhere close it.
 const confirmations = () => document.querySelectorAll("details.confirm[open]");
 document.addEventListener("click", (event) => {

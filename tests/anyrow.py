@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from companies.models import Company, CompanyForeignKey, CompanyOwned
 from tests import cluster
 from tests.factories import UserFactory
 
+NUMBERS = count(1_000)  # beyond those of what made the company
 VALUES: list[tuple[type[models.Field], Any]] = [
     (models.BooleanField, False),
     (models.IntegerField, 1),
@@ -67,6 +69,8 @@ def value_of(field: models.Field, company: Company) -> Any:
         return any_row(field.remote_field.model, company)
     if isinstance(field, models.ForeignKey):
         return UserFactory()
+    if isinstance(field, models.BigIntegerField):
+        return next(NUMBERS)  # a company's entries of the log have each its own
     if field.choices:
         return field.flatchoices[0][0]
     return next(value for kind, value in VALUES if isinstance(field, kind))

@@ -24,8 +24,8 @@ def against(
     return Section(
         id=id,
         title=title,
-        lead=f"{facts.period.first:%-d %b %Y} to {facts.until:%-d %b %Y} beside {first:%-d %b %Y} to {last:%-d %b %Y}."
-        f"{note}",
+        lead=f"{facts.period.first:%-d %b %Y} to {facts.until:%-d %b %Y} compared with "
+        f"{first:%-d %b %Y} to {last:%-d %b %Y}.{note}",
         table=Table(
             first="Figure",
             columns=[Column("This period"), Column(before), Column("Change", Kind.CHANGE)],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 from django.urls import reverse
@@ -13,6 +13,7 @@ from analytics.overview.amounts import compact
 from analytics.overview.facts import Facts
 from companies.models import Company
 from companies.pages.amounts import counted, money
+from companies.templatetags.pages import day
 from ledger.calc.fx import MissingRate
 from ledger.models import Account
 
@@ -75,7 +76,7 @@ def mismatch_text(account: Account, connection: dict[str, object]) -> str:
     reported, calculated = (
         connection.get(name) for name in ("balanceMismatchReportedBalances", "balanceMismatchCalculatedBalance")
     )
-    since = f"since {str(connection['balanceMismatchSince'])[:10]}"
+    since = f"since {day(datetime.fromisoformat(str(connection['balanceMismatchSince'])))}"
     if not isinstance(reported, list) or not reported or calculated is None:
         return f"{since}: what is on it may be incomplete."
     theirs, ours = (money(Decimal(str(value)), account.default_currency) for value in (reported[0], calculated))

@@ -7,6 +7,7 @@ ENTITIES = {  # what an event is about → what became of it
     "apiKey": "created rolled revoked",
     "app": "connected updated revoked",
     "categorizationRule": "created updated disabled deleted",
+    "categorizationRules": "arranged",
     "category": "created updated replaced deleted",
     "company": "created updated logoReplaced logoRemoved",
     "counterparty": "created updated merged deleted",

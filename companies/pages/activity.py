@@ -8,6 +8,7 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils.module_loading import import_string
 
 from companies.models import ApiKey, AuditEntry, Membership, User, id_from
 from companies.pages.log_words import ACTS, COUNTS, KINDS, field_word, named, plain, sentence
@@ -23,6 +24,7 @@ TOLD_ELSEWHERE = {
     "created_time", "created_user_id", "last_updated_time", "last_updated_user_id",
 }  # fmt: skip
 KEY_PREFIX = "apiKey:"
+TAKEN_BACK = "transactions.runTakenBack"
 A_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")  # transactionDate
 SERVICE = "service"  # who the log has no name for
 FIELDS = ("person", "kind", "from", "to", "thing")
@@ -43,7 +45,7 @@ def log(visit: Visit) -> HttpResponse:
         "settings/activity.html",
         status=400 if form.errors else 200,
         section="activity",
-        entries=[entry_of(row, people, things) for row in rows],
+        entries=[entry_of(row, people, things, hides=hides(visit, row.entity_type)) for row in rows],
         cursor=cursor,
         form=form,
         narrowed=any(form.values.values()),
@@ -97,10 +99,18 @@ def choices(visit: Visit) -> list[tuple[str, str]]:
     return [*found.items(), (SERVICE, "The service itself")]
 
 
-def entry_of(row: AuditEntry, people: dict[str, str], things: dict[tuple[str, str], str]) -> dict[str, Any]:
+def hides(visit: Visit, kind: str) -> bool:
+    """Whether the visitor may not see things of this kind, nor how one that is gone was called."""
+    permission = settings.LOG_NAMED.get(kind, ("", ""))[1]
+    return bool(permission) and not visit.may(Permission(permission))
+
+
+def entry_of(
+    row: AuditEntry, people: dict[str, str], things: dict[tuple[str, str], str], *, hides: bool = False
+) -> dict[str, Any]:
     """One line: who, what they did, and what changed by it."""
     before, after = row.before or {}, row.after or {}
-    name = things.get((row.entity_type, row.entity_id)) or named(before, after)
+    name = things.get((row.entity_type, row.entity_id)) or ("" if hides else named(before, after))
     return {
         "row": row,
         "actor": people.get(row.actor or "", "the service"),
@@ -157,11 +167,29 @@ def facts(row: AuditEntry) -> list[tuple[str, str, str]]:
     before, after = row.before or {}, row.after or {}
     names = [name for name in {**before, **after} if name not in TOLD_ELSEWHERE and not is_id(name)]
     told = [
-        (field_word(name), short(before.get(name)), short(after.get(name)))
+        (field_word(name), short(worded(name, before.get(name))), short(worded(name, after.get(name))))
         for name in names
-        if before.get(name) != after.get(name) and not (name in COUNTS and row.action in ACTS)
+        if before.get(name) != after.get(name) and not said_already(name, row)
     ]
     return [each for each in told if each[1] != each[2]][:SHOWN]
+
+
+def said_already(name: str, row: AuditEntry) -> bool:
+    """Whether the sentence tells the field, or there is nothing to tell."""
+    if row.action == TAKEN_BACK and (name == "act" or not (row.after or {}).get(name)):
+        return True
+    alone = {**(row.before or {}), **(row.after or {})}.keys() == {"order"}
+    return (name in COUNTS and row.action in ACTS) or alone
+
+
+def worded(name: str, value: Any) -> Any:
+    """A code in the words that the pages of its kind have for it: cac → Sales and marketing."""
+    if name not in settings.LOG_WORDS:
+        return value
+    words = {str(code): word for code, word in import_string(settings.LOG_WORDS[name]).items()}
+    if isinstance(value, list):
+        return [words.get(each, each) for each in value]
+    return words.get(value, value)
 
 
 def is_id(name: str) -> bool:

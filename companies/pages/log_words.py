@@ -48,13 +48,14 @@ ACTS = {
     "app.connected": "connected the app{name}",
     "app.revoked": "disconnected the app{name}",
     "categorizationRule.disabled": "switched off the rule{name}",
+    "categorizationRules.arranged": "put the rules into another order",
     "category.replaced": "put another category in the place of{name}",
     "company.logoRemoved": "removed the logo",
     "company.logoReplaced": "replaced the logo",
     "company.updated": "changed the company’s settings",
     "counterparty.merged": "merged the counterparty{name} into another",
     "import.finished": "imported {n} transaction{s}",
-    "import.undone": "undid an import of {n} transaction{s}",
+    "import.undone": "undid the import{name} of {n} transaction{s}",
     "member.declined": "declined the invitation{name}",
     "member.invited": "invited{name}",
     "member.invitedAgain": "invited{name} again",
@@ -83,7 +84,8 @@ ACTS = {
     "webhookEndpoint.tested": "tested the webhook{name}",
 }
 COUNTS = ("affected", "count", "deleted", "settled", "read_count", "deleted_count")
-NAMES = ("name", "filename", "email", "url")
+NAMES = ("name", "filename", "from_to", "description", "email", "url")
+MOVED = "moved {what}{name} to place {place}"
 FIELDS = {
     "amount_currency": "currency",
     "amount_value": "amount",
@@ -95,6 +97,7 @@ FIELDS = {
     "file_extension": "format",
     "filename": "file",
     "from_to": "from / to",
+    "kept": "stay as they were",
     "include_in_cash_balance": "counts as cash",
     "order": "place in lists",
     "parse_data": "what it says",
@@ -120,6 +123,8 @@ def sentence(action: str, *, name: str, before: Mapping[str, Any], after: Mappin
         count = next((after[each] for each in COUNTS if isinstance(after.get(each), int)), 0)
         return told.format(name=called, n=f"{count:,}", s="" if count == 1 else "s")
     kind, _, act = action.partition(".")
+    if act == "updated" and after.keys() == {"order"}:
+        return MOVED.format(what=noun(kind), name=called, place=after["order"] + 1)
     return f"{VERBS.get(act, plain(act))} {noun(kind)}{called}"
 
 

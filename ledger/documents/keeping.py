@@ -17,6 +17,7 @@ from ledger.documents.quota import make_room
 from ledger.documents.sniffing import Kind, kind_of
 from ledger.models import File, FileTransaction, Transaction
 from ledger.recognition.redating import redate
+from ledger.transactions.touching import touched
 
 MOST_BYTES = 20 * 1024 * 1024  # decisions on files
 LONGEST_NAME = 255
@@ -62,7 +63,7 @@ def keep(*, company: Company, stamp: Stamp, name: str, content: bytes, transacti
             with changing(company, stamp=stamp) as change:  # storing took its time: no other change waits for that
                 change.store(row)
                 tie(row, transaction_ids)
-                change.record(row, "file.created", after=snapshot(row))
+                touched(change, change.record(row, "file.created", after=snapshot(row)), transaction_ids)
         except BaseException:
             drop(storage=default_storage, name=row.storage_path)
             raise
@@ -131,11 +132,12 @@ def change(*, company: Company, stamp: Stamp, file_id: UUID | str, values: dict[
             FileTransaction.objects.of(company.id).filter(file=row).delete()
             tie(row, wanted)
             row.touch(stamp)
-        touched = (tied | now_tied) if moved else tied ^ now_tied
-        if touched and (moved or row.parse_data):
-            redate(change, sorted(touched))
+        touched_ids = (tied | now_tied) if moved else tied ^ now_tied
+        if touched_ids and (moved or row.parse_data):
+            redate(change, sorted(touched_ids))
         if changed or now_tied != tied:
-            change.record(row, "file.updated", before=before, after=state(row, now_tied))
+            entry = change.record(row, "file.updated", before=before, after=state(row, now_tied))
+            touched(change, entry, touched_ids)
     return row
 
 
@@ -144,7 +146,7 @@ def delete(*, company: Company, stamp: Stamp, file_id: UUID | str) -> None:
     with changing(company, stamp=stamp) as change:
         row = change.locked(File, file_id)
         tied = sorted(tied_to(row))
-        change.delete(row, "file.deleted")
+        touched(change, change.delete(row, "file.deleted"), tied)
         if tied and row.parse_data:
             redate(change, tied)
         drop_after_commit(storage=default_storage, name=row.storage_path)

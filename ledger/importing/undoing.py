@@ -11,6 +11,7 @@ from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
 from ledger.models import ImportBatch, Transaction
 from ledger.transactions.booking import remove
+from ledger.transactions.touching import touched
 from notifications.telling import import_undone
 
 
@@ -40,11 +41,13 @@ def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
         follow_up("import_undoing", change=change, batch=batch)
         rows = Transaction.objects.of(company.id).filter(import_batch=batch)
         changed = rows.filter(last_updated_time__gt=F("created_time")).count()
-        deleted = remove(change, list(rows.values_list("id", flat=True)))
+        deleted, partners = remove(change, list(rows.values_list("id", flat=True)))
         batch.undone_time, batch.undone_user_id = stamp.time, stamp.actor
         batch.save(update_fields=["undone_time", "undone_user_id"])
         follow_up("import_undone", change=change, batch=batch)
-        change.record(batch, "import.undone", after={"deleted": deleted, "changed": changed})
+        after = {"deleted": deleted, "changed": changed, "filename": batch.filename}
+        entry = change.record(batch, "import.undone", after=after)
+        touched(change, entry, (), partners=partners)
         import_undone(
             company_id=company.id, stamp=stamp, import_id=batch.id, deleted_count=deleted, changed_count=changed
         )

@@ -40,6 +40,7 @@ from ledger.models.rules import (
 from ledger.models.saved import SavedView
 from ledger.models.statements import PendingBefore, Statement
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
+from ledger.models.touched import TransactionTouched
 from ledger.models.transactions import (
     ImportBatch,
     InitialBalanceFixed,
@@ -108,5 +109,6 @@ __all__ = [
     "Transaction",
     "TransactionBefore",
     "TransactionLinked",
+    "TransactionTouched",
     "counts_in_results",
 ]

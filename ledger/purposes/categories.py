@@ -12,6 +12,7 @@ from companies.errors import Conflict, Invalid, unknown_id
 from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
 from ledger.models import Account, Categorization, Category, CategoryInUse, PlType
+from ledger.transactions.touching import touched
 
 # (systemKey, name, emoji) of what every company starts with, by the line that each posts to.
 DEFAULTS: dict[str, list[tuple[str, str, str]]] = {
@@ -129,6 +130,8 @@ def replace(change: Change, *, category: Category, replacement_id: UUID) -> None
         raise unknown_id("#/replaceWith")
     if lines_in_use(category) - set(found.pl_types):
         raise ReplacementLacksLine(pointer="#/replaceWith")
+    parts = Categorization.objects.of(company.id).filter(category=category)
+    ids = list(parts.values_list("transaction_id", flat=True))
     names = {"old": category.id, "new": found.id, "company": company.id}
     with connection.cursor() as cursor:
         cursor.execute(
@@ -142,12 +145,13 @@ def replace(change: Change, *, category: Category, replacement_id: UUID) -> None
             "(SELECT id FROM ledger_categorization WHERE company_id = %(company)s AND category_id = %(old)s)",
             names,
         )
-    Categorization.objects.of(company.id).filter(category=category).update(category=found)
+    parts.update(category=found)
     Account.objects.of(company.id).filter(default_category=category).update(
         default_category=found, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
     )
     follow_up("category_replaced", company=company, category_id=category.id, replacement_id=found.id, stamp=stamp)
-    change.record(category, "category.replaced", after={"replaced_with": str(found.id)})
+    entry = change.record(category, "category.replaced", after={"replaced_with": str(found.id)})
+    touched(change, entry, ids)
 
 
 def lines_in_use(category: Category) -> set[str]:

@@ -20,6 +20,7 @@ from ledger.recognition.dating import Rule, invoice_dates, period
 from ledger.recognition.posting import LINES, Part, post, unpost
 from ledger.recognition.totals import retotal
 from ledger.transactions.selections import selected
+from ledger.transactions.touching import touched
 
 ROWS_AT_ONCE = 20_000  # more than the 10,000 ids of a selection, so that those take one round
 
@@ -189,19 +190,20 @@ def categorize(
             rule=rule or Rule(),
             pass_through_tax=pass_through_tax,
         )
-        affected = sum(categorize_some(change, facts, choice) for facts in facts_of(rows))
+        given = [each for facts in facts_of(rows) for each in categorize_some(change, facts, choice)]
+        affected = len(given)
         if affected:
             gather_after("ledger_categorization", "ledger_posting", rows=affected)
             after = {"affected": affected, "category_id": str(category_id), "pl_type": choice.pl_type}
-            change.record_many("transactions.categorized", "transaction", after=after)
+            touched(change, change.record_many("transactions.categorized", "transaction", after=after), given)
     return affected
 
 
-def categorize_some(change: Change, facts: list[Fact], choice: Choice) -> int:
-    """The same for some thousand transactions."""
+def categorize_some(change: Change, facts: list[Fact], choice: Choice) -> list[UUID]:
+    """The same for some thousand transactions; returns those that got a part."""
     facts = [fact for fact in facts if fact.rest or not fact.linked]
     give(change, [(fact, choice) for fact in facts])
-    return len(facts)
+    return [fact.id for fact in facts]
 
 
 def give(

@@ -18,6 +18,7 @@ from ledger.models import (
     SubscriptionEvent,
     Transaction,
 )
+from ledger.transactions.touching import touched
 
 
 def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Counterparty:
@@ -75,12 +76,14 @@ def merge(*, company: Company, stamp: Stamp, counterparty_id: UUID | str, into: 
         if kept.type != CounterpartyType.CUSTOMER and subscribed.exists():
             raise CounterpartyInUse("It subscribes: merge it into a customer.", pointer="#/into")
         parts = Categorization.objects.of(company.id).filter(counterparty=gone)
+        ids = list(parts.values_list("transaction_id", flat=True))
         Transaction.objects.of(company.id).filter(id__in=parts.values("transaction_id")).update(
             last_updated_time=stamp.time, last_updated_user_id=stamp.actor
         )
         parts.update(counterparty=kept)
         follow_up("counterparty_merged", company=company, gone=gone, kept=kept, stamp=stamp)
-        change.delete(gone, "counterparty.merged", before=snapshot(gone) | {"merged_into": kept.name})
+        entry = change.delete(gone, "counterparty.merged", before=snapshot(gone) | {"merged_into": kept.name})
+        touched(change, entry, ids)
         if kept.external_id is None and kept.type == gone.type:
             change.update(kept, "counterparty.updated", external_id=gone.external_id)
     return kept

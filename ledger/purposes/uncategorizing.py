@@ -11,6 +11,7 @@ from ledger.purposes.categorizing import facts_of
 from ledger.recognition.posting import unpost
 from ledger.recognition.totals import retotal
 from ledger.transactions.selections import selected
+from ledger.transactions.touching import touched
 
 
 @dataclass(slots=True)
@@ -18,6 +19,7 @@ class Outcome:
     """The transactions that lost a part, and how many other legs of transfers were reopened or left alone."""
 
     affected: set[UUID] = field(default_factory=set)
+    partners: set[UUID] = field(default_factory=set)  # whose legs went with those of others
     counters_created: int = 0
     counters_skipped: int = 0
 
@@ -36,7 +38,8 @@ def uncategorize(*, company: Company, stamp: Stamp, selection: dict[str, Any]) -
         if outcome.affected:
             counts = {"counters_created": outcome.counters_created, "counters_skipped": outcome.counters_skipped}
             after = {"affected": len(outcome.affected), **counts}
-            change.record_many("transactions.uncategorized", "transaction", after=after)
+            entry = change.record_many("transactions.uncategorized", "transaction", after=after)
+            touched(change, entry, outcome.affected, partners=outcome.partners)
     return outcome
 
 
@@ -60,6 +63,7 @@ def uncategorize_some(change: Change, ids: list[UUID], *, together: set[UUID], o
             continue
         if partner not in together:
             outcome.counters_created += 1
+            outcome.partners.add(partner)
         else:
             outcome.counters_skipped += 1 if counter in gone else 2  # two where its own turn would come later
             outcome.affected.add(partner)

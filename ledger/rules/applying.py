@@ -23,6 +23,7 @@ from ledger.rules.calc.matching import Movement
 from ledger.rules.rulebook import Rulebook, rule_named, rulebook
 from ledger.transactions import undoing
 from ledger.transactions.selections import selected
+from ledger.transactions.touching import touched
 from ledger.transactions.undoing import TakenBack
 
 ROWS_AT_ONCE = 20_000
@@ -183,6 +184,7 @@ def apply(*, company: Company, stamp: Stamp, selection: dict[str, Any]) -> Appli
     with changing(company, stamp=stamp) as change:
         run = CategorizationRun.objects.create(company=company, created_time=stamp.time, created_user_id=stamp.actor)
         done, rules = Applied(run.id), rulebook(company)
+        ids: list[UUID] = []
         for chunk in matched(company, selected(company, selection), rules):
             given = [each for each in chunk if each.changes]
             if given:
@@ -190,12 +192,14 @@ def apply(*, company: Company, stamp: Stamp, selection: dict[str, Any]) -> Appli
                 pairs = [(each.fact, each.choice) for each in given]
                 give(change, pairs, automatic=True, run_id=run.id, replaced=replaced)
                 done.counts.update(each.rule_id for each in given)
+                ids += [fact.id for fact, _ in pairs]
         note_matched(change, {rule_id: count for rule_id, count in done.counts.items() if rule_id})
         run.affected = done.affected
         run.save(update_fields=["affected"])
         gather_after("ledger_categorization", "ledger_posting", rows=done.affected)
         after = {"affected": done.affected}
-        change.record_many("transactions.rulesApplied", "categorizationRun", entity_id=run.id, after=after)
+        entry = change.record_many("transactions.rulesApplied", "categorizationRun", entity_id=run.id, after=after)
+        touched(change, entry, ids)
     return done
 
 
@@ -226,15 +230,18 @@ def take_back(*, company: Company, stamp: Stamp, run_id: UUID | str) -> TakenBac
             return undoing.take_back(company=company, stamp=stamp, run_id=run.id)
         parts = Categorization.objects.of(company.id).filter(run=run)
         taken: Counter[UUID | None] = Counter()
+        ids: list[UUID] = []
         while some := untouched(parts):
             take_back_some(change, some)
             taken.update(rule_named(each.note) for each in some)
+            ids += [each.fact.id for each in some]
         parts.update(run=None, replaced=None)
         note_matched(change, {rule_id: -count for rule_id, count in taken.items() if rule_id})
         done = TakenBack(affected=taken.total(), kept_count=run.affected - taken.total())
         run.delete()
         after = {"affected": done.affected, "kept": done.kept_count}
-        change.record_many("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
+        entry = change.record_many("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
+        touched(change, entry, ids)
     return done
 
 

@@ -108,8 +108,10 @@ def arrange(*, company: Company, stamp: Stamp, ids: Sequence[UUID]) -> None:
             faults = [("#/ids", "required", "Must name every rule of the company.")]
         if faults:
             raise FieldErrors(faults)
-        for place, each in enumerate(ids):
-            change.update(rules[each], "categorizationRule.updated", order=place)
+        moved = [bool(rules[each].change(stamp, order=place)) for place, each in enumerate(ids)]
+        if any(moved):
+            after = {"rule_ids": [str(each) for each in ids]}
+            change.record_many("categorizationRules.arranged", "categorizationRule", after=after)
 
 
 def tried(*, company: Company, stamp: Stamp, values: dict[str, Any], at: str = "#") -> CategorizationRule:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -66,9 +67,12 @@ def received(visit: Visit) -> HttpResponse:
     if len(files) < 2 and not any(is_statement(each) for each in files):
         return upload.new_table(visit)
     try:
-        kept = [(keep(visit, each), shown_name(each.name or "file")[-LONGEST_NAME:]) for each in checked(files)]
+        good, refused = sorted_out(files)
+        kept = [(keep(visit, each), shown_name(each.name or "file")[-LONGEST_NAME:]) for each in good]
     except Refusal as refusal:
         return upload.upload_page(visit, error=refusal.detail, status=413 if isinstance(refusal, TooLarge) else 400)
+    for each in refused:
+        messages.error(visit.request, f"{each.detail} It was left out.")
     sent = [("upload", f"{upload_id} {name}") for upload_id, name in kept]
     if visit.request.POST.get("account"):
         sent.append(("account", visit.request.POST["account"]))
@@ -85,16 +89,20 @@ def kind_of(file: Any) -> str | None:
     return formats.kind_of(start)
 
 
-def checked(files: Sequence[Any]) -> Sequence[Any]:
-    """Raises TooManyFiles, FormatUnknown."""
+def sorted_out(files: Sequence[Any]) -> tuple[list[Any], list[Refusal]]:
+    """(files that can be looked at, why each of the others cannot). Raises TooManyFiles, and FormatUnknown where there
+    is none to look at."""
     if len(files) > MOST_FILES:
         raise TooManyFiles(f"At most {MOST_FILES} files at once.")
-    for file in files:
-        if kind_of(file) is None:
-            raise FormatUnknown(
-                f"“{shown_name(file.name or 'file')[:60]}” is no bank statement, whatever its name says."
-            )
-    return files
+    good = [each for each in files if kind_of(each) is not None]
+    refused: list[Refusal] = [
+        FormatUnknown(f"“{shown_name(each.name or 'file')[:60]}” is no bank statement, whatever its name says.")
+        for each in files
+        if each not in good
+    ]
+    if not good:
+        raise FormatUnknown(" ".join(each.detail for each in refused))
+    return good, refused
 
 
 def keep(visit: Visit, file: Any) -> UUID:
@@ -168,7 +176,8 @@ def shown(
     visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None, *, error: str = ""
 ) -> HttpResponse:
     looks = rehearsed(visit, files, choices, account)
-    sent = [("upload", f"{each.upload_id} {each.name}") for each in files]
+    sent = [uploaded(each) for each in files]
+    good = [uploaded(each) for each, look in zip(files, looks, strict=True) if not look.refusal]
     chosen = choices | {"account": str(account.id) if account else ""}
     return visit.show(
         "ledger/statement_check.html",
@@ -177,12 +186,17 @@ def shown(
         error=error,
         looks=looks,
         refused=any(look.refusal for look in looks),
+        others=urlencode([*good, *chosen.items()]) if good else "",  # the address of the files that can be stored
         count=sum(look.received.count for look in looks if look.received),
         uploads=sent,
         sent=[*sent, *chosen.items()],
         accounts=upload.choosable(visit),
         chosen=chosen,
     )
+
+
+def uploaded(file: Kept) -> tuple[str, str]:
+    return "upload", f"{file.upload_id} {file.name}"
 
 
 def rehearsed(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> list[Look]:

@@ -1,7 +1,7 @@
 """Booking, changing and removing single transactions by hand."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -17,6 +17,7 @@ from ledger.recognition.posting import unpost
 from ledger.recognition.redating import redate
 from ledger.recognition.totals import parts_changed
 from ledger.transactions.selections import known_ids
+from ledger.transactions.touching import touched
 
 FIXED_BY_LINK = {"account_id", "amount_value", "amount_currency"}
 FIXED_BY_INITIAL_BALANCE = FIXED_BY_LINK | {"date", "pending"}
@@ -113,8 +114,8 @@ def remove_one(*, company: Company, stamp: Stamp, transaction_id: UUID | str) ->
     """Deletes one transaction. Raises Missing, Stale, NoRate."""
     with changing(company, stamp=stamp) as change:
         row = change.locked(Transaction, transaction_id)
-        change.record(row, "transaction.deleted", before=snapshot(row))
-        remove(change, [row.id])
+        entry = change.record(row, "transaction.deleted", before=snapshot(row))
+        touched(change, entry, (), partners=remove(change, [row.id]).partners)
 
 
 def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None]) -> int:
@@ -124,19 +125,27 @@ def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None
     """
     with changing(company, stamp=stamp) as change:
         known = known_ids(company, ids, pointer="#/transactionIds")
-        count = remove(change, known)
-        after = {"deleted": count, "ids": [str(each) for each in known[:100]]}
-        change.record_many("transactions.deleted", "transaction", after=after)
-    return count
+        removed = remove(change, known)
+        after = {"deleted": removed.deleted, "ids": [str(each) for each in known[:100]]}
+        entry = change.record_many("transactions.deleted", "transaction", after=after)
+        touched(change, entry, known, partners=removed.partners)
+    return removed.deleted
 
 
-def remove(change: Change, ids: list[UUID]) -> int:
-    """Deletes transactions with their parts; partners of linked ones are unlinked. Returns how many were there.
+class Removed(NamedTuple):
+    """How many transactions were deleted, and the others whose legs went with theirs."""
+
+    deleted: int
+    partners: list[UUID]
+
+
+def remove(change: Change, ids: list[UUID]) -> Removed:
+    """Deletes transactions with their parts; partners of linked ones are unlinked.
 
     A constant number of statements. Raises NoRate.
     """
     if not ids:
-        return 0
+        return Removed(0, [])
     company = change.company
     follow_up("transactions_deleted", company=company, transaction_ids=ids, stamp=change.stamp)
     partners = partners_of(company, ids)
@@ -155,7 +164,7 @@ def remove(change: Change, ids: list[UUID]) -> int:
         count: int = cursor.rowcount
     if partners:
         parts_changed(change, partners)
-    return count
+    return Removed(count, partners)
 
 
 def partners_of(company: Company, ids: list[UUID]) -> list[UUID]:

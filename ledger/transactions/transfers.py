@@ -26,6 +26,7 @@ from ledger.models import (
 from ledger.money.rates import rate_table
 from ledger.recognition.posting import NoRate
 from ledger.recognition.totals import parts_changed
+from ledger.transactions.touching import touched
 
 TOLERANCE = Decimal("0.10")  # between currencies: fees and the bank's own rate
 
@@ -98,12 +99,13 @@ def link(
         check_pair(source, source_value, target, force=force)
         write_legs(company=company, source=source, part=part, source_value=source_value, target=target)
         parts_changed(change, both)
-        change.record_many(
+        entry = change.record_many(
             "transfer.linked",
             "transaction",
             entity_id=source.id,
             after={"source": str(source.id), "target": str(target.id), "forced": force},
         )
+        touched(change, entry, (), partners=[target.id])
     return True
 
 
@@ -247,9 +249,10 @@ def unlink(*, company: Company, stamp: Stamp, transaction_id: UUID, part_id: UUI
         ids = sorted((part.transaction_id, part.counter.transaction_id))
         parts.filter(id__in=(part.id, part.counter_id)).delete()
         parts_changed(change, ids)
-        change.record_many(
+        entry = change.record_many(
             "transfer.unlinked",
             "transaction",
             entity_id=part.transaction_id,
             before={"legs": [str(each) for each in ids]},
         )
+        touched(change, entry, (), partners={*ids} - {part.transaction_id})

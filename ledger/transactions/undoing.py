@@ -16,6 +16,7 @@ from ledger.models import CategorizationRun, RunAct, TransactionBefore
 from ledger.recognition.posting import LINES, unpost
 from ledger.recognition.redating import redate
 from ledger.recognition.totals import retotal
+from ledger.transactions.touching import touched
 
 KEPT = timedelta(days=30)
 
@@ -121,7 +122,8 @@ def take_back(*, company: Company, stamp: Stamp, run_id: UUID | str) -> TakenBac
         done = TakenBack(affected=len(ids), kept_count=run.affected - len(ids))
         run.delete()
         after = {"act": run.act, "affected": done.affected, "kept": done.kept_count}
-        change.record_many("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
+        entry = change.record_many("transactions.runTakenBack", "categorizationRun", entity_id=run.id, after=after)
+        touched(change, entry, ids)
     return done
 
 

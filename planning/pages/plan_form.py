@@ -5,9 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from companies.errors import FieldErrors
+from companies.models import id_from
 from companies.pages.typed import Typed, of_body, read_amounts
 from companies.pages.visits import Visit
+from companies.permissions import Permission
+from ledger.calc.money import format_amount, parse_amount, tax_within
 from ledger.calc.recognition import DateRule
+from ledger.models import Account, Counterparty, CounterpartyType
+from ledger.purposes import counterparties
+from ledger.purposes.pages.sharing import percent_of
+from ledger.purposes.serializers import CounterpartyShape
 from ledger.transactions.pages.counterparties import counterparty_called
 from planning.models import PlannedTransaction
 from planning.serializers import PlannedTransactionShape
@@ -83,7 +90,9 @@ def read(visit: Visit, *, planned: PlannedTransaction | None, hidden: set[str]) 
     sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
     if values["amountCurrency"]:
         sent["amountCurrency"] = values["amountCurrency"]
-    read_in, wrong = read_amounts(values, ["amountValue", "passThroughTaxAmount"])
+    read_in, wrong = read_amounts(values, ["amountValue"])
+    tax, wrong_tax = tax_of(visit, values, read_in.get("amountValue"))
+    wrong |= wrong_tax
     body = {
         **stored,
         **sent,
@@ -94,15 +103,57 @@ def read(visit: Visit, *, planned: PlannedTransaction | None, hidden: set[str]) 
         "autoSettle": values["autoSettle"],
         **more_of(values, stored),
     }
-    if tax := read_in.get("passThroughTaxAmount"):
+    if tax:
         body["passThroughTaxAmount"] = signed(values["direction"], tax)
     named: dict[str, Any] = {}
     if "counterparty" in values and "counterparty" not in hidden:
         named, unknown = counterparty_of(visit, values["counterparty"], planned)
+        if unknown and addable(visit, values["counterparty"]):
+            values["newCounterparty"] = values["counterparty"]  # the form offers to add it
+            if posted.get("addCounterparty") == values["counterparty"]:
+                unknown = {}
         wrong |= unknown
     form = of_body(PlannedTransactionShape, body | named, values=values, fields=FIELD_AT)
     form.errors |= wrong | mistakes(values["direction"], values["amountValue"])
     return form
+
+
+def tax_of(visit: Visit, values: Mapping[str, Any], amount: str | None) -> tuple[str | None, dict[str, str]]:
+    """(the tax as an amount without a sign, what is wrong with it); “19 %” is taken out of the amount, as the split
+    form takes it out of a share."""
+    text = values.get("passThroughTaxAmount", "")
+    try:
+        percent = percent_of(text, of="#/passThroughTaxAmount")
+    except FieldErrors as error:
+        return None, {"passThroughTaxAmount": error.errors[0][2]}
+    if percent is None:
+        read, wrong = read_amounts(values, ["passThroughTaxAmount"])
+        return read.get("passThroughTaxAmount"), {
+            name: f"{told} Or a percentage: 19 %." for name, told in wrong.items()
+        }
+    try:
+        currency = currency_of(visit, values)
+        return format_amount(tax_within(parse_amount(amount or ""), percent, currency), currency), {}
+    except ValueError:  # the amount, or its currency, is told at its own field
+        return None, {}
+
+
+def currency_of(visit: Visit, values: Mapping[str, Any]) -> str:
+    """That of the form, else the account's, else the company's."""
+    if values["amountCurrency"]:
+        return str(values["amountCurrency"])
+    found = Account.objects.of(visit.company.id).filter(id=id_from(values["accountId"]) or visit.company.id)
+    return found.values_list("default_currency", flat=True).first() or visit.company.base_currency
+
+
+def with_new_counterparty(visit: Visit, form: Typed) -> dict[str, Any]:
+    """What is planned, with somebody whose name the form was told to add; within the act's transaction."""
+    name = form.values.get("newCounterparty")
+    if not name:
+        return form.data
+    values = new_one(name, form.values["direction"])
+    added = counterparties.add(company=visit.company, stamp=visit.stamp, values=values)
+    return {**form.data, "counterparty": {"id": added.id}}
 
 
 def more_of(values: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,6 +185,17 @@ def counterparty_of(
         return {"counterparty": {"id": str(counterparty_called(visit, name).id)}}, {}
     except FieldErrors as error:
         return {}, {"counterparty": error.errors[0][2]}
+
+
+def addable(visit: Visit, name: str) -> bool:
+    """Whether the form offers to add a counterparty of this name: there is none, and the visitor may."""
+    if not visit.may(Permission.COUNTERPARTIES_WRITE) or not CounterpartyShape(data=new_one(name)).is_valid():
+        return False
+    return not Counterparty.objects.of(visit.company.id).filter(name__iexact=name).exists()
+
+
+def new_one(name: str, direction: str = "out") -> dict[str, str]:
+    return {"name": name, "type": CounterpartyType.CUSTOMER if direction == "in" else CounterpartyType.VENDOR}
 
 
 def recurrence_of(values: Mapping[str, Any]) -> dict[str, Any] | None:

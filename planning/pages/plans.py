@@ -84,7 +84,8 @@ def new(visit: Visit) -> HttpResponse:
     form = plan_form.read(visit, planned=None, hidden=hidden(visit))
     if form.valid:
         with visit.sending(form):
-            planned = scheduling.plan(company=visit.company, stamp=visit.stamp, source=Source.MANUAL, values=form.data)
+            values = plan_form.with_new_counterparty(visit, form)
+            planned = scheduling.plan(company=visit.company, stamp=visit.stamp, source=Source.MANUAL, values=values)
             return visit.done(f"{planned.name} was planned.", "planned-one", planned_id=planned.id)
     return plan_page(visit, form)
 
@@ -98,8 +99,9 @@ def edit(visit: Visit, planned_id: UUID) -> HttpResponse:
     form = plan_form.read(visit, planned=planned, hidden=hidden(visit))
     if form.valid:
         with visit.sending(form):
+            values = plan_form.with_new_counterparty(visit, form)
             changed = scheduling.change(
-                company=visit.company, stamp=visit.stamp, planned_id=planned_id, values=lambda stored: form.data
+                company=visit.company, stamp=visit.stamp, planned_id=planned_id, values=lambda stored: values
             )
             return visit.done(f"{changed.name} was saved.", "planned-one", planned_id=planned_id)
     return plan_page(visit, form, planned=planned)

@@ -80,7 +80,7 @@ def test_its_rows_are_shown_and_lead_to_all_of_them(api, alice, acme, bank, doll
 
 def test_what_its_bank_says_otherwise_is_told(alice, acme, bank):
     Account.objects.filter(id=bank).update(bank_connection={"balanceMismatchSince": "2026-01-31T00:00:00Z"})
-    assert "Main does not agree with its bank, since 2026-01-31" in unescape(opened(alice, acme, bank))
+    assert "Main does not agree with its bank, since 31 Jan 2026" in unescape(opened(alice, acme, bank))
 
 
 def test_who_may_not_see_balances_or_rows_sees_the_facts_alone(api, acme, bank):

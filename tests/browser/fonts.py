@@ -28,7 +28,23 @@ def width_in(page: Any, font: str) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth"))
 
 
-def too_wide(page: Any, width: int) -> list[str]:
-    """In which of the fonts the page is wider than its window."""
-    found = {font: width_in(page, font) for font in FONTS}
-    return [f"{page.url}: {across} pixels in the {font} font" for font, across in found.items() if across > width]
+def too_wide(page: Any, *widths: int) -> list[str]:
+    """In which of the fonts the page is wider than its window, and in which window."""
+    said = []
+    for font in FONTS:
+        width_in(page, font)
+        for width in widths:
+            if (across := width_at(page, width)) > width:
+                said.append(f"{page.url}: {across} pixels at {width} in the {font} font")
+    return said
+
+
+def width_at(page: Any, width: int) -> int:
+    """How many pixels the page needs across in a window of this width, once its script has seen the window."""
+    page.set_viewport_size({"width": width, "height": 900})
+    return int(
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame("
+            "() => done(document.documentElement.scrollWidth))))"
+        )
+    )

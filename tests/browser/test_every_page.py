@@ -5,13 +5,16 @@ from collections.abc import Iterator
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.urls import get_resolver
+from playwright.sync_api import expect
 
 from tests.addresses import patterns
-from tests.browser.fonts import too_wide
+from tests.browser.fonts import too_wide, width_at
 from tests.browser.walk import ROUTES, SIGNED_OUT, Site, is_page, site
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 WIDE, NARROW = 1280, 360
+WIDTHS = (WIDE, 768, NARROW, 320)
+LONGEST = 5000  # pixels of a page on a telephone, as far as nothing is unfolded
 AXE = Axe()
 REPORTED = """
     window.broken = [];
@@ -65,7 +68,8 @@ def complaints(context, path):
     for width in (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": 900})
         said += [f"at {width}: {each}" for each in violations(page)]
-        across = page.evaluate("document.documentElement.scrollWidth")
+    for width in WIDTHS:
+        across = width_at(page, width)
         if across > width:
             said.append(f"at {width}: {across} pixels wide")
     return said + page.evaluate("window.broken")
@@ -92,7 +96,7 @@ def test_so_is_the_page_on_which_an_app_is_let_in(look, served):
 
 
 @pytest.mark.parametrize("signed_in", [True, False])
-def test_no_page_needs_more_than_a_narrow_screen_in_any_font(browser, served, cookies, signed_in):
+def test_no_page_needs_more_than_its_screen_in_any_font(browser, served, cookies, signed_in):
     context = browser.new_context(
         base_url=served.url, bypass_csp=True, viewport={"width": NARROW, "height": 900},
         storage_state=cookies if signed_in else None,
@@ -101,9 +105,35 @@ def test_no_page_needs_more_than_a_narrow_screen_in_any_font(browser, served, co
     for path in [served.address(route) for route in ROUTES if signed_in != route.startswith(SIGNED_OUT)]:
         if is_page(context, path):
             page.goto(path)
-            wide += too_wide(page, NARROW)
+            wide += too_wide(page, *WIDTHS)
     context.close()
     assert wide == []
+
+
+def test_a_page_of_transactions_is_no_longer_than_a_thumb_goes(browser, served, cookies):
+    context = browser.new_context(
+        base_url=served.url, viewport={"width": NARROW, "height": 900}, storage_state=cookies
+    )  # fmt: skip
+    page = context.new_page()
+    page.goto(f"/app/companies/{served.company_id}/transactions")
+    assert page.locator("[data-row]").count() == 50
+    assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST
+    context.close()
+
+
+def test_a_table_that_does_not_fit_scrolls_in_its_card_and_says_so(browser, served, cookies):
+    context = browser.new_context(
+        base_url=served.url, viewport={"width": 768, "height": 900}, storage_state=cookies, bypass_csp=True
+    )  # fmt: skip
+    page = context.new_page()
+    page.goto(f"/app/companies/{served.company_id}/transactions")
+    page.add_style_tag(content=".movements td.what { min-width: 60rem; }")
+    expect(page.get_by_text("Scroll sideways for the other columns.")).to_be_visible()
+    card = page.get_by_role("region", name="Transactions")
+    card.evaluate("(card) => card.scrollTo(300, 0)")
+    assert page.locator("tbody td.tick").first.bounding_box()["x"] == card.bounding_box()["x"] + 1
+    assert width_at(page, 768) <= 768
+    context.close()
 
 
 def test_most_addresses_are_pages(browser, served, cookies):

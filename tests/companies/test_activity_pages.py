@@ -105,3 +105,40 @@ def test_every_act_of_the_log_has_words():
 @pytest.mark.parametrize("words", ["to=9999-12-31", "from=0001-01-01", "from=9999-12-31&to=0001-01-01"])
 def test_the_first_and_the_last_day_there_is_are_days(owner, acme, words):
     assert owner.get(f"/app/companies/{acme.id}/settings/activity?{words}").status_code == 200
+
+
+def test_what_was_deleted_is_named_and_codes_are_words(owner, api, acme, books):
+    api.delete(f"transactions/{books['transactions'][0]}")
+    assert api.post("categories", {"name": "Ads", "plTypes": ["cac"]}).status_code == 201
+    answer = owner.get(page(acme))
+    assert "deleted the transaction “Nimbus”" in lines(answer)
+    assert "P&L lines: Sales and marketing" in text_of(answer)
+
+
+def test_one_that_moves_is_one_sentence_and_an_order_of_rules_another(owner, api, acme):
+    made = [api.post("account_groups", {"name": f"Group {number}"}).json()["id"] for number in range(3)]
+    assert owner.post(f"/app/companies/{acme.id}/accounts/groups/{made[2]}/move", {"to": "up"}).status_code == 303
+    said = lines(owner.get(page(acme)))
+    assert said[:2] == ["moved the account group “Group 2” to place 2", "added the account group “Group 2”"]
+    rule = {"conditions": {"text": {"operator": "contains", "value": "a"}}}
+    hosting = next(each["id"] for each in api.get("categories").json() if each["systemKey"] == "hosting")
+    rules = [
+        api.post("categorization_rules", rule | {"name": name, "action": {"categoryId": hosting}}).json()["id"]
+        for name in "abc"
+    ]
+    for _ in range(2):
+        api.put("categorization_rules/order", {"ids": rules[::-1]})
+    said = lines(owner.get(page(acme)))
+    assert said.count("put the rules into another order") == 1
+    assert said[0] == "put the rules into another order"
+
+
+def test_what_was_taken_back_is_a_sentence_without_codes_and_zeros(owner, api, acme, books):
+    transactions = f"/app/companies/{acme.id}/transactions"
+    answer = owner.post(transactions, {"act": "uncategorize", "id": books["transactions"]})
+    run = re.search(r"run=([^&]+)", answer["Location"])[1]
+    owner.post(transactions, {"act": "undo", "run": run})
+    answer = owner.get(page(acme))
+    assert lines(answer)[0] == "took back what was done to 3 transactions"
+    assert "kept" not in text_of(answer)
+    assert "act:" not in text_of(answer)

@@ -96,6 +96,8 @@ def test_categories_come_back_with_their_parts_ids_and_authors(pages, books, ban
     before = {each: books.read(each) for each in (split, auto, bare)}
     assert before[auto]["categorizationsAutoAssigned"]
     answer = pages.post("?direction=out", act="categorize", id=[split, auto, bare], category=hosting)
+    told = pages.client.get(answer["Location"]).content.decode()
+    assert re.findall(r'role="status">(.*?)<', told) == ["3 transactions categorized."], "one notice, with Undo in it"
     assert "3 transactions changed just now" in text_of(pages.client.get(answer["Location"]))
     after = undone(pages, answer)
     assert "3 transactions as before." in text_of(after)

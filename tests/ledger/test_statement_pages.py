@@ -124,12 +124,25 @@ def test_one_file_that_is_refused_holds_up_the_others_and_says_why(editor, acme,
     shown = text_of(answer)
     assert "Line 2" in shown
     assert b"disabled" in answer.content
+    others = re.search(r'href="([^"]+)">Go on without', answer.content.decode())[1]
+    without = editor.get(page(acme, "/statements") + unescape(others))
+    assert "1.xml" in text_of(without)
+    assert "2.xml" not in text_of(without)
+    assert b"disabled" not in without.content
 
 
-def test_what_is_no_statement_is_refused_at_the_drop(editor, acme, main):
+def test_what_is_no_statement_is_left_out_and_named_and_the_others_are_looked_at(editor, acme, main):
     answer = drop(editor, acme, ("1.xml", simple("-40.00")), ("2.pdf", b"%PDF-1.7 %%EOF"))
+    assert answer.status_code == 303
+    shown = text_of(editor.get(answer["Location"]))
+    assert "“2.pdf” is no bank statement, whatever its name says. It was left out." in shown
+    assert "1 new, 0 there already" in shown
+
+
+def test_files_none_of_which_is_a_statement_are_refused_at_the_drop(editor, acme, main):
+    answer = drop(editor, acme, ("1.pdf", b"%PDF-1.7 %%EOF"), ("2.pdf", b"%PDF-1.7 %%EOF"))
     assert answer.status_code == 400
-    assert "2.pdf" in text_of(answer)
+    assert re.search("“1.pdf” is no bank statement.*“2.pdf” is no bank statement", text_of(answer))
 
 
 def test_the_uploads_of_another_person_are_not_found(editor, browser_of, carol, globex, acme, main):

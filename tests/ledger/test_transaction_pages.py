@@ -380,3 +380,11 @@ def test_a_page_of_a_thousand_choices_is_no_list(pages, acme, bank):
     assert "Customer 0299" in body
     assert "Customer 0300" not in body
     assert pages.get(counterparty="Customer 0399").status_code == 200
+
+
+def test_chips_of_filters_say_days_and_amounts_as_people_write_them(pages, books, bank):
+    books.book(bank, "-1234.50")
+    text = text_of(pages.get(minAmount="-12345.50", recognizedFrom="2026-02", recognizedTo="2026-03"))
+    assert "Amount from: -12,345.5" in text
+    assert "Counts from: 1 Feb 2026" in text
+    assert "Counts up to: 31 Mar 2026" in text

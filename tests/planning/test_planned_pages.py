@@ -419,3 +419,38 @@ def test_one_occurrence_has_another_name_account_and_category_until_it_is_as_pla
     assert 'value="Rent and heating"' in owner.get(address).content.decode()
     assert owner.post(address, same | {"name": "Rent", "accountId": account, "categoryId": ""}).status_code == 303
     assert api.get(f"planned_transactions/{rent}").json()["overrides"] == {}
+
+
+def test_a_tax_in_percent_is_taken_out_of_the_amount_in_its_currency(owner, api, acme, account):
+    sent = form(accountId=account, amountCurrency="EUR", amountValue="119.00", passThroughTaxAmount="19 %")
+    assert owner.post(page(acme, "/new"), sent).status_code == 303
+    (stored,) = api.get("planned_transactions").json()
+    assert (stored["amountValue"], stored["passThroughTaxAmount"]) == ("-119.00", "-19.00")
+    wrong = owner.post(page(acme, "/new"), sent | {"passThroughTaxAmount": "0 %"})
+    assert "Must be more than 0 % and at most 100 %." in text_of(wrong)
+    assert "Or a percentage: 19 %." in text_of(owner.post(page(acme, "/new"), sent | {"passThroughTaxAmount": "a lot"}))
+
+
+def test_a_counterparty_that_is_not_there_is_added_where_it_is_typed(owner, api, acme, account):
+    sent = form(accountId=account, counterparty="New Landlord")
+    refused = owner.post(page(acme, "/new"), sent)
+    assert refused.status_code == 400
+    assert "Add “New Landlord” as a new one" in text_of(refused)
+    assert owner.post(page(acme, "/new"), sent | {"addCounterparty": "New Landlord"}).status_code == 303
+    (stored,) = api.get("planned_transactions").json()
+    told = api.get(f"counterparties/{stored['counterparty']['id']}").json()
+    assert (told["name"], told["type"]) == ("New Landlord", "vendor")
+    renamed = owner.post(page(acme, "/new"), sent | {"counterparty": "Other", "addCounterparty": "New Landlord"})
+    assert renamed.status_code == 400, "what was agreed to was another name"
+
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "//a.example", "https://", "a.example"])
+def test_the_address_of_an_invoice_is_one_of_the_web(owner, api, acme, account, address):
+    answer = owner.post(page(acme, "/new"), form(accountId=account, invoiceUrl=address))
+    assert answer.status_code == 400
+    assert 'id="invoiceUrl-error"' in answer.content.decode()
+    body = {"accountId": account, "name": "x", "startDate": "2027-01-01", "amountValue": "-1.00"}
+    refused = api.post("planned_transactions", body | {"externalData": {"invoiceUrl": address}})
+    assert (refused.status_code, refused.json()["errors"][0]["code"]) == (400, "not_a_web_address")
+    assert refused.json()["errors"][0]["pointer"] == "#/externalData/invoiceUrl"
+    assert not PlannedTransaction.objects.exists()

@@ -30,6 +30,7 @@ FIELD_CODES = {
     "negative_amount": "A recurring amount is not negative.",
     "not_a_customer": "Only counterparties of type customer subscribe.",
     "not_an_occurrence": "The planned transaction does not occur on this date.",
+    "not_a_web_address": "The address must begin with https:// or http:// and name a host.",
     "not_https": "The address must begin with https://.",
     "out_of_range": "Below the least or above the most that the field takes.",
     "period_not_in_order": "A period ends before it starts.",

@@ -10,10 +10,10 @@ from uuid import UUID
 from companies.models import AuditEntry, id_from
 from companies.pages.activity import short
 from companies.pages.amounts import counted, money
-from companies.pages.log_words import plain
+from companies.pages.log_words import plain, sentence
 from companies.pages.visits import Visit
 from companies.permissions import Permission
-from ledger.models import CategorizationRun, ImportBatch, RunAct, Transaction, TransactionBefore
+from ledger.models import ImportBatch, RunAct, Transaction, TransactionTouched
 from ledger.transactions.pages.words import Names
 
 MOST_ENTRIES = 50
@@ -29,12 +29,26 @@ FIELDS = {
     "external_id": "external id",
     "exclude_from_auto_categorization": "left out of automatic categorization",
 }
-ACTS = {
-    RunAct.RULES: "applied the rules to it",
-    RunAct.CATEGORIZE: "categorized it",
-    RunAct.UNCATEGORIZE: "took its categories away",
-    RunAct.DELETE: "opened it: the other leg of its transfer was deleted",
+PARTNER = {  # of the other leg of a transfer
+    "transaction.deleted": "opened it: the other leg of its transfer was deleted",
+    "transactions.deleted": "opened it: the other leg of its transfer was deleted",
+    "import.undone": "opened it: the other leg of its transfer went with an import that was undone",
+    "transactions.uncategorized": "took its categories away",
+    "transfer.linked": "linked it with another transaction as a transfer",
+    "transfer.unlinked": "took the link of its transfer away",
 }
+OF_MANY = {
+    "transactions.rulesApplied": "applied the rules to it",
+    "transactions.uncategorized": "took its categories away",
+    "transactions.deleted": "deleted it",
+}
+TAKEN_BACK = {
+    RunAct.RULES: "took back what the rules did to it",
+    RunAct.CATEGORIZE: "took back how it was categorized",
+    RunAct.UNCATEGORIZE: "gave it back the categories that were taken away",
+    RunAct.DELETE: "took back that it was deleted",
+}
+OTHERS = ("affected", "deleted", "counters_created")  # counts of an entry about many that are transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +61,26 @@ class Said:
 
 
 def history(visit: Visit, row: Transaction, words: Names) -> list[Said]:
-    """The latest changes of a transaction for those who may read the log; at most three statements.
-
-    Acts on many at once are told while they can be taken back; after that they stand in the company's log alone.
-    """
+    """The latest changes of a transaction for those who may read the log; at most three statements."""
     if not visit.may(Permission.AUDIT_READ):
         return []
     company_id = visit.company.id
     entries = AuditEntry.objects.of(company_id).filter(entity_type="transaction", entity_id=str(row.id))
-    entries = entries.order_by("-time", "-id")[:MOST_ENTRIES]
     told = [
         Said(each.time, each.actor, sentence_of(each.action, each.before, each.after, row=row, words=words))
-        for each in entries
+        for each in entries.order_by("-time", "-id")[:MOST_ENTRIES]
     ]
-    told += [Said(run.created_time, run.created_user_id, of_many(run)) for run in runs_of(row)]
+    about = TransactionTouched.objects.of(company_id).filter(transaction_id=row.id).select_related("entry")
+    told += [
+        Said(each.entry.time, each.entry.actor, sentence_of_many(each, words))
+        for each in about.order_by("-entry__time", "-entry_id")[:MOST_ENTRIES]
+    ]
     if row.import_batch_id:
         batch = ImportBatch.objects.of(company_id).get(id=row.import_batch_id)
         told.append(
             Said(batch.created_time, batch.created_user_id, f"brought it with {batch.filename or 'an import'}.")
         )
-    return sorted(told, key=lambda each: each.time, reverse=True)
-
-
-def runs_of(row: Transaction) -> list[CategorizationRun]:
-    """Acts by hand on many that it was one of."""
-    kept = TransactionBefore.objects.of(row.company_id).filter(transaction_id=row.id).select_related("run")
-    return [each.run for each in kept]
-
-
-def of_many(run: CategorizationRun) -> str:
-    others = f", with {counted(run.affected - 1, 'other')}" if run.affected > 1 else ""
-    return f"{ACTS[RunAct(run.act)]}{others}."
+    return sorted(told, key=lambda each: each.time, reverse=True)[:MOST_ENTRIES]
 
 
 # ---------------------------------------------------------------------------------------------- sentences
@@ -101,11 +104,62 @@ def sentence_of(
             return f"changed {listed([changed_field(name, before, after, row=row, words=words) for name in changed])}."
         case "transaction.split":
             return of_parts(before, after, row=row, words=words)
+        case "transaction.deleted":
+            return "deleted it."
         case "transfer.linked":
             return "linked it with another transaction as a transfer."
         case "transfer.unlinked":
             return "took the link of its transfer away."
     return f"{plain(action.replace('.', ' '))}."
+
+
+def sentence_of_many(touched: TransactionTouched, words: Names) -> str:
+    """What an entry about many, or about something else, did to the transaction; asks no database.
+
+    took its categories away, with 3 others.
+    """
+    action, before, after = touched.entry.action, touched.entry.before or {}, touched.entry.after or {}
+    count = sum(after.get(name) or 0 for name in OTHERS) if action.startswith("transactions.") else 1
+    others = f", with {counted(count - 1, 'other')}" if count > 1 else ""
+    if touched.as_partner and action in PARTNER:
+        return f"{PARTNER[action]}{others}."
+    if action == "transactions.categorized":
+        return f"categorized it as {category_in(after, 'category_id', words)}{others}."
+    if action == "transactions.runTakenBack":
+        return f"{TAKEN_BACK[RunAct(after.get('act') or RunAct.RULES)]}{others}."
+    if action in OF_MANY:
+        return f"{OF_MANY[action]}{others}."
+    return f"{of_another(action, before, after, touched=touched, words=words)}."
+
+
+def of_another(
+    action: str, before: Mapping[str, Any], after: Mapping[str, Any], *, touched: TransactionTouched, words: Names
+) -> str:
+    """What was done to a transaction by what was done to something that it refers to."""
+    match action:
+        case "category.replaced":
+            return f"moved what it was for to {category_in(after, 'replaced_with', words)}: its category was deleted"
+        case "counterparty.merged" if words.sees_counterparties:
+            return f"put the counterparty “{before.get('merged_into')}” in the place of “{before.get('name')}”"
+        case "file.created":
+            return "added a document to it"
+        case "file.updated":
+            return of_document(str(touched.transaction_id), before, after)
+        case "file.deleted":
+            return "deleted one of its documents"
+    return sentence(action, name="", before=before, after=after)
+
+
+def of_document(transaction_id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    had, has = (transaction_id in (each.get("transaction_ids") or ()) for each in (before, after))
+    if had == has:
+        return "changed what one of its documents says"
+    return "took a document off it" if had else "attached a document to it"
+
+
+def category_in(after: Mapping[str, Any], name: str, words: Names) -> str:
+    category_id = id_from(str(after.get(name)))
+    return words.category(category_id) if category_id in words.categories else "another category"
 
 
 def in_order(fields: set[str]) -> list[str]:

@@ -1,7 +1,9 @@
 """The list of transactions: what its address asks for, and the page that shows it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -17,6 +19,8 @@ from companies.models import Currency, id_from
 from companies.pages.typed import Typed, read_amounts
 from companies.pages.visits import A_PAGE, Visit, person
 from companies.permissions import Permission
+from companies.templatetags.pages import day, grouped
+from ledger.calc.months import last_of_month
 from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
 from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import filtered, narrowed, order_of
@@ -35,6 +39,13 @@ REST = (
     *("source", "currency", "minAmount", "maxAmount", "sort"),
 )
 AMOUNTS = {"minAmount", "maxAmount"}
+DAYS: Mapping[str, Callable[[str], datetime]] = {  # filters that are days or moments → the day that people read
+    "startDate": datetime.fromisoformat,
+    "endDate": datetime.fromisoformat,
+    "recognizedFrom": lambda text: datetime.fromisoformat(f"{text[:7]}-01"),
+    "recognizedTo": lambda text: datetime.combine(last_of_month(date.fromisoformat(f"{text[:7]}-01")), time()),
+    "updatedSince": datetime.fromisoformat,
+}
 LABELS = {
     "q": "Text",
     "startDate": "From",
@@ -202,6 +213,7 @@ def show_list(
         filter=wanted.form,
         filtered=bool(filters),
         query=filters,
+        seen=urlencode([item for item in query_items(visit.request.GET) if item[0] != "run"]),
         beyond=wanted.beyond,
         chips=filter_chips(wanted, names, query),
         more_open=any(wanted.form.values[name] or name in wanted.form.errors for name in REST),
@@ -297,7 +309,14 @@ def filter_chips(wanted: Asked, names: Names, query: Any) -> list[dict[str, str]
 
 
 def filter_value(name: str, value: str, wanted: Asked, names: Names) -> str:
-    """A filter's value for people."""
+    """A filter's value for people; what cannot be read stays as it was typed."""
+    try:
+        if name in DAYS:
+            return day(DAYS[name](value))
+        if name in AMOUNTS:
+            return grouped(Decimal(value))  # type: ignore[arg-type] # of no currency: more than one may match
+    except (ValueError, InvalidOperation):
+        return value
     words: Mapping[str, str] = {
         "accountId": dict(names.account_choices()),
         "categoryId": dict(names.category_choices()),

@@ -4,21 +4,24 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 
 from companies.pages.activity import names
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
-from ledger.models import Categorization, File, InitialBalanceFixed, Source, Transaction
+from ledger.models import Categorization, File, InitialBalanceFixed, RunAct, Source, Transaction
 from ledger.transactions import booking
 from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
 from ledger.transactions.pages.history import history
 from ledger.transactions.pages.words import LINES, RULES, SOURCES, names_for
 from ledger.transactions.settled import settled_by
+from ledger.transactions.undoing import undoable
 
 MOST_LOOSE = 20  # documents to choose from
+LONGEST_QUERY = 2000  # as a saved view keeps them
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ)
@@ -34,6 +37,8 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         "ledger/transaction.html",
         tab="transactions",
         row=row,
+        then=visit.request.GET.get("then", ""),
+        back=list_before(visit, visit.request.GET.get("then", "")),
         title=row.from_to or row.description or "Transaction",
         account=words.account(row.account_id),
         source=SOURCES[Source(row.source)],
@@ -107,11 +112,22 @@ def edit(visit: Visit, transaction_id: UUID) -> HttpResponse:
 
 @company_page(writes=Permission.TRANSACTIONS_WRITE)
 def delete(visit: Visit, transaction_id: UUID) -> HttpResponse:
-    """Deletes it, as DELETE does; the partner of a linked one is open again."""
+    """Deletes it, as DELETE does; the partner of a linked one is open again. The list offers to take it back."""
     with visit.sending():
-        booking.remove_one(company=visit.company, stamp=visit.stamp, transaction_id=transaction_id)
-        return visit.done("The transaction was deleted.", "transactions")
+        rows = Transaction.objects.of(visit.company.id).filter(id=transaction_id)
+        with undoable(company=visit.company, stamp=visit.stamp, act=RunAct.DELETE, rows=rows) as run:
+            booking.remove_one(company=visit.company, stamp=visit.stamp, transaction_id=transaction_id)
+        messages.success(visit.request, "The transaction was deleted.")
+        return redirect(list_before(visit, visit.request.POST.get("then", ""), run=str(run.id)))
     return visit.to("transaction", transaction_id=transaction_id)
+
+
+def list_before(visit: Visit, query: str, **more: str) -> str:
+    """The list as it was seen before the page of one: ``query`` is what its address asked for."""
+    asked = QueryDict(query.replace("\0", "")[:LONGEST_QUERY], mutable=True)
+    asked.update(more)
+    path = reverse("transactions", kwargs={"company_id": visit.company.id})
+    return f"{path}?{asked.urlencode()}" if asked else path
 
 
 def transaction_of(visit: Visit, transaction_id: UUID) -> Transaction:
