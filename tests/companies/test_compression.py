@@ -1,6 +1,7 @@
 """What is compressed on the wire, and what never is."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,38 @@ def test_the_overview_echoes_nothing_and_is_compressed(alice, acme):
     assert acme.name in html
     lengths = {len(client.get(path, {"months": "6"}).content) for _ in range(12)}
     assert len(lengths) > 1  # of no fixed length either
+
+
+# ---------------------------------------------------------------------------------------------- how much a page weighs
+
+WHOLE, ITS_HTML = 100 * 1024, 36 * 1024  # bytes on the wire: a page at its first visit, and what of it is no file
+LINKED = re.compile(r'(?:href|src)="(/static/[^"]+)"')
+FONTS = re.compile(r'url\("([^"]+)"\)')
+
+
+def weight(path):
+    """Bytes on the wire of a static file, and of what it loads."""
+    answer = get(path)
+    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    loaded = FONTS.findall(SHEET.decode()) if path.endswith("site.css") else []
+    return len(body) + sum(weight(f"/static/{name}") for name in loaded)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", ["", "/transactions", "/plan", "/profit-and-loss", "/recurring-revenue", "/settings"])
+def test_what_a_page_loads_leaves_room_for_the_page_itself(alice, acme, page):
+    client = Client(headers={"accept-encoding": "gzip"})
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    shown = client.get(f"/app/companies/{acme.id}{page}")
+    html = gzip.decompress(shown.content) if shown.get("Content-Encoding") else shown.content
+    files = {*LINKED.findall(html.decode())}
+    assert "/static/site.css" in files
+    assert sum(map(weight, files)) <= WHOLE - ITS_HTML
+    assert len(shown.content) <= ITS_HTML
+
+
+def test_the_typeface_is_small_and_says_whose_it_is():
+    faces = [weight(f"/static/{name}") for name in FONTS.findall(SHEET.decode())]
+    assert len(faces) == 2
+    assert sum(faces) <= 60 * 1024
+    assert "SIL Open Font License" in (Path(settings.ROOT) / "static" / "fonts" / "OFL.txt").read_text()
