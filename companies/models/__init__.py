@@ -14,7 +14,7 @@ from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
 from companies.models.factors import Passkey, RecoveryCode
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
-from companies.models.security import PersonalEntry, PersonalEvent, Session
+from companies.models.security import EmailChange, PersonalEntry, PersonalEvent, Session
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import (
     CompanyForeignKey,
@@ -45,6 +45,7 @@ __all__ = [
     "CompanyOwned",
     "CompanyOwnedQuerySet",
     "Currency",
+    "EmailChange",
     "IdempotencyRecord",
     "Membership",
     "Passkey",
