@@ -12,7 +12,7 @@ from analytics.open_transactions import OpenTransactions
 from analytics.overview.amounts import compact
 from analytics.overview.facts import Facts
 from companies.models import Company
-from companies.pages.amounts import counted, money
+from companies.pages.amounts import counted, money, number
 from ledger.calc.fx import MissingRate
 from ledger.models import Account
 
@@ -37,7 +37,7 @@ def open_notice(company: Company, found: OpenTransactions, *, first: date, last:
     sums = [f"{compact(amount, company.base_currency)} {way}" for amount, way in sides if amount]
     text = f"not in revenue and expenses yet: {' and '.join(sums)}."
     if found.partly:
-        split = "1 is split in part: its" if found.partly == 1 else f"{found.partly:,} are split in part: their"
+        split = "1 is split in part: its" if found.partly == 1 else f"{number(found.partly)} are split in part: their"
         text += f" {split} rest counts here, the whole amount in the list."
     return [Notice(counted(found.count, "open transaction"), text, address)]
 
