@@ -27,7 +27,7 @@ define quietly
 	@said=$$($(1) 2>&1) || { status=$$?; printf '%s\n' "$$said" >&2; exit $$status; }
 endef
 
-.PHONY: run test check clients chromium hledger fuzz mutants bench load faults audit screenshots openapi rules clean
+.PHONY: run test check clients font chromium hledger fuzz mutants bench load faults audit screenshots openapi rules clean
 
 run: $(RUNS)
 	@$(BIN)/python manage.py up
@@ -69,6 +69,24 @@ clients: $(TESTS)
 	$(call quietly,$(BIN)/python clients/build.py clients/openapi.json)
 	$(call quietly,cd clients/python && ../../$(BIN)/mypy --strict --follow-imports silent --config-file /dev/null tidebook/*.py)
 	@echo "Made: clients/python and clients/typescript, to be installed from there."
+
+# The typeface, committed under static/fonts: cut down to the weights, letters and features that pages use.
+FONT := @fontsource-variable/inter@5.3.0
+FONTTOOLS := .venv/fonts/bin/fonttools
+font: | $(BIN)/python
+	@[ -x $(FONTTOOLS) ] || { $(BIN)/python -m venv .venv/fonts && \
+		.venv/fonts/bin/python -m pip install -qq --disable-pip-version-check fonttools==4.68.0 brotli==1.2.1; }
+	@made=$$(mktemp -d) && trap 'rm -rf "$$made"' EXIT && \
+	npm pack --silent --pack-destination "$$made" $(FONT) >/dev/null && tar -xzf "$$made"/*.tgz -C "$$made" && \
+	for part in latin latin-ext; do \
+		$(FONTTOOLS) varLib.instancer -q "$$made/package/files/inter-$$part-wght-normal.woff2" wght=400:700 \
+			-o "$$made/$$part.ttf" || exit 1; \
+	done && \
+	$(FONTTOOLS) subset "$$made/latin.ttf" --unicodes='*' --layout-features=kern,mark,mkmk,ccmp,locl,calt,tnum \
+		--flavor=woff2 --output-file=static/fonts/inter-latin.woff2 && \
+	$(FONTTOOLS) subset "$$made/latin-ext.ttf" --unicodes=U+0100-017F,U+0218-021B,U+1E9E \
+		--layout-features=kern,mark,mkmk,ccmp,locl --flavor=woff2 --output-file=static/fonts/inter-latin-extended.woff2 && \
+	cp "$$made/package/LICENSE" static/fonts/OFL.txt && echo "Made: static/fonts."
 
 # The tests in a browser are skipped where there is none; that is no reason to fail here.
 chromium:

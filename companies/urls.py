@@ -6,7 +6,18 @@ from django.views.generic import RedirectView
 from companies import views
 from companies.factors.pages import setting_up as factors
 from companies.factors.pages import signing_in as second
-from companies.pages import activity, company, home, invitations, keys, members, permissions, signing_in, switching
+from companies.pages import (
+    activity,
+    company,
+    home,
+    invitations,
+    keys,
+    members,
+    permissions,
+    profile,
+    signing_in,
+    switching,
+)
 from companies.security import pages as security
 
 urlpatterns = [
@@ -43,6 +54,9 @@ urlpatterns = [
     path("app/sign-out", signing_in.sign_out, name="sign-out"),
     path("app/security", security.security, name="security"),
     path("app/security/end", security.end, name="security-end"),
+    path("app/profile", profile.profile, name="profile"),
+    path("app/profile/email", profile.change_email, name="email-change"),
+    path("app/profile/email/<str:token>", profile.confirm_email, name="email-confirm"),
     path("app/shortcuts", switching.shortcuts, name="shortcuts"),
     path("app/password", signing_in.password_change, name="password-change"),
     path("app/password-reset", signing_in.password_reset, name="password-reset"),

@@ -128,13 +128,14 @@ TEMPLATES = [
         "DIRS": [ROOT / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "builtins": ["companies.templatetags.dates"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "notifications.pages.bell",
                 "ledger.rules.pages.inbox.inbox_count",
-            ]
+            ],
         },
     }
 ]

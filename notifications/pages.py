@@ -3,13 +3,16 @@
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.functional import SimpleLazyObject
+from django.views.decorators.http import require_http_methods
 
-from companies.pages.visits import Visit, company_page, person
+from companies.pages.visits import Visit, company_page, person, signed_in
 from companies.permissions import Permission
 from notifications import reading
+from notifications.mailing import TOLD
 from notifications.models import Notification, NotificationQuerySet
 
 
@@ -46,6 +49,20 @@ def delete(visit: Visit, notification_id: UUID) -> HttpResponse:
     with visit.sending():
         reading.delete(company=visit.company, stamp=visit.stamp, rows=own(visit), ids=[notification_id])
     return visit.to("notifications")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in
+def mailed(request: HttpRequest) -> HttpResponse:
+    """Which kinds come by mail too; none but those that the person ticks."""
+    user = person(request)
+    if request.method == "POST":
+        user.mailed = [kind.value for kind in TOLD if kind.value in request.POST.getlist("mailed")]
+        user.save(update_fields=["mailed"])
+        messages.success(request, "Your choice was saved.")
+        return redirect("profile")
+    kinds = [{"kind": kind.value, "told": told, "on": kind.value in user.mailed} for kind, told in TOLD.items()]
+    return render(request, "notifications/mailed.html", {"kinds": kinds})
 
 
 def own(visit: Visit) -> NotificationQuerySet:

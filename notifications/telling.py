@@ -11,8 +11,10 @@ from uuid import UUID
 
 from django.conf import settings
 
+from companies.locales import EVERYBODYS
 from companies.models import ApiKey, Membership, Stamp
 from companies.pages.amounts import counted, money
+from notifications import mailing
 from notifications.models import Notification, NotificationType
 
 
@@ -47,6 +49,7 @@ def tell(
         for user_id in sorted(told)
     ]
     Notification.objects.bulk_create(rows)
+    mailing.mail(company_id=company_id, kind=type, recipients=told)
     return len(rows)
 
 
@@ -188,17 +191,17 @@ def were(count: int) -> str:
 
 def stored(*, count: int, duplicates: int, too_old: int) -> str:
     """What became of the rows of an import; nothing is said of what there was none of."""
-    parts = [f"{counted(count, 'transaction')} {were(count)} stored."]
+    parts = [f"{counted(count, 'transaction', EVERYBODYS)} {were(count)} stored."]
     if duplicates:
-        parts.append(f"{duplicates:,} {were(duplicates)} there already.")
+        parts.append(f"{EVERYBODYS.number(duplicates)} {were(duplicates)} there already.")
     if too_old:
-        parts.append(f"{too_old:,} {'is' if too_old == 1 else 'are'} dated before the books start.")
+        parts.append(f"{EVERYBODYS.number(too_old)} {'is' if too_old == 1 else 'are'} dated before the books start.")
     return " ".join(parts)
 
 
 def removed(count: int, *, changed: int) -> str:
-    since = f" {changed:,} of them had been changed since." if changed else ""
-    return f"{counted(count, 'transaction')} {were(count)} removed.{since}"
+    since = f" {EVERYBODYS.number(changed)} of them had been changed since." if changed else ""
+    return f"{counted(count, 'transaction', EVERYBODYS)} {were(count)} removed.{since}"
 
 
 def import_finished(
@@ -209,7 +212,7 @@ def import_finished(
         company_id=company_id,
         stamp=stamp,
         type=NotificationType.IMPORT_FINISHED,
-        title=f"{counted(count, 'transaction')} imported",
+        title=f"{counted(count, 'transaction', EVERYBODYS)} imported",
         body=stored(count=count, duplicates=duplicates, too_old=skipped_before_data_start),
         link=page(company_id, IMPORTS_PAGE),
         entity_type="import",
@@ -254,7 +257,8 @@ def balance_mismatch(
         stamp=stamp,
         type=NotificationType.BALANCE_MISMATCH,
         title=f"The balance of {account_name} differs",
-        body=f"The bank reports {money(reported, currency)}, the transactions add up to {money(calculated, currency)}.",
+        body=f"The bank reports {money(reported, currency, EVERYBODYS)}, "
+        f"the transactions add up to {money(calculated, currency, EVERYBODYS)}.",
         link=page(company_id, f"/accounts/{account_id}"),
         entity_type="account",
         entity_id=account_id,
@@ -273,7 +277,7 @@ def cash_below_zero(*, company_id: UUID, stamp: Stamp, day: date, amount: Decima
         stamp=stamp,
         type=NotificationType.CASH_BELOW_ZERO,
         title="Cash is forecast to fall below zero",
-        body=f"By the plan, cash is {money(amount, currency)} on {day:%-d %b %Y}.",
+        body=f"By the plan, cash is {money(amount, currency, EVERYBODYS)} on {day:%-d %b %Y}.",
         link=page(company_id),
         entity_type="company",
         entity_id=company_id,

@@ -15,6 +15,7 @@ urlpatterns = [
         "companies/<str:company_id>/notifications/<str:notification_id>/read",
         NotificationViewSet.as_view({"put": "read"}),
     ),
+    path("app/profile/notifications", pages.mailed, name="mailed"),
     path("app/companies/<str:company_id>/notifications", pages.told, name="notifications"),
     path("app/companies/<str:company_id>/notifications/<uuid:notification_id>/read", pages.read, name="notification-read"),
     path("app/companies/<str:company_id>/notifications/<uuid:notification_id>/delete", pages.delete, name="notification-delete"),

@@ -156,7 +156,7 @@ function tell() {
 
 // 1234500n of EUR with four decimals → €123.45
 function money(sum, currency) {
-  const format = new Intl.NumberFormat("en", { style: "currency", currency });
+  const format = new Intl.NumberFormat(document.documentElement.dataset.locale, { style: "currency", currency });
   return format.format((sum < 0n ? "-" : "") + String(sum < 0n ? -sum : sum).padStart(5, "0").replace(/(\d{4})$/, ".$1")).replace("-", "−");
 }
 

@@ -1,11 +1,11 @@
-"""Amounts as people read them: whole for tables, short for axes and key figures; symbols and their places by Babel."""
+"""Amounts as people read them: whole for tables, short for axes and key figures; written as the reader's place does."""
 
+import re
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
-from babel.numbers import get_currency_symbol
-
-from companies.pages.amounts import LOCALE, MINUS, gap
+from companies.locales import NARROW, WIDE, current
+from companies.pages.amounts import MINUS
 from ledger.calc.money import minor_units, round_half_up
 
 UNITS = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "k"))
@@ -13,15 +13,10 @@ DIGITS = 3  # that count in a short amount
 GLANCE = 14  # characters that a key figure has room for
 
 
-@cache
-def symbol(currency: str) -> str:
-    """The currency's sign, with what stands behind it."""
-    return f"{get_currency_symbol(currency, locale=LOCALE)}{gap(currency)}"
-
-
 def priced(size: Decimal, currency: str, *, decimals: int = 0, unit: str = "") -> str:
     """An amount of so many decimals without its sign; as Babel writes it, in a twentieth of its time."""
-    return f"{symbol(currency)}{size:,.{decimals}f}{unit}"
+    locale = current()
+    return locale.priced(f"{locale.number(size, decimals)}{unit}", currency)
 
 
 def signed(amount: Decimal, text: str, *, plus: bool = False) -> str:
@@ -36,9 +31,9 @@ def whole(amount: Decimal, currency: str, *, plus: bool = False) -> str:
     ('−1,234,567.50', '1,200')
     """
     if not amount:
-        return nothing(currency)
+        return nothing(currency).translate(current().signs)
     rounded = round_half_up(amount, currency)
-    return signed(rounded, f"{abs(rounded):,f}", plus=plus)
+    return signed(rounded, current().number(abs(rounded), minor_units(currency)), plus=plus)
 
 
 @cache
@@ -73,8 +68,8 @@ def on_axis(amount: Decimal, currency: str) -> str:
     >>> on_axis(Decimal(-12500), "EUR"), on_axis(Decimal(-12500), "CHF")
     ('−€12.5k', '−12.5k')
     """
-    text = compact(amount, currency)
-    return text.replace(symbol(currency), "") if gap(currency) else text
+    text, sign = compact(amount, currency), current().symbol(currency)
+    return re.sub(f"{sign}[{NARROW}{WIDE}]|{WIDE}{sign}", "", text) if sign[-1].isalpha() else text
 
 
 def compact(amount: Decimal, currency: str, *, plus: bool = False) -> str:
@@ -101,7 +96,7 @@ def percent(share: Decimal, *, plus: bool = False) -> str:
     ('25.1 %', '−1.0 %')
     """
     hundredths = round_to(share * 100, 1)
-    return signed(hundredths, f"{abs(hundredths):,} %", plus=plus)
+    return signed(hundredths, f"{current().number(abs(hundredths))} %", plus=plus)
 
 
 def three_digits(value: Decimal) -> Decimal:

@@ -17,6 +17,7 @@ from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, day_picture, month_picture, smallest
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, day_rows, month_rows
 from analytics.period import ONE_DAY, Period
+from companies.locales import current
 from ledger.calc.months import format_month, last_of_month
 
 ZERO = Decimal(0)
@@ -90,7 +91,7 @@ def lowest_marks(ahead: BalanceForecast, days: Sequence[date], drawn: charts.Lin
         return []
     day, value = ahead.lowest
     x = max(index for index, each in enumerate(days) if each <= day) * 100 / max(len(days) - 1, 1)
-    text = f"Lowest {compact(value, currency)}, {day:%-d %b}"
+    text = f"Lowest {compact(value, currency)}, {current().short(day)}"
     return [Mark(x=round(x, 3), y=drawn.scale.y(value), text=text, kind="low" if value < 0 else "")]
 
 
@@ -132,19 +133,19 @@ def lowest_told(ahead: BalanceForecast, period: Period, currency: str) -> str:
     if not ahead.lowest:
         return ""
     day, value = ahead.lowest
-    text = f"Expected up to {period.last:%-d %b %Y}: lowest {brief(value, currency)} on {day:%-d %b %Y}"
+    text = f"Expected up to {current().day_of(period.last)}: lowest {brief(value, currency)} on {current().day_of(day)}"
     if ahead.below_zero:
-        return f"{text}, below zero from {ahead.below_zero[0]:%-d %b %Y}."
+        return f"{text}, below zero from {current().day_of(ahead.below_zero[0])}."
     return f"{text}, never below zero."
 
 
 def described(facts: Facts) -> str:
     """What the lines say, for those who do not see them."""
-    currency, found = facts.currency, facts.points
+    currency, found, long = facts.currency, facts.points, current().long
     lowest = min(found, key=lambda point: point.cash)
     return (
-        f"From {compact(found[0].cash, currency)} on {found[0].day:%-d %B %Y} to {compact(found[-1].cash, currency)} "
-        f"on {found[-1].day:%-d %B %Y}; lowest {compact(lowest.cash, currency)} on {lowest.day:%-d %B %Y}. "
+        f"From {compact(found[0].cash, currency)} on {long(found[0].day)} to {compact(found[-1].cash, currency)} "
+        f"on {long(found[-1].day)}; lowest {compact(lowest.cash, currency)} on {long(lowest.day)}. "
         f"{told_ahead(facts)}"
     )
 
@@ -152,12 +153,12 @@ def described(facts: Facts) -> str:
 def account_section(facts: Facts) -> Section:
     """What each account holds, and by how much that changed."""
     found = facts.accounts
-    day = "Today" if facts.until == facts.today else f"On {facts.until:%-d %b %Y}"
+    day = "Today" if facts.until == facts.today else f"On {current().day_of(facts.until)}"
     total = sum((each.value for each in found), start=ZERO), sum((each.change for each in found), start=ZERO)
     return Section(
         id="accounts",
         title="Accounts",
-        lead=f"{day}, and the change since {facts.start:%-d %b %Y}.",
+        lead=f"{day}, and the change since {current().day_of(facts.start)}.",
         nothing="" if found else "No account yet.",
         table=Table(
             first="Account",
@@ -210,7 +211,8 @@ def flow_section(facts: Facts) -> Section:
         title="Cash flow",
         lead="What came in and went out each month, and what is planned. Transfers between own accounts are left out.",
         described=(
-            f"{months[0]:%B %Y} to {months[-1]:%B %Y}; up to {facts.until:%-d %B %Y} it is what happened,{planned}."
+            f"{months[0]:%B %Y} to {months[-1]:%B %Y}; up to {current().long(facts.until)} it is what happened,"
+            f"{planned}."
         ),
         nothing="Nothing came in or went out in these months, and nothing is planned.",
         keys=FLOW_KEYS,

@@ -7,6 +7,7 @@ from analytics.overview.facts import Facts
 from analytics.overview.shape import Section
 from analytics.overview.tables import Column, Kind, Row, Table
 from analytics.period import COMPARISONS
+from companies.locales import current
 
 
 def against(
@@ -20,12 +21,12 @@ def against(
     """``rows`` are (what, now, then)."""
     comparison = facts.period.comparison
     first, last = facts.period.compared or (facts.period.first, facts.until)
+    day = current().day_of
     before = COMPARISONS[comparison] if comparison else "Before"
     return Section(
         id=id,
         title=title,
-        lead=f"{facts.period.first:%-d %b %Y} to {facts.until:%-d %b %Y} compared with "
-        f"{first:%-d %b %Y} to {last:%-d %b %Y}.{note}",
+        lead=f"{day(facts.period.first)} to {day(facts.until)} compared with {day(first)} to {day(last)}.{note}",
         table=Table(
             first="Figure",
             columns=[Column("This period"), Column(before), Column("Change", Kind.CHANGE)],

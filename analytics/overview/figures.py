@@ -12,6 +12,7 @@ from analytics.overview.amounts import brief, compact, percent
 from analytics.overview.facts import Facts
 from analytics.runway import Runway
 from companies.callers.access import Access
+from companies.locales import current
 from companies.pages.amounts import MINUS
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
@@ -39,7 +40,7 @@ def cash_figures(facts: Facts) -> list[Figure]:
     then = next((point for point in points if point.day >= last - timedelta(days=CHANGE_DAYS)), points[-1])
     change, before = now - then.cash, then.cash
     share = f"{percent(abs(change) / before)} of {compact(before, currency)}" if before > 0 else "no cash before"
-    name = "Cash" if last == facts.today else f"Cash on {last:%-d %b %Y}"
+    name = "Cash" if last == facts.today else f"Cash on {current().day_of(last)}"
     return [
         Figure(name, brief(now, currency), "on all cash accounts"),
         Figure(f"Change in {(last - then.day).days} days", brief(change, currency, plus=True), share, tone_of(change)),
@@ -54,9 +55,9 @@ def lowest_figure(facts: Facts) -> list[Figure]:
     if not ahead.lowest:
         return []
     day, value = ahead.lowest
-    hint = f"on {day:%-d %b %Y}"
+    hint = f"on {current().day_of(day)}"
     if ahead.below_zero:
-        hint = f"{hint}; below zero from {ahead.below_zero[0]:%-d %b %Y}"
+        hint = f"{hint}; below zero from {current().day_of(ahead.below_zero[0])}"
     return [Figure("Lowest ahead", brief(value, facts.currency), hint, "bad" if value < 0 else "")]
 
 
@@ -87,7 +88,11 @@ def subscription_figures(facts: Facts) -> list[Figure]:
     more = now.end_count - now.start_count
     return [
         Figure("Committed MRR", brief(now.end, currency), share),
-        Figure("Active customers", f"{now.end_count:,}", f"{more:+,d} {when}".replace("-", MINUS) if more else ""),
+        Figure(
+            "Active customers",
+            current().number(now.end_count),
+            f"{more:+,d} {when}".replace("-", MINUS) if more else "",
+        ),
     ]
 
 

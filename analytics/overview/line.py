@@ -12,6 +12,7 @@ from analytics.overview import cash
 from analytics.overview.shape import Key, Section, day_picture, smallest
 from analytics.overview.tables import Column, Table, day_rows
 from analytics.period import Period
+from companies.locales import current
 from companies.models import Company
 from ledger.money.rates import rate_table
 
@@ -52,7 +53,7 @@ def balance_line(
         id="balance",
         title=title,
         lead=f"In {base}, at the end of each {period.interval}. {cash.lowest_told(ahead, period, base)}",
-        described=f"{of} from {period.start:%-d %B %Y} to {period.last:%-d %B %Y}.",
+        described=f"{of} from {current().long(period.start)} to {current().long(period.last)}.",
         keys=KEYS if ahead.projected else KEYS[:1],
         picture=day_picture(
             drawn,

@@ -11,6 +11,7 @@ from analytics.calc.mrr import MonthlyRow
 from analytics.overview.amounts import compact
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
 from analytics.overview.tables import Column, Kind, Row, Table, month_rows
+from companies.pages.amounts import number
 
 ZERO = Decimal(0)
 KEYS = (
@@ -74,7 +75,7 @@ def level_section(facts: Moved, measured: Measured = COMMITTED) -> Section:
         lead=measured.lead,
         described=(
             f"From {compact(rows[0].end, currency)} in {rows[0].month:%B %Y} to {compact(rows[-1].end, currency)} in "
-            f"{rows[-1].month:%B %Y}, with {rows[-1].end_count:,} customers."
+            f"{rows[-1].month:%B %Y}, with {number(rows[-1].end_count)} customers."
         ),
         nothing=NOTHING,
         picture=month_picture(drawn, months=months, currency=currency, today=facts.today),

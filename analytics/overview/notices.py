@@ -11,9 +11,9 @@ from django.utils.http import urlencode
 from analytics.open_transactions import OpenTransactions
 from analytics.overview.amounts import compact
 from analytics.overview.facts import Facts
+from companies.locales import current
 from companies.models import Company
-from companies.pages.amounts import counted, money
-from companies.templatetags.pages import day
+from companies.pages.amounts import counted, money, number
 from ledger.calc.fx import MissingRate
 from ledger.models import Account
 
@@ -38,7 +38,7 @@ def open_notice(company: Company, found: OpenTransactions, *, first: date, last:
     sums = [f"{compact(amount, company.base_currency)} {way}" for amount, way in sides if amount]
     text = f"not in revenue and expenses yet: {' and '.join(sums)}."
     if found.partly:
-        split = "1 is split in part: its" if found.partly == 1 else f"{found.partly:,} are split in part: their"
+        split = "1 is split in part: its" if found.partly == 1 else f"{number(found.partly)} are split in part: their"
         text += f" {split} rest counts here, the whole amount in the list."
     return [Notice(counted(found.count, "open transaction"), text, address)]
 
@@ -76,7 +76,7 @@ def mismatch_text(account: Account, connection: dict[str, object]) -> str:
     reported, calculated = (
         connection.get(name) for name in ("balanceMismatchReportedBalances", "balanceMismatchCalculatedBalance")
     )
-    since = f"since {day(datetime.fromisoformat(str(connection['balanceMismatchSince'])))}"
+    since = f"since {current().day_of(datetime.fromisoformat(str(connection['balanceMismatchSince'])))}"
     if not isinstance(reported, list) or not reported or calculated is None:
         return f"{since}: what is on it may be incomplete."
     theirs, ours = (money(Decimal(str(value)), account.default_currency) for value in (reported[0], calculated))

@@ -12,6 +12,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from analytics.overview.amounts import signed, whole
+from companies.locales import current
 from companies.pages.downloads import harmless
 from ledger.calc.money import format_amount
 from ledger.calc.months import format_month
@@ -89,9 +90,9 @@ class Table:
         if cell is None:
             return NOTHING
         if isinstance(cell, int):
-            return f"{cell:,}"
+            return current().number(cell)
         if kind is Kind.PERCENT:
-            return signed(cell, f"{abs(cell):,.2f} %")
+            return signed(cell, f"{current().number(abs(cell), 2)} %")
         return whole(cell, self.currency, plus=kind is Kind.CHANGE)
 
     @property
@@ -125,7 +126,7 @@ def linked(text: str, address: str) -> str:
 
 def day_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[Row]:
     return [
-        Row(day.isoformat(), f"{day:%-d %b %Y}", values, link=link)
+        Row(day.isoformat(), current().day_of(day), values, link=link)
         for day, values, link in zip(days, cells, links, strict=True)
     ]
 

@@ -13,7 +13,7 @@ from analytics.overview.movements import Measured
 from analytics.overview.shape import Section
 from analytics.retention import Summary
 from analytics.revenue.facts import Revenue
-from companies.pages.amounts import money
+from companies.pages.amounts import money, number
 
 UNKNOWN = "–"
 SHADES = 5  # of a cohort's cells
@@ -68,7 +68,7 @@ def in_texts(found: Summary, currency: str) -> dict[str, str]:
     return {
         "MRR": money(found.mrr, currency),
         "ARR": money(found.arr, currency),
-        "Customers": f"{found.customers:,}",
+        "Customers": number(found.customers),
         "ARPA": UNKNOWN if found.arpa is None else money(found.arpa, currency),
         "Net revenue retention": percent(found.net_revenue_retention),
         "Gross revenue retention": percent(found.gross_revenue_retention),

@@ -7,7 +7,7 @@ import companies.models.tenancy
 
 
 class Migration(migrations.Migration):
-    dependencies = [("companies", "0014_site_logos")]
+    dependencies = [("companies", "0016_rounds")]
 
     operations = [
         migrations.CreateModel(

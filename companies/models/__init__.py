@@ -16,7 +16,7 @@ from companies.models.failures import FailedRequest
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
 from companies.models.rounds import LastRound
-from companies.models.security import PersonalEntry, PersonalEvent, Session
+from companies.models.security import EmailChange, PersonalEntry, PersonalEvent, Session
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import (
     CompanyForeignKey,
@@ -47,6 +47,7 @@ __all__ = [
     "CompanyOwned",
     "CompanyOwnedQuerySet",
     "Currency",
+    "EmailChange",
     "FailedRequest",
     "IdempotencyRecord",
     "LastRound",

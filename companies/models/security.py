@@ -51,12 +51,25 @@ class Session(Unowned, AbstractBaseSession):
         return salted_hmac("companies.session", self.session_key, algorithm="sha256").hexdigest()[:32]
 
 
+class EmailChange(Unowned):
+    """An address that somebody asked to have, until they open the link that was mailed to it. One of each person."""
+
+    user = models.OneToOneField(User, models.CASCADE, primary_key=True, related_name="+")
+    email = models.EmailField(max_length=254)
+    token_digest = models.CharField(max_length=64)
+    expires_time = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.user_id} to another address"
+
+
 class PersonalEvent(models.TextChoices):
     SIGNED_IN = "signedIn", "Signed in"
     SIGN_IN_FAILED = "signInFailed", "Sign-in failed"
     PASSWORD_CHANGED = "passwordChanged", "Password changed"
     FACTOR_CHANGED = "factorChanged", "Second factor changed"
     API_KEY_CREATED = "apiKeyCreated", "API key created"
+    EMAIL_CHANGED = "emailChanged", "E-mail address changed"
     SESSIONS_ENDED = "sessionsEnded", "Other sessions ended"
 
 

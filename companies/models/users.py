@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
@@ -54,6 +55,8 @@ class User(Shared, AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False)
     joined_time = models.DateTimeField(auto_now_add=True)
+    locale = models.CharField(max_length=10, blank=True)  # a tag of companies.locales; empty as the browser says
+    mailed = ArrayField(models.CharField(max_length=40), default=list, blank=True)  # which notifications, by mail too
     second_factor_since = models.DateTimeField(null=True, editable=False)  # null while the password is all they have
 
     objects = UserManager()

@@ -3,39 +3,52 @@
 import re
 from decimal import Decimal
 
-from babel.numbers import format_currency, get_currency_symbol
+from babel.numbers import get_currency_precision
 
-LOCALE = "en"
+from companies.locales import Locale, current
+
 MINUS = "\N{MINUS SIGN}"  # as wide as a digit
 
 _SPACES = re.compile(r"[ \u00a0\u2009\u202f]")
 _PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,4})?")  # as the API writes them
 _GROUPED = re.compile(r"(-?)([0-9]{1,3}(?:([,.'’ ])[0-9]{3}(?:\3[0-9]{3}){0,3}))(?:([.,])([0-9]{1,4}))?")
+_ZERO = re.compile(r"-?0")
+_CENTS = re.compile(r"-?[0-9]{1,15}\.(?:[0-9]{1,2}|[0-9]{4})")  # three could be a group
 _COMMA = re.compile(r"(-?[0-9]{1,15}),([0-9]{1,4})")
 
 
-def gap(currency: str) -> str:
-    """What stands between a currency's symbol and digits: letters stand apart, CHF 1,234.50, and signs do not.
-
-    So CLDR's currencySpacing has it, and Babel not.
-    """
-    return "\N{NARROW NO-BREAK SPACE}" if get_currency_symbol(currency, locale=LOCALE)[-1].isalpha() else ""
-
-
-def money(amount: Decimal | str, currency: str) -> str:
-    """€1,234.50, with the decimals of the currency; zero has no sign.
+def money(amount: Decimal | str, currency: str, locale: Locale | None = None) -> str:
+    """€1,234.50, with the decimals of the currency, as the reader of the page writes it; zero has no sign.
 
     >>> money("-1234.5", "EUR"), money(Decimal(7), "CHF"), money(Decimal("-0.00"), "JPY")
     ('−€1,234.50', 'CHF\u202f7.00', '¥0')
     """
-    text = format_currency(Decimal(amount) or 0, currency, locale=LOCALE).replace("-", MINUS)
-    symbol = get_currency_symbol(currency, locale=LOCALE)
-    return text.replace(symbol, f"{symbol}{gap(currency)}", 1)
+    locale, size = locale or current(), Decimal(amount)
+    units = get_currency_precision(currency)
+    rounded = abs(size).quantize(Decimal(1).scaleb(-units))  # halves go to the even one, as in Babel
+    text = locale.priced(locale.number(rounded, units), currency)
+    return f"{MINUS}{text}" if size < 0 and rounded else text
 
 
-def counted(count: int, noun: str) -> str:
+def number(count: int) -> str:
+    """20,000"""
+    return current().number(count)
+
+
+def counted(count: int, noun: str, locale: Locale | None = None) -> str:
     """1 transaction, 2,000 transactions"""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{(locale or current()).number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def as_typed(text: object) -> str:
+    """An amount as the API has it, the way the reader would type it, to be changed in a field: 1234.56 is 1234,56.
+    Anything else stays, as what somebody typed and did not get right.
+
+    >>> as_typed("-1234.50"), as_typed("1.234,50")
+    ('-1234.50', '1.234,50')
+    """
+    written = str(text)
+    return written.replace(".", current().decimal) if _CENTS.fullmatch(written) else written
 
 
 class NotAnAmount(ValueError):
@@ -43,25 +56,43 @@ class NotAnAmount(ValueError):
 
 
 def amount_typed(text: str) -> str:
-    """What somebody typed, as the API writes amounts: 1,234.56, 1.234,56, 1 234,56 and 1'234.56 are 1234.56.
+    """What somebody typed, as the API writes amounts: as the reader's locale writes them where that fits, 1.234 is 1234
+    in German, else however it can only be meant: 1,234.56, 1.234,56, 1 234,56 and 1'234.56 are 1234.56.
 
-    One comma before three digits may part thousands or decimals, and is refused. A point alone is the decimal one, as
-    amounts are shown. Raises NotAnAmount.
+    Of a reader of whom nothing is known one comma before three digits may part thousands or decimals, and is refused;
+    a point alone is the decimal one, as amounts are shown. Raises NotAnAmount.
 
     >>> amount_typed("−1.234.567,5"), amount_typed("12,50"), amount_typed("1 234"), amount_typed("0,125")
     ('-1234567.5', '12.50', '1234', '0.125')
     """
-    text = _SPACES.sub(" ", text.strip()).replace(MINUS, "-")
+    locale, text = current(), _SPACES.sub(" ", text.strip()).replace(MINUS, "-")
+    grouped, comma = _GROUPED.fullmatch(text), _COMMA.fullmatch(text)
+    usual = "." if locale.group == "." else ","
+    if (
+        locale.tag
+        and grouped
+        and grouped[3] == usual != locale.decimal
+        and grouped[4] != usual
+        and not _ZERO.match(text)
+    ):
+        return joined(grouped)
     if _PLAIN.fullmatch(text):
         return text
-    grouped = _GROUPED.fullmatch(text)
-    comma = _COMMA.fullmatch(text)
-    if grouped and comma and not text.lstrip("-").startswith("0"):
+    if grouped and comma and not locale.tag and not _ZERO.match(text):
         plain = text.replace(",", "")
         raise NotAnAmount(f"“{text}” could be {plain} or {text.replace(',', '.')}. Write it without separators.")
     if comma:
         return f"{comma[1]}.{comma[2]}"
     if grouped and grouped[3] != grouped[4]:
-        digits = grouped[2].replace(grouped[3], "")
-        return grouped[1] + digits + (f".{grouped[5]}" if grouped[5] else "")
-    raise NotAnAmount("Write an amount such as 1234.56.")
+        return joined(grouped)
+    raise NotAnAmount(f"Write an amount such as {example(locale)}.")
+
+
+def joined(grouped: re.Match[str]) -> str:
+    """An amount without the signs between its thousands."""
+    return grouped[1] + grouped[2].replace(grouped[3], "") + (f".{grouped[5]}" if grouped[5] else "")
+
+
+def example(locale: Locale) -> str:
+    """How an amount is typed: with the locale's own signs, or without any between thousands where it is not known."""
+    return locale.number(Decimal("1234.56")) if locale.tag else "1234.56"

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from companies import founding, logos
+from companies.locales import current
 from companies.models import Company, Currency, ValuationCategory, ValuationLens
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page, page_stamp, person, sending, signed_in
@@ -47,7 +48,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def day_after_trial(company: Company) -> str:
     last = (company.system_trial_until or timezone.now()) - timedelta(seconds=1)
-    return f"{last:%-d %B %Y}"
+    return current().long(last)
 
 
 @company_page(reads=Permission.COMPANY_READ, writes=Permission.COMPANY_WRITE)

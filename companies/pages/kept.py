@@ -12,18 +12,19 @@ from django.core.cache import caches
 from django.db import connection
 from django.utils.safestring import SafeString
 
+from companies.locales import current
 from companies.models import AuditEntry
 
 
 def kept(*, company_id: UUID, name: str, of: Sequence[object], draw: Callable[[], str]) -> SafeString:
     """What ``draw`` returns, HTML without anything of the request in it.
 
-    ``of`` is all that it depends on besides the company's facts: the day, the period, who may see what; each without
-    spaces as a text.
+    ``of`` is all that it depends on besides the company's facts and the reader's locale: the day, the period, who may
+    see what; each without spaces as a text.
     """
     if connection.in_atomic_block:  # it sees what nobody else does, and what may yet be undone
         return SafeString(draw())
-    pages, key = caches["pages"], ":".join(map(str, (name, company_id, *of)))
+    pages, key = caches["pages"], ":".join(map(str, (name, company_id, current().tag, *of)))
     drawn_at, part = pages.get(key, (None, ""))
     last = AuditEntry.objects.of(company_id).newest_number()
     if drawn_at != last:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from companies.pages.amounts import number
+
 # What the log calls a thing → how people do; also the choices of its filter.
 KINDS = {
     "account": "account",
@@ -121,7 +123,7 @@ def sentence(action: str, *, name: str, before: Mapping[str, Any], after: Mappin
     called = f" “{name}”" if name else ""
     if told := ACTS.get(action):
         count = next((after[each] for each in COUNTS if isinstance(after.get(each), int)), 0)
-        return told.format(name=called, n=f"{count:,}", s="" if count == 1 else "s")
+        return told.format(name=called, n=number(count), s="" if count == 1 else "s")
     kind, _, act = action.partition(".")
     if act == "updated" and after.keys() == {"order"}:
         return MOVED.format(what=noun(kind), name=called, place=after["order"] + 1)

@@ -24,6 +24,7 @@ from companies.callers import addresses, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
 from companies.errors import FieldErrors, Missing, Refusal
+from companies.locales import locale_of, reading_as
 from companies.models import Company, Stamp, User
 from companies.pages.repeated import only_once
 from companies.pages.unchanged import ChangedMeanwhile
@@ -36,7 +37,7 @@ Page = Callable[..., HttpResponse]
 
 
 def signed_in(page: Page) -> Page:
-    """Lets nobody in who has not signed in; what is shown is theirs alone."""
+    """Lets nobody in who has not signed in; what is shown is theirs alone, and in their locale."""
 
     @wraps(page)
     def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -44,7 +45,8 @@ def signed_in(page: Page) -> Page:
             if request.method in ("GET", "HEAD"):
                 return to_sign_in(request.get_full_path())
             return to_sign_in(where_it_stood(request), ended=True)
-        response = page(request, *args, **kwargs)
+        with reading_as(locale_of(request)):
+            response = page(request, *args, **kwargs)
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
 

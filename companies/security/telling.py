@@ -63,6 +63,27 @@ def factor_changed(*, user: User, what: str, stamp: Stamp) -> None:
     mail(user, subject="Your second factor was changed", said=f"{told} {at(stamp.time)}.")
 
 
+def email_change_asked(*, user: User, address: str, stamp: Stamp) -> None:
+    """Told to the address that still counts."""
+    mail(
+        user,
+        subject="A new e-mail address was asked for",
+        said=f"{mailing.one_line(address)} was given as the new e-mail address of your account {at(stamp.time)}. "
+        "Nothing changes before the link that was mailed there is opened.",
+    )
+
+
+def email_changed(*, old: str, new: str, stamp: Stamp) -> None:
+    """Told to the old address; the new one has just been read."""
+    said = f"The e-mail address of your account became {mailing.one_line(new)} {at(stamp.time)}."
+    message = (
+        f"{said} From now on you sign in with it, and mails go there.\n\n"
+        "If it was not you, write to whoever runs this service at once: they can give you your account back."
+    )
+    subject = "Your e-mail address was changed"
+    transaction.on_commit(lambda: mailing.send_later(to=[old], subject=subject, message=message))
+
+
 def short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 

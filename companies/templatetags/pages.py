@@ -9,14 +9,16 @@ from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html
 
+from companies.locales import current
 from companies.models import new_id
-from companies.pages.amounts import money
+from companies.pages.amounts import as_typed, money
 from companies.pages.repeated import FIELD
 from companies.pages.switching import others
 from companies.pages.typed import Typed
 
 register = template.Library()
 register.filter("money", money)
+register.filter("as_typed", as_typed)
 TONES = 6
 STEPS = ((60, "minute", 60), (24, "hour", 3600), (30, "day", 86400), (12, "month", 30 * 86400))
 
@@ -49,13 +51,13 @@ def ago(moment: datetime | None) -> str:
         count = int(seconds // length)
         if count < most:
             return f"{count} {unit}{'' if count == 1 else 's'} ago"
-    return f"{moment:%-d %b %Y}"
+    return current().day_of(moment)
 
 
 @register.filter
 def day(moment: datetime | None) -> str:
-    """31 Jan 2026"""
-    return f"{moment:%-d %b %Y}" if moment else "never"
+    """31 Jan 2026, or as the reader's place has it"""
+    return current().day_of(moment) if moment else "never"
 
 
 @register.filter
@@ -67,7 +69,7 @@ def of(names: dict[Any, str], key: Any) -> str | None:
 @register.filter
 def grouped(count: int) -> str:
     """20,000"""
-    return f"{count:,}"
+    return current().number(count)
 
 
 @register.simple_tag

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from companies.errors import FieldErrors, Invalid, Refusal, TooLarge
 from companies.models import id_from
-from companies.pages.amounts import counted
+from companies.pages.amounts import counted, number
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -250,7 +250,7 @@ def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: 
             uploads.drop(**owned(visit), upload_id=file.upload_id)
         count = sum(each.count for each in received)
         known = sum(each.duplicates for each in received)
-        more = f" {known:,} were there already." if known else ""
+        more = f" {number(known)} were there already." if known else ""
         return visit.done(
             f"{counted(count, 'transaction')} imported from {counted(len(files), 'file')}.{more}", "imports"
         )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 
+from companies.locales import current
 from companies.pages.typed import Typed, read_amounts, typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -186,4 +187,4 @@ def as_day(text: str) -> dt.date:
 
 
 def told(day: dt.date) -> str:
-    return f"{day:%-d %b %Y}"
+    return current().day_of(day)

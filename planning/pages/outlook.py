@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from companies.locales import current
 from companies.models import Company
 from companies.pages.visits import Visit
 from companies.permissions import Permission
@@ -106,5 +107,5 @@ def in_words(planned: PlannedTransaction) -> str:
     every = planned.frequency if planned.interval == 1 else f"{planned.interval} {planned.frequency}s"
     text = f"every {every}{' on the last day' if planned.last_day_of_month else ''}"
     if planned.end_date:
-        return f"{text}, until {planned.end_date:%-d %b %Y}"
+        return f"{text}, until {current().day_of(planned.end_date)}"
     return f"{text}, {planned.end_count} times" if planned.end_count else text

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from companies.models import Currency
-from companies.pages.amounts import counted
+from companies.pages.amounts import amount_typed, counted
 from companies.pages.typed import Typed, of_body, read_amounts
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -203,7 +203,7 @@ def read(posted: Mapping[str, str]) -> Typed:
     values = {name: posted.get(name, "").strip() for name in TEXTS}
     category_id, line = of_line(values["row"])
     read_in, wrong = read_amounts(values, ["amount"])
-    change = number(values["percent"]) if values["growth"] == "relative" else None
+    change = percent(values["percent"]) if values["growth"] == "relative" else None
     body = {
         "month": values["month"],
         "categoryId": category_id,
@@ -226,6 +226,14 @@ def number(text: str) -> Any:
     try:
         return parse_amount(text)
     except InvalidAmount:
+        return text
+
+
+def percent(text: str) -> Any:
+    """The same, of what was typed in the reader's way."""
+    try:
+        return parse_amount(amount_typed(text))
+    except ValueError:  # of either
         return text
 
 

@@ -36,6 +36,12 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     return browser_type_launch_args | {"executable_path": found, "args": list(QUIET)}
 
 
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
+    """Days are written as for a reader of whom no country is known."""
+    return browser_context_args | {"locale": "en"}
+
+
 @pytest.fixture
 def app_site() -> Iterator[Any]:
     """The site of an app on this machine; it keeps the paths it was called at."""

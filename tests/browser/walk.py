@@ -75,6 +75,16 @@ row = Membership(
 row.save(force_insert=True)
 print(row.company_id, row.id, "walked")
 """
+READDRESSED = """
+from companies.models import EmailChange, User
+from companies.security.readdressing import digest
+from django.utils import timezone
+from datetime import timedelta
+until = timezone.now() + timedelta(days=1)
+row = {{"email": "new@example.com", "token_digest": digest("walked"), "expires_time": until}}
+EmailChange.objects.update_or_create(user=User.objects.get(email="{email}"), defaults=row)
+print("walked")
+"""
 UPLOADED = """
 from django.core.files.base import ContentFile
 from companies.models import Membership
@@ -139,6 +149,9 @@ class Site:
         elif route.startswith("app/invitations"):
             made = self.machine.run("shell", "-v", "0", "-c", INVITED.format(company=self.company_id, email=self.email))
             values = dict(zip(("company_id", "member_id", "token"), made.stdout.split(), strict=True))
+        elif route.startswith("app/profile/email/"):
+            made = self.machine.run("shell", "-v", "0", "-c", READDRESSED.format(email=self.email))
+            values = {"token": made.stdout.strip()}
         else:
             values = {name: self.value(name) for name in PARAMETER.findall(route)}
         return "/" + PARAMETER.sub(lambda found: values[found[1]], route)

@@ -1,6 +1,7 @@
 """What is compressed on the wire, and what never is."""
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,37 @@ def test_the_overview_echoes_nothing_and_is_compressed(alice, acme):
     assert acme.name in html
     lengths = {len(client.get(path, {"months": "6"}).content) for _ in range(12)}
     assert len(lengths) > 1  # of no fixed length either
+
+
+# ---------------------------------------------------------------------------------------------- how much a page weighs
+
+WHOLE = 100 * 1024  # bytes on the wire, at the first visit
+LINKED = re.compile(r'(?:href|src)="(/static/[^"]+)"')
+FONTS = re.compile(r'url\("([^"]+)"\)')
+
+
+def weight(path):
+    """Bytes on the wire of a static file, and of what it loads."""
+    answer = get(path)
+    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    loaded = FONTS.findall(SHEET.decode()) if path.endswith("site.css") else []
+    return len(body) + sum(weight(f"/static/{name}") for name in loaded)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["", "/transactions", "/plan", "/profit-and-loss", "/recurring-revenue", "/settings"])
+def test_a_page_of_a_new_company_weighs_at_most_100_kib_with_all_that_it_loads(alice, acme, path):
+    client = Client(headers={"accept-encoding": "gzip"})
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    shown = client.get(f"/app/companies/{acme.id}{path}")
+    html = gzip.decompress(shown.content) if shown.get("Content-Encoding") else shown.content
+    files = {*LINKED.findall(html.decode())}
+    assert "/static/site.css" in files
+    assert len(shown.content) + sum(map(weight, files)) <= WHOLE
+
+
+def test_the_typeface_is_small_and_says_whose_it_is():
+    faces = [weight(f"/static/{name}") for name in FONTS.findall(SHEET.decode())]
+    assert len(faces) == 2
+    assert sum(faces) <= 60 * 1024
+    assert "SIL Open Font License" in (Path(settings.ROOT) / "static" / "fonts" / "OFL.txt").read_text()

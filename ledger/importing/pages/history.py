@@ -5,7 +5,7 @@ from uuid import UUID
 from django.http import HttpResponse
 
 from companies.pages.activity import names
-from companies.pages.amounts import counted
+from companies.pages.amounts import counted, number
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.importing import undoing
@@ -43,6 +43,6 @@ def undo(visit: Visit, import_id: UUID) -> HttpResponse:
     """Its transactions go, and somebody is told how many of them had been changed."""
     with visit.sending():
         done = undoing.undo(company=visit.company, stamp=visit.stamp, import_id=import_id)
-        since = f" {done.changed:,} of them had been changed since." if done.changed else ""
+        since = f" {number(done.changed)} of them had been changed since." if done.changed else ""
         return visit.done(f"{counted(done.deleted, 'transaction')} removed.{since}", "imports")
     return visit.to("imports")

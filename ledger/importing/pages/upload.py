@@ -14,7 +14,7 @@ from django.urls import reverse
 from companies.callers import addresses
 from companies.errors import Invalid, Refusal, TooLarge
 from companies.models import id_from
-from companies.pages.amounts import counted
+from companies.pages.amounts import counted, number
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -204,9 +204,9 @@ def in_words(outcome: Outcome, account: Account) -> str:
     """What an import did, in a sentence or two."""
     parts = [f"{counted(outcome.count, 'transaction')} imported into {account.name}."]
     if outcome.duplicates:
-        parts.append(f"{outcome.duplicates:,} were there already.")
+        parts.append(f"{number(outcome.duplicates)} were there already.")
     if outcome.skipped_before_data_start:
-        parts.append(f"{outcome.skipped_before_data_start:,} are dated before the books start.")
+        parts.append(f"{number(outcome.skipped_before_data_start)} are dated before the books start.")
     if outcome.errors:
         parts.append(f"{counted(len(outcome.errors), 'bad row')} left out.")
     return " ".join(parts)

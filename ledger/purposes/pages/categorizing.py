@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 
 from companies.errors import FieldErrors
 from companies.models import id_from
-from companies.pages.amounts import counted
+from companies.pages.amounts import counted, number
 from companies.pages.typed import Typed
 from companies.pages.visits import A_PAGE, Visit, company_page
 from companies.permissions import Permission
@@ -92,7 +92,7 @@ def act_asked(visit: Visit) -> Act:
 def check_most(act: Act, meant: Sums) -> None:
     """Raises FieldErrors."""
     if act.most is not None and meant.count > act.most:
-        detail = f"At most {act.most:,} are {act.verb.lower()}d at once: narrow the filter."
+        detail = f"At most {number(act.most)} are {act.verb.lower()}d at once: narrow the filter."
         raise FieldErrors([("#/selection", "too_many_ids", detail)])
 
 
@@ -113,7 +113,7 @@ def undo(visit: Visit) -> HttpResponse:
     """Takes an act by hand back, where nobody has touched since what it did."""
     with visit.sending():
         done = take_back(company=visit.company, stamp=visit.stamp, run_id=visit.request.POST.get("run", ""))
-        kept = f" {done.kept_count:,} stay: somebody has touched them since." if done.kept_count else ""
+        kept = f" {number(done.kept_count)} stay: somebody has touched them since." if done.kept_count else ""
         messages.success(visit.request, f"{counted(done.affected, 'transaction')} as before.{kept}")
     return redirect(back_to(visit))
 

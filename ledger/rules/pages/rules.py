@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 
 from companies.errors import Missing
 from companies.models import Currency, id_from
-from companies.pages.amounts import counted
+from companies.pages.amounts import counted, number
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -140,7 +140,7 @@ def undo(visit: Visit, run_id: UUID) -> HttpResponse:
     """DELETE categorization_runs/{id}."""
     with visit.sending():
         done = applying.take_back(company=visit.company, stamp=visit.stamp, run_id=run_id)
-        kept = f" {done.kept_count:,} stay: somebody has touched them since." if done.kept_count else ""
+        kept = f" {number(done.kept_count)} stay: somebody has touched them since." if done.kept_count else ""
         return visit.done(f"{counted(done.affected, 'transaction')} taken back.{kept}", "rules")
     return visit.to("rules")
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 
+from companies.locales import current
 from companies.models import Currency
 from companies.pages.typed import Typed, of_body, read_amounts, typed
 from companies.pages.visits import Visit, company_page
@@ -109,7 +110,7 @@ def add_event(visit: Visit, subscription_id: UUID) -> HttpResponse:
                 stamp=visit.stamp,
                 values=event_values(form.data | {"subscription_id": subscription.id}),
             )
-            said = f"It ends on {event.effective_date:%-d %b %Y}." if ends else "The price was changed."
+            said = f"It ends on {current().day_of(event.effective_date)}." if ends else "The price was changed."
             return visit.done(said, "customer", customer_id=subscription.customer_id)
     return event_form(visit, subscription, form, ends=ends)
 

@@ -9,19 +9,19 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from companies.errors import FieldErrors
-from companies.pages.typed import typed
+from companies.pages.typed import read_amounts, typed
 from companies.pages.visits import Visit, company_page, person
 from companies.permissions import Permission
 from ledger.models.saved import MOST_QUERY
 from ledger.transactions import saved
-from ledger.transactions.pages.listing import BESIDE, asked, query_items
+from ledger.transactions.pages.listing import AMOUNTS, BESIDE, asked, query_items
 from ledger.transactions.shapes import ViewShape
 
 
 @company_page(writes=Permission.TRANSACTIONS_READ)
 def save(visit: Visit) -> HttpResponse:
     """Keeps the filters and the order of the list under a name; sharing takes the permission to write."""
-    query = known_part(visit.request.POST.get("query", ""))
+    query = for_everybody(known_part(visit.request.POST.get("query", "")))
     form = typed(ViewShape, visit.request.POST, texts=["name"], flags=["shared"])
     if form.valid:
         with visit.sending(form):
@@ -39,6 +39,16 @@ def known_part(text: str) -> str:
     query = QueryDict(text, mutable=True)
     for name in (*BESIDE, "total"):
         query.pop(name, None)
+    return urlencode(query_items(query))
+
+
+def for_everybody(text: str) -> str:
+    """A query with amounts as the API writes them: who opens the view later may write them another way."""
+    query = QueryDict(text, mutable=True)
+    read, _ = read_amounts({name: query.get(name, "") for name in AMOUNTS}, AMOUNTS)
+    for name, amount in read.items():
+        thousandths = len(amount.partition(".")[2]) == 3  # which could be read as thousands
+        query[name] = f"{amount}0" if thousandths else amount
     return urlencode(query_items(query))
 
 
