@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -103,7 +104,12 @@ _STAYS = """
 def stays_of(company: Company, *, first: date, last: date, basis: str, products: Sequence[UUID]) -> Iterator[Stay]:
     """Of everyone who was there before the span or is at its end."""
     which = "AND s.product_id = ANY(%(products)s)" if products else ""
-    asked = {"company": company.id, "start": first, "end": last_of_month(last), "products": list(products)}
+    asked: dict[str, Any] = {
+        "company": company.id,
+        "start": first,
+        "end": last_of_month(last),
+        "products": list(products),
+    }
     with connection.cursor() as cursor:
         cursor.execute(_STAYS.format(date=DATES[basis], which=which), asked)
         found = cursor.fetchall()
@@ -116,7 +122,7 @@ def contracts_of(prices: Sequence[str]) -> Contracts:
     held: dict[str, Decimal] = {}
     for price in prices:
         currency, amount, interval, count = price.split(" ")
-        monthly = monthly_value(Decimal(amount), interval, int(count))  # type: ignore[arg-type]
+        monthly = monthly_value(Decimal(amount), interval, int(count))
         held[currency] = WIDE.add(held.get(currency, ZERO), monthly)
     return held
 
