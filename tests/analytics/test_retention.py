@@ -37,6 +37,12 @@ def test_twelve_months_count_as_one_and_each_customer_once(api, ask):
     }  # fmt: skip
 
 
+def test_what_changes_on_the_first_day_changes_within_the_span(api, acme):
+    send(api, item("a", "100.00", "2023-12-05"), item("a", "150.00", "2024-01-01"))
+    found = bridge(company=acme, first=date(2024, 1, 1), last=date(2024, 1, 1), rates=rate_table())
+    assert (found.start, found.upgrade, found.new, found.end) == (100, 50, 0, 150)
+
+
 def test_a_customer_with_several_subscriptions_and_products_is_one(api, ask):
     """Another subscription of a customer is an upgrade, the end of one of them a downgrade, and only the last one's end
     loses the customer."""
