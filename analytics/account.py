@@ -6,18 +6,20 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.gzip import gzip_page
 
 from analytics.overview import notices
 from analytics.overview.line import balance_line
-from analytics.overview.shape import Section
 from analytics.period import Period, period_of
+from companies.pages.kept import kept
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.accounts.pages.accounts import account_page, found
 from ledger.calc.fx import MissingRate
 from ledger.models import Account, Transaction
+from ledger.money.rates import rate_table, valued_at
 from ledger.transactions.pages.listing import list_lines
 from ledger.transactions.pages.words import names_for
 
@@ -32,7 +34,7 @@ def page(visit: Visit, account_id: UUID) -> HttpResponse:
     if visit.may(Permission.BALANCES_READ):
         more["notices"] = notices.mismatch_notices(visit.company, [account], opens=False)
         try:
-            more["sections"] = [section(visit, account, period)]
+            more["balance"] = balance(visit, account, period)
         except MissingRate as missing:
             lists = visit.may(Permission.TRANSACTIONS_READ)
             more["notices"].append(notices.rate_notice(visit.company, missing, lists=lists))
@@ -45,15 +47,29 @@ def page(visit: Visit, account_id: UUID) -> HttpResponse:
     return account_page(visit, account, **more)
 
 
-def section(visit: Visit, account: Account, period: Period) -> Section:
-    """As ``data/forecastBalanceTimeSeries`` answers it for the account. Raises MissingRate."""
-    listed = ""
-    if visit.may(Permission.TRANSACTIONS_READ):
-        listed = f"{reverse('transactions', args=[visit.company.id])}?accountId={account.id}"
+def balance(visit: Visit, account: Account, period: Period) -> str:
+    """As ``data/forecastBalanceTimeSeries`` answers it for the account; drawn once. Raises MissingRate."""
+    lists, valued = visit.may(Permission.TRANSACTIONS_READ), valued_at()
+    listed = f"{reverse('transactions', args=[visit.company.id])}?accountId={account.id}" if lists else ""
 
     def link(first: date, last: date) -> str:
         return listed and f"{listed}&startDate={first}&endDate={last}"
 
-    return balance_line(
-        company=visit.company, period=period, accounts={account.id}, title="Balance", of=account.name, link=link
+    def draw() -> str:
+        section = balance_line(
+            company=visit.company,
+            period=period,
+            accounts={account.id},
+            title="Balance",
+            of=account.name,
+            link=link,
+            rates=rate_table(valued.newest),
+        )
+        return render_to_string("analytics/section.html", {"section": section})
+
+    return kept(
+        company_id=visit.company.id,
+        name="account",
+        of=(visit.today, account.id, period.query, lists, *valued, visit.company.last_updated_time.isoformat()),
+        draw=draw,
     )

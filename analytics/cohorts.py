@@ -11,7 +11,6 @@ from analytics.calc.movements import History, month_of, number_of
 from analytics.calc.mrr import Factors, value
 from analytics.recurring import MRR, Chosen, factors, histories, rows_as_they_are
 from analytics.results import percentage
-from analytics.retention import Customers
 from companies.models import Company
 from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up
@@ -52,7 +51,6 @@ def cohorts(
     months: Sequence[date],
     measure: Measure,
     rates: RateTable,
-    customers: Customers | None = None,
 ) -> list[Cohort]:
     """A cohort for each of the months (first days, consecutive), in the base currency or in heads.
 
@@ -61,7 +59,7 @@ def cohorts(
     """
     first, last = number_of(months[0]), number_of(months[-1])
     found: defaultdict[int, Changes] = defaultdict(lambda: defaultdict(lambda: defaultdict(lambda: ZERO)))
-    for history in histories(company.id, Chosen()) if customers is None else customers:
+    for history in histories(company.id, Chosen()):
         came = next((number for number, contracts in history[MRR] if contracts), None)
         if came is not None and first <= came <= last:
             follow(history[MRR], found[came])

@@ -1,38 +1,45 @@
 """What a span of months did to recurring revenue, each customer counted once, and the rates that follow from it.
 
 A customer is looked at where the span starts and where it ends, and nowhere between: who was there at both and pays
-more is one upgrade, however many steps led there.
+more is one upgrade, however many steps led there. The database says what each held at the two ends and counts alike
+those who held the same: price lists are short.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
-from analytics.calc.movements import History, month_of, number_of
+from django.db import connection
+
+from analytics.calc.movements import History, number_of
 from analytics.calc.mrr import Contracts, MonthlyRow, Tally, classify, close_row, value
-from analytics.recurring import MRR, Chosen, factors, histories
+from analytics.recurring import CMRR, MRR, factors
 from analytics.results import percentage
 from companies.models import Company
 from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up
-from ledger.calc.months import MONTHS_A_YEAR
+from ledger.calc.months import MONTHS_A_YEAR, last_of_month
+from ledger.subscriptions.calc import monthly_value
 
 ZERO = Decimal(0)
+DATES = {MRR: "effective_date", CMRR: "committed_date"}
 _NOTHING: Contracts = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """A customer's contracts before a span and at its end, and whether there were any at an earlier month's end."""
+    """Customers' contracts before a span and at its end, and whether there were any at an earlier month's end.
+
+    ``times`` is how many customers held these.
+    """
 
     before: Contracts
     now: Contracts
     seen: bool
-
-
-Customers = Iterable[Mapping[str, History]]
-"""Basis -> history of each, as ``recurring.histories`` has them."""
+    times: int = 1
 
 
 def bridge(
@@ -42,30 +49,28 @@ def bridge(
     last: date,
     rates: RateTable,
     basis: str = MRR,
-    customers: Customers | None = None,
+    products: Sequence[UUID] = (),
 ) -> MonthlyRow:
-    """The months from ``first`` to ``last`` as one row that closes, of all customers where none are given.
+    """The months from ``first`` to ``last`` (first days) as one row that closes, of all products where none is given.
 
-    Raises MissingRate.
+    One statement. Raises MissingRate.
     """
-    if customers is None:
-        customers = histories(company.id, Chosen(), room=False)
-    start_number, end_number = number_of(first) - 1, number_of(last)
-    stays = list(stays_of(customers, start=start_number, end=end_number, basis=basis))
+    stays = list(stays_of(company, first=first, last=last, basis=basis, products=products))
     currencies = {company.base_currency, *(currency for stay in stays for currency in (*stay.before, *stay.now))}
     factors_of = factors(rates, base=company.base_currency, currencies=currencies)
-    then = factors_of(start_number) if any(stay.before for stay in stays) else {}  # there may be no month before
-    now = factors_of(end_number)
+    then = factors_of(number_of(first) - 1) if any(stay.before for stay in stays) else {}  # of a month that there is
+    now = factors_of(number_of(last))
     tally, start, start_count = Tally(company.base_currency), ZERO, 0
     for stay in stays:
         reported = value(stay.before, then)
-        tally.add(classify(before=stay.before, now=stay.now, reported=reported, factors=now, seen=stay.seen))
-        start, start_count = WIDE.add(start, reported), start_count + bool(stay.before)
+        change = classify(before=stay.before, now=stay.now, reported=reported, factors=now, seen=stay.seen)
+        tally.add(change, times=stay.times)
+        start, start_count = WIDE.fma(reported, stay.times, start), start_count + bool(stay.before) * stay.times
     end = start
     for amount in tally.amounts.values():
         end = WIDE.add(end, amount)
     return close_row(
-        month=month_of(end_number),
+        month=last,
         base=company.base_currency,
         start=start,
         start_count=start_count,
@@ -75,13 +80,51 @@ def bridge(
     )
 
 
-def stays_of(customers: Customers, *, start: int, end: int, basis: str) -> Iterator[Stay]:
+# An event stands at the end of a month if its subscription has none after it up to then.
+_STAYS = """
+    WITH dated AS (
+        SELECT s.customer_id, e.{date} AS date, lead(e.{date}) OVER later AS next, e.amount_value > 0 AS pays,
+               concat_ws(' ', e.amount_currency, e.amount_value, e.interval, e.interval_count) AS price
+          FROM ledger_subscriptionevent AS e
+          JOIN ledger_subscription AS s ON s.company_id = e.company_id AND s.id = e.subscription_id
+         WHERE e.company_id = %(company)s AND e.retracted_time IS NULL AND e.{date} <= %(end)s {which}
+        WINDOW later AS (PARTITION BY e.subscription_id ORDER BY e.{date}, e.id)
+    ), ends AS (
+        SELECT array_agg(price) FILTER (WHERE date < %(start)s AND (next IS NULL OR next >= %(start)s)) AS before,
+               array_agg(price) FILTER (WHERE next IS NULL) AS now,
+               bool_or(date < %(start)s AND (
+                   next IS NULL OR date_trunc('month', next::timestamp) > date_trunc('month', date::timestamp)
+               )) AS seen
+          FROM dated WHERE pays GROUP BY customer_id
+    )
+    SELECT before, now, seen, count(*) FROM ends WHERE before IS NOT NULL OR now IS NOT NULL GROUP BY before, now, seen
+"""
+
+
+def stays_of(company: Company, *, first: date, last: date, basis: str, products: Sequence[UUID]) -> Iterator[Stay]:
     """Of everyone who was there before the span or is at its end."""
-    for history in customers:
-        before, now = at(history[basis], start), at(history[basis], end)
-        if before or now:
-            seen = any(contracts for number, contracts in history[basis] if number <= start)
-            yield Stay(before=before, now=now, seen=seen)
+    which = "AND s.product_id = ANY(%(products)s)" if products else ""
+    asked: dict[str, Any] = {
+        "company": company.id,
+        "start": first,
+        "end": last_of_month(last),
+        "products": list(products),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_STAYS.format(date=DATES[basis], which=which), asked)
+        found = cursor.fetchall()
+    for before, now, seen, times in found:
+        yield Stay(contracts_of(before or ()), contracts_of(now or ()), seen, times)
+
+
+def contracts_of(prices: Sequence[str]) -> Contracts:
+    """What they are worth a month, by currency."""
+    held: dict[str, Decimal] = {}
+    for price in prices:
+        currency, amount, interval, count = price.split(" ")
+        monthly = monthly_value(Decimal(amount), interval, int(count))
+        held[currency] = WIDE.add(held.get(currency, ZERO), monthly)
+    return held
 
 
 def at(history: History, number: int) -> Contracts:
@@ -108,19 +151,14 @@ class Summary:
     quick_ratio: Decimal | None
 
 
-def summary(
-    *, company: Company, first: date, last: date, rates: RateTable, customers: Customers | None = None
-) -> Summary:
-    """Of the months from ``first`` to ``last``. Raises MissingRate."""
-    row = bridge(company=company, first=first, last=last, rates=rates, customers=customers)
+def summary(row: MonthlyRow, *, base: str) -> Summary:
+    """Of the months that the row, of ``bridge``, makes one of."""
     lost, won = -(row.downgrade + row.cancel), row.new + row.reactivate + row.upgrade
     return Summary(
         mrr=row.end,
         arr=row.end * MONTHS_A_YEAR,
         customers=row.end_count,
-        arpa=round_half_up(WIDE.divide(row.end, Decimal(row.end_count)), company.base_currency)
-        if row.end_count
-        else None,
+        arpa=round_half_up(WIDE.divide(row.end, Decimal(row.end_count)), base) if row.end_count else None,
         net_revenue_retention=share(row.start + row.upgrade + row.reactivate - lost, row.start),
         gross_revenue_retention=share(row.start - lost, row.start),
         customer_churn_rate=share(Decimal(row.cancel_count), Decimal(row.start_count)),

@@ -32,19 +32,26 @@ class Runway:
     runway_months: Decimal | None
 
 
-# Flows of the accounts that count as cash, on the days of the last whole months that have any.
+# Flows of the accounts that count as cash, on the days of the last whole months that have any: each found from the one
+# after it, so that nothing is read of the years before.
 _FLOWS = """
-    WITH flows AS (
-        SELECT date_trunc('month', date)::date AS month, date, currency, inflow - outflow AS net
-          FROM ledger_daymovement
-         WHERE company_id = %(company)s AND date < %(month)s AND (inflow <> 0 OR outflow <> 0)
-           AND account_id = ANY (ARRAY(
-                   SELECT id FROM ledger_account
-                    WHERE company_id = %(company)s AND include_in_cash_balance AND type <> %(transit)s
-               ))
+    WITH RECURSIVE cash (ids) AS (
+        SELECT array_agg(id) FROM ledger_account
+         WHERE company_id = %(company)s AND include_in_cash_balance AND type <> %(transit)s
+    ), latest (month, place) AS (
+        SELECT %(month)s::date, 0
+         UNION ALL
+        SELECT (SELECT date_trunc('month', date::timestamp)::date FROM ledger_daymovement
+                 WHERE company_id = %(company)s AND date < latest.month AND (inflow <> 0 OR outflow <> 0)
+                   AND account_id = ANY ((SELECT ids FROM cash)::uuid[])
+                 ORDER BY date DESC LIMIT 1), place + 1
+          FROM latest WHERE month IS NOT NULL AND place < %(most)s
     )
-    SELECT month, date, currency, sum(net) FROM flows
-     WHERE month IN (SELECT DISTINCT month FROM flows ORDER BY month DESC LIMIT %(most)s)
+    SELECT month, date, currency, sum(inflow - outflow)
+      FROM latest
+      JOIN ledger_daymovement ON date >= month AND date < month + interval '1 month'
+     WHERE place > 0 AND company_id = %(company)s AND (inflow <> 0 OR outflow <> 0)
+       AND account_id = ANY ((SELECT ids FROM cash)::uuid[])
      GROUP BY month, date, currency
 """
 
@@ -55,13 +62,13 @@ def runway(*, company: Company, cash: Decimal, today: date, rates: RateTable) ->
     Flows are those of ``cash_flow`` on the accounts that count as cash, each at its own day's rate. Raises MissingRate.
     """
     base, this_month = company.base_currency, first_of_month(today)
+    asked: dict[str, Any] = {
+        "company": company.id,
+        "month": this_month,
+        "transit": AccountType.TRANSIT,
+        "most": MOST_MONTHS,
+    }
     with connection.cursor() as cursor:
-        asked: dict[str, Any] = {
-            "company": company.id,
-            "month": this_month,
-            "transit": AccountType.TRANSIT,
-            "most": MOST_MONTHS,
-        }
         cursor.execute(_FLOWS, asked)
         found = cursor.fetchall()
     months = sorted({month for month, *_ in found})

@@ -94,15 +94,15 @@ class Tally:
         self.counts = dict.fromkeys(MOVEMENTS, 0)
         self._half_unit = smallest_unit(base) / 2
 
-    def add(self, change: Change) -> None:
-        """Count one customer's month."""
+    def add(self, change: Change, *, times: int = 1) -> None:
+        """Count one customer's month, or that of so many who did the same."""
         if change.kind is not None:
-            self.amounts[change.kind] = WIDE.add(self.amounts[change.kind], change.amount)
-            self.counts[change.kind] += 1
+            self.amounts[change.kind] = WIDE.fma(change.amount, times, self.amounts[change.kind])
+            self.counts[change.kind] += times
         if change.currency:
-            self.amounts["currency"] = WIDE.add(self.amounts["currency"], change.currency)
+            self.amounts["currency"] = WIDE.fma(change.currency, times, self.amounts["currency"])
             if abs(cut(change.currency)) >= self._half_unit:
-                self.counts["currency"] += 1
+                self.counts["currency"] += times
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from analytics.overview.tables import Column, Table, day_rows
 from analytics.period import Period
 from companies.locales import current
 from companies.models import Company
+from ledger.calc.fx import RateTable
 from ledger.money.rates import rate_table
 
 KEYS = (Key("cash", "Balance", line=True), Key("projected", "Projected balance", line=True))
@@ -27,6 +28,7 @@ def balance_line(
     title: str,
     of: str,
     link: Callable[[date, date], str],
+    rates: RateTable | None = None,
 ) -> Section:
     """As ``data/forecastBalanceTimeSeries`` answers it for some accounts, or for those that count as cash. ``link``
     leads to what is behind the days from one to another. Raises MissingRate."""
@@ -38,7 +40,7 @@ def balance_line(
         cutover=period.today,
         today=period.today,
         interval=period.interval,
-        rates=rate_table(),
+        rates=rates or rate_table(),
         accounts=accounts,
     )
     values: dict[date, tuple[Decimal | None, Decimal | None]] = {day: (value, None) for day, value in ahead.actual}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import Enum
+from html import escape
 
-from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from analytics.overview.amounts import signed, whole

@@ -1,13 +1,11 @@
 """What the pages of recurring revenue are drawn from: the answers of the data queries, each asked once."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from uuid import UUID
 
 from analytics import monthly_rows, recurring
-from analytics.calc.movements import History
 from analytics.calc.mrr import MonthlyRow, annual
 from analytics.cohorts import Cohort, cohorts
 from analytics.retention import Summary, bridge, summary
@@ -50,10 +48,6 @@ class Revenue(Ground):
         return rate_table()
 
     @cached_property
-    def everyone(self) -> Sequence[dict[str, History]]:
-        return list(recurring.histories(self.company.id, recurring.Chosen()))
-
-    @cached_property
     def recurring(self) -> list[MonthlyRow]:
         """A row a month."""
         return recurring.monthly_data(
@@ -68,17 +62,7 @@ class Revenue(Ground):
     def bridge(self) -> MonthlyRow:
         """The same months as one, in which each customer counts once."""
         basis, yearly = monthly_rows.TYPES[self.asked.measure]
-        customers = self.everyone
-        if self.products:
-            customers = list(recurring.histories(self.company.id, recurring.Chosen(products=self.products)))
-        row = bridge(
-            company=self.company,
-            first=self.asked.first,
-            last=self.asked.last,
-            rates=self.rates,
-            basis=basis,
-            customers=customers,
-        )
+        row = self.bridged(self.asked.first, self.asked.last, basis, products=tuple(self.products))
         return annual(row) if yearly else row
 
     @cached_property
@@ -92,9 +76,20 @@ class Revenue(Ground):
         return self.summary_at(self.asked.compared) if self.asked.compared else None
 
     def summary_at(self, last: date) -> Summary:
-        return summary(
-            company=self.company, first=year_up_to(last), last=last, rates=self.rates, customers=self.everyone
-        )
+        return summary(self.bridged(year_up_to(last), last, recurring.MRR), base=self.currency)
+
+    def bridged(self, first: date, last: date, basis: str, *, products: tuple[UUID, ...] = ()) -> MonthlyRow:
+        """Read once where summary and bridge are of the same months, as they are at first."""
+        key = (first, last, basis, products)
+        if key not in self.bridges:
+            self.bridges[key] = bridge(
+                company=self.company, first=first, last=last, rates=self.rates, basis=basis, products=products
+            )
+        return self.bridges[key]
+
+    @cached_property
+    def bridges(self) -> dict[tuple[date, date, str, tuple[UUID, ...]], MonthlyRow]:
+        return {}
 
     @cached_property
     def cohorts(self) -> list[Cohort]:
@@ -104,7 +99,6 @@ class Revenue(Ground):
             months=self.calendar[-MOST_COHORTS:],
             measure="customers" if self.asked.cohorts == "customers" else "revenue",
             rates=self.rates,
-            customers=self.everyone,
         )
 
 

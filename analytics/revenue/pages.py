@@ -37,7 +37,7 @@ def overview(visit: Visit) -> HttpResponse:
     drawn = kept(
         company_id=visit.company.id,
         name="recurring-revenue",
-        of=(facts.today, facts.asked.address(), valued_at(), visit.company.last_updated_time.isoformat()),
+        of=(facts.today, facts.asked.address(), *valued_at(), visit.company.last_updated_time.isoformat()),
         draw=lambda: draw(facts),
     )
     return visit.show(

@@ -56,9 +56,8 @@ class RecurringViewSet(DataViewSet):
         """
         values = self.parsed(shapes.RecurringRevenueQuery)
         last = values.get("month") or first_of_month(self.now.date())
-        first = year_up_to(last)
-        found = retention.summary(company=self.company, first=first, last=last, rates=rate_table())
-        return Response(shapes.RecurringRevenueShape(found).data)
+        row = retention.bridge(company=self.company, first=year_up_to(last), last=last, rates=rate_table())
+        return Response(shapes.RecurringRevenueShape(retention.summary(row, base=self.company.base_currency)).data)
 
     @extend_schema(
         operation_id="cohorts",

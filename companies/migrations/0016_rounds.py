@@ -9,7 +9,7 @@ import companies.models.tenancy
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('companies', '0014_site_logos'),
+        ('companies', '0015_profiles'),
     ]
 
     operations = [

@@ -68,7 +68,8 @@ def certain(company: Company, transaction_ids: list[UUID]) -> dict[UUID, Use]:
 
 
 def asked(company: Company, transaction_ids: list[UUID]) -> list[Asked]:
-    return [Asked(*row) for row in fetched(_ASKED, company=company, ids=transaction_ids)]
+    ids = f"{{{','.join(map(str, transaction_ids))}}}"  # one text: psycopg takes its time over each of an array
+    return [Asked(*row) for row in fetched(_ASKED, company=company, ids=ids)]
 
 
 def of_names(company: Company, rows: Iterable[Asked]) -> dict[str, list[Proposal]]:

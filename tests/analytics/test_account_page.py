@@ -6,6 +6,8 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from companies.permissions import Role
 from ledger.models import Account
@@ -89,3 +91,17 @@ def test_who_may_not_see_balances_or_rows_sees_the_facts_alone(api, acme, bank):
     html = opened(dan, acme, bank)
     assert "4,711" not in html
     assert "Facts" in html
+
+
+@pytest.mark.django_db(transaction=True)
+def test_its_balance_is_drawn_once_for_those_who_may_see_the_same(api, alice, acme, bank):
+    book(api, bank, "55.00", TODAY)
+    drawn = section(opened(alice, acme, bank), "Balance")
+    with CaptureQueriesContext(connection) as sent:
+        assert section(opened(alice, acme, bank), "Balance") == drawn
+    assert not [each for each in sent if "planning_plannedtransaction" in each["sql"]]  # what is expected of it
+    dan = factories.member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["accounts:read", "balances:read"])
+    assert f"accountId={bank}" in drawn
+    assert "accountId=" not in section(opened(dan, acme, bank), "Balance")
+    book(api, bank, "7.00", TODAY)
+    assert "62.00" in section(opened(alice, acme, bank), "Balance")

@@ -1,5 +1,6 @@
 """What twelve months did to recurring revenue, and what became of each month's new customers: over HTTP."""
 
+from collections import Counter
 from datetime import date
 from decimal import Decimal
 
@@ -7,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analytics.retention import bridge
+from analytics.calc.movements import number_of, shape
+from analytics.recurring import Chosen, histories
+from analytics.retention import at, bridge, stays_of
 from ledger.calc.months import add_months, format_month, months_from
 from ledger.money.rates import rate_table
 from tests import factories
@@ -32,6 +35,12 @@ def test_twelve_months_count_as_one_and_each_customer_once(api, ask):
         "netRevenueRetention": 73.33, "grossRevenueRetention": 58.33, "customerChurnRate": 33.33,
         "revenueChurnRate": 41.67, "quickRatio": 0.68,
     }  # fmt: skip
+
+
+def test_what_changes_on_the_first_day_changes_within_the_span(api, acme):
+    send(api, item("a", "100.00", "2023-12-05"), item("a", "150.00", "2024-01-01"))
+    found = bridge(company=acme, first=date(2024, 1, 1), last=date(2024, 1, 1), rates=rate_table())
+    assert (found.start, found.upgrade, found.new, found.end) == (100, 50, 0, 150)
 
 
 def test_a_customer_with_several_subscriptions_and_products_is_one(api, ask):
@@ -118,6 +127,26 @@ EVENTS = st.lists(
 )
 
 
+def held_at_both_ends(company, *, first, last, basis):
+    """As the database says it."""
+    found = Counter()
+    for stay in stays_of(company, first=first, last=last, basis=basis, products=()):
+        found[shape(stay.before), shape(stay.now), stay.seen] += stay.times
+    return found
+
+
+def counted_by_customer(company, *, first, last, basis):
+    """The same from everybody's whole history, one after the other."""
+    start, end = number_of(first) - 1, number_of(last)
+    found = Counter()
+    for history in histories(company.id, Chosen()):
+        before, now = at(history[basis], start), at(history[basis], end)
+        if before or now:
+            seen = any(contracts for number, contracts in history[basis] if number <= start)
+            found[shape(before), shape(now), seen] += 1
+    return found
+
+
 @given(events=EVENTS, start=st.integers(0, 23), length=st.integers(1, 24))
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, start, length):
@@ -129,6 +158,7 @@ def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, sta
             item(
                 who, amount.partition(".")[0] if currency == "JPY" else amount,
                 str(add_months(FIRST, month).replace(day=day)), currency=currency,
+                committedDate=str(add_months(FIRST, max(month - day % 3, 0)).replace(day=1)),
             )
             for who, month, day, amount, currency in events
         ),
@@ -139,6 +169,10 @@ def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, sta
     found = bridge(company=company, first=first, last=last, rates=rate_table())
     assert (float(found.start), found.start_count) == (months[0]["start"], months[0]["startCount"])
     assert (float(found.end), found.end_count) == (months[-1]["end"], months[-1]["endCount"])
+    for basis in ("mrr", "cmrr"):
+        assert held_at_both_ends(company, first=first, last=last, basis=basis) == counted_by_customer(
+            company, first=first, last=last, basis=basis
+        )
     moved = ("new", "reactivate", "upgrade", "downgrade", "cancel")
     assert sum(getattr(found, f"{kind}_count") for kind in moved) <= len({who.partition("/")[0] for who, *_ in events})
     if length == 1:

@@ -70,7 +70,10 @@ def proposals(kind: str, counts: Iterable[tuple[Use, int]]) -> list[Proposal]:
 
 
 def best(bases: Iterable[Sequence[Proposal]]) -> list[Proposal]:
-    """The best of all bases, each choice once."""
+    """The best of all bases, each choice once. A basis has its best first."""
+    bases = list(bases)
+    if len(bases) == 1:
+        return list(bases[0])
     found: dict[tuple[UUID, str], Proposal] = {}
     for basis in bases:
         for each in basis:
