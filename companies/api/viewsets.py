@@ -303,7 +303,7 @@ class CompanyViewSet(ApiViewSet):
         if access.waits:
             raise SecondFactorRequired
         self.access, self.company = access, access.company
-        self.request._request.access = access  # for what is kept of a failure
+        self.request._request.access = access  # type: ignore[attr-defined] # for what is kept of a failure
 
     def permit(self) -> None:
         needed = self.permission_for[self.action]

@@ -50,7 +50,7 @@ def test_no_operation_fails_whatever_is_sent(api, ids, path, method):
     here, statuses = api.path(address(path, ids)), set()
 
     @settings(
-        max_examples=FUZZ or 30, derandomize=not FUZZ, deadline=None, database=None,
+        max_examples=FUZZ or 12, derandomize=not FUZZ, deadline=None, database=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(

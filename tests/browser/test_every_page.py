@@ -49,15 +49,18 @@ def look(request, browser, served, cookies):
         )
         context.add_init_script(REPORTED)
         try:
-            return complaints(context, path)
+            return complaints(context, path, dark=request.param == "dark")
         finally:
             context.close()
 
     return look_at
 
 
-def complaints(context, path):
-    """None where there is no page, else what axe, the browser's console, its policy and its width say against it."""
+def complaints(context, path, *, dark):
+    """None where there is no page, else what axe, the browser's console, its policy and its width say against it.
+
+    In the dark other colours stand in the same places: looked at once, wide.
+    """
     if not is_page(context, path):
         return None
     page = context.new_page()
@@ -65,10 +68,10 @@ def complaints(context, path):
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto(path)
-    for width in (WIDE, NARROW):
+    for width in (WIDE,) if dark else (WIDE, NARROW):
         page.set_viewport_size({"width": width, "height": 900})
         said += [f"at {width}: {each}" for each in violations(page)]
-    for width in WIDTHS:
+    for width in () if dark else WIDTHS:
         across = width_at(page, width)
         if across > width:
             said.append(f"at {width}: {across} pixels wide")
