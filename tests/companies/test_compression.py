@@ -1,6 +1,7 @@
 """What is compressed on the wire, and what never is."""
 
 import gzip
+import json
 import re
 from pathlib import Path
 
@@ -50,9 +51,35 @@ def test_pages_with_secrets_and_answers_are_not_compressed(api, alice, acme):
     settings_page = f"/app/companies/{acme.id}/settings/api-keys"
     shown = client.post(f"{settings_page}/new", {"name": "Key", "preset": "read", "expiry": "90"})
     assert b"svc_" in shown.content
-    pages = [shown, *(client.get(path) for path in ("/app/", "/app/sign-in", settings_page, f"{settings_page}/new"))]
-    answers = [client.get(f"/companies/{acme.id}"), client.get("/openapi.json")]
-    assert [answer.get("Content-Encoding") for answer in (*pages, *answers)] == [None] * 7
+    asked = [
+        "/app/sign-in?next=/app/words",
+        f"{settings_page}?words=words",
+        f"/app/companies/{acme.id}/transactions?q=words",
+    ]
+    answers = [shown, *map(client.get, asked), client.get(f"/companies/{acme.id}")]
+    assert [answer.get("Content-Encoding") for answer in answers] == [None] * 5
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["", "/transactions", "/plan", "/settings/api-keys"])
+def test_a_page_at_an_address_without_words_of_a_caller_is_compressed(alice, acme, path):
+    client = Client(headers={"accept-encoding": "gzip"})
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    answer = client.get(f"/app/companies/{acme.id}{path}")
+    assert answer["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in answer["Vary"]
+    assert acme.name in gzip.decompress(answer.content).decode()
+    client.defaults.clear()
+    plain = client.get(f"/app/companies/{acme.id}{path}")
+    assert "Content-Encoding" not in plain
+    assert acme.name in plain.content.decode()
+
+
+def test_the_document_of_the_api_goes_out_compressed_and_small():
+    answer = get("/openapi.json")
+    assert answer["Content-Encoding"] == "gzip"
+    assert len(answer.content) <= 100 * 1024
+    assert json.loads(gzip.decompress(answer.content)) == get("/openapi.json", "identity").json()
 
 
 @pytest.mark.django_db

@@ -1,15 +1,18 @@
 """The OpenAPI document and the interactive reference, served from this host under the strict policy."""
 
+import gzip
 from functools import lru_cache
 
 import orjson
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from drf_spectacular.generators import SchemaGenerator
 
 from companies.api.document import codes
 from companies.api.methods import read_only
+from companies.running.compression import takes_gzip
 
 
 @lru_cache(maxsize=1)
@@ -18,9 +21,17 @@ def document() -> bytes:
     return orjson.dumps(SchemaGenerator().get_schema(request=None, public=True))
 
 
+@lru_cache(maxsize=1)
+def compressed() -> bytes:
+    return gzip.compress(document(), mtime=0)
+
+
 @read_only
 def openapi(request: HttpRequest) -> HttpResponse:
-    response = HttpResponse(document(), content_type="application/json")
+    response = HttpResponse(compressed() if takes_gzip(request) else document(), content_type="application/json")
+    if takes_gzip(request):
+        response["Content-Encoding"] = "gzip"
+    patch_vary_headers(response, ["Accept-Encoding"])
     response["Access-Control-Allow-Origin"] = "*"
     return response
 
