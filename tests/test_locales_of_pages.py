@@ -1,8 +1,14 @@
 """Every page is in the locale of who reads it: the profile's, else the browser's; what others read never is."""
 
+from datetime import date
+from decimal import Decimal
+
 import pytest
 from django.core.cache import caches
 
+from analytics.overview.figures import runway_figure
+from analytics.runway import Runway
+from companies.locales import locale, reading_as
 from companies.models import User
 from tests.conftest import Api
 from tests.ledger.conftest import Books
@@ -83,3 +89,9 @@ def test_a_form_reads_and_fills_in_what_the_place_writes(browser_of, alice, acme
         f"{base}/transactions/new", sent | {"description": "us"}, headers={"Accept-Language": "en-US"}
     )
     assert american.status_code == 400, "1.234 is no amount of euros there"
+
+
+def test_the_months_of_the_runway_are_written_so_too():
+    found = Runway(Decimal(4900), Decimal(-200), [date(2026, 1, 1)], Decimal("24.5"))
+    with reading_as(locale("de")):
+        assert runway_figure(found, currency="EUR").text == "24,5 months"

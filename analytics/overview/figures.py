@@ -76,7 +76,7 @@ def runway_figure(found: Runway, *, currency: str) -> Figure:
         return Figure("Runway", "No burn", f"{brief(found.monthly_net, currency, plus=True)} a month, {average}")
     lasting = found.runway_months
     whole = lasting.to_integral_value() if lasting == lasting.to_integral_value() else lasting
-    text = "over 5 years" if lasting > MOST_MONTHS else f"{whole} months" if whole != 1 else "1 month"
+    text = "over 5 years" if lasting > MOST_MONTHS else f"{current().number(whole)} months" if whole != 1 else "1 month"
     return Figure("Runway", text, f"at {brief(found.monthly_net, currency)} a month, {average}")
 
 
