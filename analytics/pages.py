@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from analytics.overview import cash, figures, movements, notices, results
 from analytics.overview.facts import Facts
 from analytics.overview.figures import Figure
-from analytics.overview.first_step import first_step
+from analytics.overview.first_hour import first_hour
 from analytics.overview.notices import Notice
 from analytics.overview.shape import Section
 from analytics.period import period_of
@@ -77,6 +77,8 @@ SHOWN_BY = (
     Permission.TRANSACTIONS_READ,
     Permission.TRANSACTIONS_WRITE,
     Permission.PLANNING_READ,
+    Permission.PLANNING_WRITE,
+    Permission.COMPANY_MANAGE,
 )
 """The permissions on which it depends what the page shows."""
 
@@ -116,12 +118,11 @@ def without_slash(request: HttpRequest, company_id: str) -> HttpResponse:
 def drawn(facts: Facts, visit: Visit) -> str:
     """Key figures and sections. Of the viewer nothing goes in but their permissions: the next one sees it too."""
     shown = [told(part, facts, visit) for part in PARTS]
-    opens, books = visit.may(Permission.ACCOUNTS_WRITE), visit.may(Permission.TRANSACTIONS_WRITE)
     return render_to_string(
         "analytics/overview.html",
         {
             "notices": notices_of(facts, visit),
-            "step": first_step(facts, opens=opens, books=books) if visit.may(Permission.BALANCES_READ) else None,
+            "steps": first_hour(visit) if visit.may(Permission.BALANCES_READ) else [],
             "figures": [figure for found, _ in shown for figure in found],
             "sections": [section for _, found in shown for section in found],
             "company": facts.company,

@@ -219,7 +219,7 @@ def test_pages_are_guarded(path, visitor, alice):
     assert "<style" not in text
     assert not re.search(r"<script(?![^>]*\ssrc=)", text)
     assert not re.search(r"\son\w+=", text)
-    assert '<html lang="en">' in text
+    assert '<html lang="en"' in text
 
 
 # ---------------------------------------------------------------------------------------------- passwords

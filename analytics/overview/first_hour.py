@@ -1,0 +1,89 @@
+"""What leads an empty company to its first figures: a bank file, what it was for, what is to come, who else looks."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists
+from django.urls import reverse
+
+from companies.models import Company, Membership
+from companies.pages.visits import Visit
+from companies.permissions import Permission
+from ledger.models import Account, Categorization, Source, Transaction
+from planning.models import PlanItem, PlannedTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do, and (label, address) of where; none for those who may not, and none once it is done."""
+
+    title: str
+    text: str
+    done: bool
+    ways: tuple[tuple[str, str], ...] = ()
+
+
+def first_hour(visit: Visit) -> list[Step]:
+    """In the order in which they are best done; none where all is done but asking others in, for some work alone."""
+    done = done_in(visit.company.id)
+    if done["money"] and done["purposes"] and done["plan"]:
+        return []
+    return [
+        step(
+            visit,
+            "Bring in your bank's file",
+            "Add an account for each place where money lies, then drop what your bank exports: CAMT, MT940, OFX, CSV.",
+            done=done["money"],
+            needed=Permission.TRANSACTIONS_WRITE if done["accounts"] else Permission.ACCOUNTS_WRITE,
+            ways=(("Import", "import-new"), ("New transaction", "transaction-new"))
+            if done["accounts"]
+            else (("New account", "account-new"),),
+        ),
+        step(
+            visit,
+            "Say what it was for",
+            "Each transaction gets a category, from which profit and loss follow. The inbox proposes one for each.",
+            done=done["purposes"],
+            needed=Permission.TRANSACTIONS_WRITE,
+            ways=(("Inbox", "inbox"),),
+        ),
+        step(
+            visit,
+            "Plan what is to come",
+            "Rent, salaries, tax: what recurs or is due once. The forecast of your cash is drawn from it.",
+            done=done["plan"],
+            needed=Permission.PLANNING_WRITE,
+            ways=(("Plan something", "planned-new"),),
+        ),
+        step(
+            visit,
+            "Ask others in",
+            "Whoever keeps the books with you, or only looks: each has a role.",
+            done=done["others"],
+            needed=Permission.COMPANY_MANAGE,
+            ways=(("Invite somebody", "members"),),
+        ),
+    ]
+
+
+def step(
+    visit: Visit, title: str, text: str, *, done: bool, needed: Permission, ways: tuple[tuple[str, str], ...]
+) -> Step:
+    leads = visit.may(needed) and not done
+    led = tuple((label, reverse(name, args=[visit.company.id])) for label, name in ways) if leads else ()
+    return Step(title, text, done, led)
+
+
+def done_in(company_id: UUID) -> dict[str, bool]:
+    """What there is in the company, in one statement."""
+    booked = Transaction.objects.of(company_id).exclude(source=Source.INITIAL_BALANCE)
+    found = {
+        "accounts": Exists(Account.objects.of(company_id)),
+        "money": Exists(booked),
+        "purposes": Exists(Categorization.objects.of(company_id)),
+        "plan": Exists(PlannedTransaction.objects.of(company_id)) | Exists(PlanItem.objects.of(company_id)),
+        "others": Exists(Membership.objects.of(company_id).order_by()[1:2]),
+    }
+    row: Any = Company.objects.filter(id=company_id).values(**found).get()
+    return dict(row)
