@@ -186,8 +186,9 @@ class Before:
     def add(self, user_id, email):
         with connection.cursor() as cursor:
             cursor.execute(
-                "INSERT INTO companies_user (id, email, name, password, is_superuser, is_active, is_staff, joined_time)"
-                " VALUES (%s, %s, '', '', false, true, false, now())",
+                "INSERT INTO companies_user"
+                " (id, email, name, password, is_superuser, is_active, is_staff, joined_time, locale, mailed)"
+                " VALUES (%s, %s, '', '', false, true, false, now(), '', '{}')",
                 [user_id, email],
             )
 

@@ -144,7 +144,7 @@ def test_a_host_without_a_name_offers_none(settings, alice):
     password(client, alice.email)
     page = client.get(FACTORS).content.decode()
     assert "data-passkey" not in page
-    assert "address is a number" in page
+    assert "this one is a number" in page
 
 
 # ---------------------------------------------------------------------------------------------- signing in

@@ -224,10 +224,10 @@ def test_the_log_is_told_in_words_and_in_pages(owner, api, acme, django_assert_m
 
 def test_the_log_says_lists_and_truths_as_people_do(owner, api, acme):
     owner.post(page(acme, "settings/api-keys/new"), {"name": "Nightly", "preset": "read", "expiry": "90"})
-    api.post("categories", {"name": "Books", "plTypes": ["ga", "pd"]})
+    api.post("categories", {"name": "Books", "plTypes": ["no", "pd"]})
     text = unescape(owner.get(page(acme, "settings/activity")).content.decode())
     assert "added the API key “Nightly" in text
-    assert "P&L lines: pd, ga<" in text
+    assert "P&L lines: Product development, Non-operating<" in text
     assert "built in: no<" in text
     assert "['" not in text
     assert "False" not in text

@@ -126,11 +126,11 @@ def test_pages_lead_forth_and_back_over_the_same_rows(pages, books, bank):
 
 def test_rows_stand_as_close_as_the_visitor_chose_last(pages, books, bank):
     books.book(bank)
-    assert 'movements comfortable"' in pages.get().content.decode()
-    assert 'movements compact"' in pages.get(density="compact").content.decode()
-    assert 'movements compact"' in pages.get(q="").content.decode()
-    assert 'movements compact"' in pages.get(density="tiny").content.decode()
-    assert 'movements comfortable"' in pages.get(density="comfortable").content.decode()
+    assert 'movements listing comfortable"' in pages.get().content.decode()
+    assert 'movements listing compact"' in pages.get(density="compact").content.decode()
+    assert 'movements listing compact"' in pages.get(q="").content.decode()
+    assert 'movements listing compact"' in pages.get(density="tiny").content.decode()
+    assert 'movements listing comfortable"' in pages.get(density="comfortable").content.decode()
 
 
 # ---------------------------------------------------------------------------------------------- views
