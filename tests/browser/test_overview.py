@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from ledger.accounts import opening as accounts
-from ledger.calc.months import add_months
+from ledger.calc.months import add_months, first_of_month
 from ledger.transactions import booking
 from tests import factories
 from tests.browser.fonts import too_wide
@@ -94,7 +94,7 @@ def test_after_signing_in_the_page_shows_the_same_numbers_as_the_api(page, live_
     def ask(query, **question):
         return api.post(f"data/{query}", question).json()
 
-    window = {"startDate": str(add_months(today, -12)), "endDate": str(today)}
+    window = {"startDate": str(add_months(first_of_month(today), -11)), "endDate": str(today)}
     told = ask("balanceByCashType", **window)
     days = {each["date"]: [each["value"]] for each in told["cash"]}
     for each in told["nonCash"]:

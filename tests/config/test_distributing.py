@@ -46,6 +46,7 @@ def test_every_table_of_ours_has_a_place_on_a_cluster():
     assert {"ledger_transaction", "ledger_posting", "ledger_recurringbook"} <= places[Place.OWNED]
     ours = ("companies_", "ledger_", "planning_", "notifications_", "oauth_")
     assert {name for name in places[Place.UNOWNED] if not name.startswith("oauth_")} == {
+        "companies_emailchange",
         "companies_idempotencyrecord",
         "companies_passkey",
         "companies_personalentry",
