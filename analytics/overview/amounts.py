@@ -1,6 +1,5 @@
 """Amounts as people read them: whole for tables, short for axes and key figures; written as the reader's place does."""
 
-import re
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
@@ -69,7 +68,10 @@ def on_axis(amount: Decimal, currency: str) -> str:
     ('−€12.5k', '−12.5k')
     """
     text, sign = compact(amount, currency), current().symbol(currency)
-    return re.sub(f"{sign}[{NARROW}{WIDE}]|{WIDE}{sign}", "", text) if sign[-1].isalpha() else text
+    if sign[-1].isalpha():
+        for beside in (f"{sign}{NARROW}", f"{sign}{WIDE}", f"{WIDE}{sign}"):
+            text = text.replace(beside, "")
+    return text
 
 
 def compact(amount: Decimal, currency: str, *, plus: bool = False) -> str:
