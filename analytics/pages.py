@@ -122,7 +122,7 @@ def drawn(facts: Facts, visit: Visit) -> str:
         "analytics/overview.html",
         {
             "notices": notices_of(facts, visit),
-            "steps": first_hour(visit) if visit.may(Permission.BALANCES_READ) else [],
+            "steps": first_hour(facts, visit) if visit.may(Permission.BALANCES_READ) else [],
             "figures": [figure for found, _ in shown for figure in found],
             "sections": [section for _, found in shown for section in found],
             "company": facts.company,

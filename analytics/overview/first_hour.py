@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Exists
 from django.urls import reverse
 
+from analytics.overview.facts import Facts
 from companies.models import Company, Membership
 from companies.pages.visits import Visit
 from companies.permissions import Permission
@@ -24,8 +25,11 @@ class Step:
     ways: tuple[tuple[str, str], ...] = ()
 
 
-def first_hour(visit: Visit) -> list[Step]:
-    """In the order in which they are best done; none where all is done but asking others in, for some work alone."""
+def first_hour(facts: Facts, visit: Visit) -> list[Step]:
+    """In the order in which they are best done; none where all is done but asking others in, for some work alone, and
+    none beside the past."""
+    if facts.until < facts.today or (facts.posted.cells and any(facts.plans)):  # known without asking
+        return []
     done = done_in(visit.company.id)
     if done["money"] and done["purposes"] and done["plan"]:
         return []
