@@ -32,7 +32,7 @@ for (const form of document.querySelectorAll("[data-sending]")) {
   };
   window.addEventListener("pageshow", rest);
 
-  field?.addEventListener("change", () => {
+  const name = () => {
     chosen.replaceChildren(
       ...[...field.files].map((file) => {
         const line = document.createElement("li");
@@ -40,7 +40,9 @@ for (const form of document.querySelectorAll("[data-sending]")) {
         return line;
       }),
     );
-  });
+  };
+  field?.addEventListener("change", name);
+  if (field?.files.length) name(); // chosen before this script was there
   field?.addEventListener("dragenter", () => field.classList.add("over"));
   for (const end of ["dragleave", "drop"]) field?.addEventListener(end, () => field.classList.remove("over"));
 
