@@ -35,6 +35,7 @@ def page(visit: Visit) -> HttpResponse:
     """From the cash at the start of the period to that at its end, and of the period that it is compared with."""
     period = period_of(visit.request.GET, today=visit.today)
     windows = [(period.first, period.until), *([period.compared] if period.compared else [])]
+    accounts = list(Account.objects.of(visit.company.id)) if visit.may(Permission.TRANSACTIONS_READ) else None
     bridges: list[CashBridge] = []
     told = []
     try:
@@ -47,7 +48,7 @@ def page(visit: Visit) -> HttpResponse:
         period=period,
         more="",
         notices=told,
-        lines=list(lines(bridges, [addresses(visit, *window) for window in windows])),
+        lines=list(lines(bridges, [addresses(accounts, visit, *window) for window in windows])),
         compared=period.compared if len(bridges) > 1 else None,
     )
 
@@ -65,18 +66,18 @@ def lines(bridges: list[CashBridge], links: list[list[str]]) -> Iterable[Line]:
             yield Line(label, meaning, [each[place] for each in cells])
 
 
-def addresses(visit: Visit, start: date, end: date) -> list[str]:
-    """Where the rows behind each of the words are listed, in their order."""
-    if not visit.may(Permission.TRANSACTIONS_READ):
+def addresses(accounts: list[Account] | None, visit: Visit, start: date, end: date) -> list[str]:
+    """Where the rows behind each of the words are listed, in their order; none without the accounts."""
+    if accounts is None:
         return [""] * len(WORDS)
-    accounts = Account.objects.of(visit.company.id).values_list("id", "include_in_cash_balance", "default_currency")
-    cash = [("accountId", str(each)) for each, is_cash, _ in accounts if is_cash]
+    cash = [("accountId", str(each.id)) for each in accounts if each.include_in_cash_balance]
+    others = [("accountId", str(each.id)) for each in accounts if not each.include_in_cash_balance]
+    base = visit.company.base_currency
     foreign = [
-        ("accountId", str(each))
-        for each, is_cash, currency in accounts
-        if is_cash and currency != visit.company.base_currency
+        ("accountId", str(each.id))
+        for each in accounts
+        if each.include_in_cash_balance and each.default_currency != base
     ]
-    others = [("accountId", str(each)) for each, is_cash, _ in accounts if not is_cash]
     booked = [("pending", "false"), ("endDate", end.isoformat())]
     window = [("startDate", start.isoformat()), *booked]
     before = [("pending", "false"), ("endDate", (start - ONE_DAY).isoformat())]
@@ -90,8 +91,8 @@ def addresses(visit: Visit, start: date, end: date) -> list[str]:
         [*others, *window] if others else [("source", Source.INITIAL_BALANCE.value), *window],
         [*cash, *booked, total] if cash else None,
     ]
-    base = reverse("transactions", args=[visit.company.id])
-    return [f"{base}?{urlencode(query)}" if query and len(query) <= MOST_VALUES else "" for query in queries]
+    address = reverse("transactions", args=[visit.company.id])
+    return [f"{address}?{urlencode(query)}" if query and len(query) <= MOST_VALUES else "" for query in queries]
 
 
 WORDS = [

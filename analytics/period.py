@@ -21,14 +21,12 @@ ONE_DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The days from ``first`` to ``last``, which may lie ahead; ``start`` is the first whose balance is shown, the
-    same: a span begins on one day on every page.
+    """The days from ``first`` to ``last``, which may lie ahead.
 
     ``months`` is the span that was chosen, None where days were. ``mended`` says of what was asked for and cannot be
     what is shown instead.
     """
 
-    start: date
     first: date
     last: date
     today: date
@@ -44,7 +42,7 @@ class Period:
     @property
     def interval(self) -> Interval:
         """How far the points of a line are apart."""
-        return "day" if (self.last - self.start).days <= MOST_BY_DAY else "month"
+        return "day" if (self.last - self.first).days <= MOST_BY_DAY else "month"
 
     @property
     def calendar(self) -> list[date]:
@@ -90,10 +88,8 @@ class Period:
 def of_span(months: int, *, today: date, comparison: Comparison | None = None, mended: tuple[str, ...] = ()) -> Period:
     """So many months up to the one under way, and some ahead."""
     month = first_of_month(today)
-    first = add_months(month, 1 - months)
     return Period(
-        start=first,
-        first=first,
+        first=add_months(month, 1 - months),
         last=last_of_month(add_months(month, MONTHS_AHEAD)),
         today=today,
         months=months,
@@ -112,7 +108,7 @@ def period_of(given: Mapping[str, str], *, today: date) -> Period:
     if given.get("startDate") or given.get("endDate"):
         try:
             start, end = days_of(given, today=today)
-            return Period(start, start, end, today, None, comparison, tuple(mended))
+            return Period(start, end, today, None, comparison, tuple(mended))
         except ValueError as wrong:
             mended.append(f"{wrong} The last {USUAL_SPAN} months are shown.")
     months = given.get("months", str(USUAL_SPAN))

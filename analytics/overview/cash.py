@@ -112,7 +112,7 @@ def balances_of(facts: Facts) -> dict[date, Balances]:
 def buckets(period: Period, points: Sequence[date]) -> list[tuple[date, date]]:
     """The first and the last day of each point."""
     lasts = [*(following - ONE_DAY for following in points[1:]), period.last]
-    return [(max(first, period.start), last) for first, last in zip(points, lasts, strict=True)]
+    return [(max(first, period.first), last) for first, last in zip(points, lasts, strict=True)]
 
 
 def bucket_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[Row]:

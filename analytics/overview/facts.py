@@ -55,7 +55,7 @@ class Facts:
     @property
     def start(self) -> date:
         """The first day whose balance is shown."""
-        return self.period.start
+        return self.period.first
 
     @property
     def month(self) -> date:

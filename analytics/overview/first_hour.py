@@ -1,6 +1,6 @@
 """What leads an empty company to its first figures: a bank file, what it was for, what is to come, who else looks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,52 @@ class Step:
     ways: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A step before it is known how far somebody is; ``ways`` are (label, name of the address)."""
+
+    title: str
+    text: str
+    until: str  # there is this
+    needed: Permission
+    ways: tuple[tuple[str, str], ...]
+
+
+OPEN = Lead(
+    "Bring in your bank's file",
+    "Add an account for each place where money lies, then drop what your bank exports: CAMT, MT940, OFX, CSV.",
+    "money",
+    Permission.ACCOUNTS_WRITE,
+    (("New account", "account-new"),),
+)
+BRING = replace(
+    OPEN, needed=Permission.TRANSACTIONS_WRITE, ways=(("Import", "import-new"), ("New transaction", "transaction-new"))
+)
+LATER = (
+    Lead(
+        "Say what it was for",
+        "Each transaction gets a category, from which profit and loss follow. The inbox proposes one for each.",
+        "purposes",
+        Permission.TRANSACTIONS_WRITE,
+        (("Inbox", "inbox"),),
+    ),
+    Lead(
+        "Plan what is to come",
+        "Rent, salaries, tax: what recurs or is due once. The forecast of your cash is drawn from it.",
+        "plan",
+        Permission.PLANNING_WRITE,
+        (("Plan something", "planned-new"),),
+    ),
+    Lead(
+        "Ask others in",
+        "Whoever keeps the books with you, or only looks: each has a role.",
+        "others",
+        Permission.COMPANY_MANAGE,
+        (("Invite somebody", "members"),),
+    ),
+)
+
+
 def first_hour(facts: Facts, visit: Visit) -> list[Step]:
     """In the order in which they are best done; none where all is done but asking others in, for some work alone, and
     none beside the past."""
@@ -33,50 +79,13 @@ def first_hour(facts: Facts, visit: Visit) -> list[Step]:
     done = done_in(visit.company.id)
     if done["money"] and done["purposes"] and done["plan"]:
         return []
-    return [
-        step(
-            visit,
-            "Bring in your bank's file",
-            "Add an account for each place where money lies, then drop what your bank exports: CAMT, MT940, OFX, CSV.",
-            done=done["money"],
-            needed=Permission.TRANSACTIONS_WRITE if done["accounts"] else Permission.ACCOUNTS_WRITE,
-            ways=(("Import", "import-new"), ("New transaction", "transaction-new"))
-            if done["accounts"]
-            else (("New account", "account-new"),),
-        ),
-        step(
-            visit,
-            "Say what it was for",
-            "Each transaction gets a category, from which profit and loss follow. The inbox proposes one for each.",
-            done=done["purposes"],
-            needed=Permission.TRANSACTIONS_WRITE,
-            ways=(("Inbox", "inbox"),),
-        ),
-        step(
-            visit,
-            "Plan what is to come",
-            "Rent, salaries, tax: what recurs or is due once. The forecast of your cash is drawn from it.",
-            done=done["plan"],
-            needed=Permission.PLANNING_WRITE,
-            ways=(("Plan something", "planned-new"),),
-        ),
-        step(
-            visit,
-            "Ask others in",
-            "Whoever keeps the books with you, or only looks: each has a role.",
-            done=done["others"],
-            needed=Permission.COMPANY_MANAGE,
-            ways=(("Invite somebody", "members"),),
-        ),
-    ]
+    return [step(visit, each, done) for each in (BRING if done["accounts"] else OPEN, *LATER)]
 
 
-def step(
-    visit: Visit, title: str, text: str, *, done: bool, needed: Permission, ways: tuple[tuple[str, str], ...]
-) -> Step:
-    leads = visit.may(needed) and not done
-    led = tuple((label, reverse(name, args=[visit.company.id])) for label, name in ways) if leads else ()
-    return Step(title, text, done, led)
+def step(visit: Visit, each: Lead, done: dict[str, bool]) -> Step:
+    leads = visit.may(each.needed) and not done[each.until]
+    ways = tuple((label, reverse(name, args=[visit.company.id])) for label, name in each.ways) if leads else ()
+    return Step(each.title, each.text, done[each.until], ways)
 
 
 def done_in(company_id: UUID) -> dict[str, bool]:

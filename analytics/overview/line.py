@@ -35,7 +35,7 @@ def balance_line(
     base = company.base_currency
     ahead = balance_forecast(
         company=company,
-        start=period.start,
+        start=period.first,
         end=period.last,
         cutover=period.today,
         today=period.today,
@@ -55,7 +55,7 @@ def balance_line(
         id="balance",
         title=title,
         lead=f"In {base}, at the end of each {period.interval}. {cash.lowest_told(ahead, period, base)}",
-        described=f"{of} from {current().long(period.start)} to {current().long(period.last)}.",
+        described=f"{of} from {current().long(period.first)} to {current().long(period.last)}.",
         keys=KEYS if ahead.projected else KEYS[:1],
         picture=day_picture(
             drawn,

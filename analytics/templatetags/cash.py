@@ -34,7 +34,7 @@ def cash_line(context: dict[str, Any], last: date) -> dict[str, Any]:
     try:
         section = balance_line(
             company=company,
-            period=Period(start, start, last, today, None),
+            period=Period(start, last, today, None),
             accounts=None,
             title="Cash ahead",
             of="Cash",
