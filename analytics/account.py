@@ -8,6 +8,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.gzip import gzip_page
 
 from analytics.overview import notices
@@ -60,7 +61,7 @@ def balance(visit: Visit, account: Account, period: Period) -> str:
             company=visit.company,
             period=period,
             accounts={account.id},
-            title="Balance",
+            title=_("Balance"),
             of=account.name,
             link=link,
             rates=rate_table(valued.newest),

@@ -7,6 +7,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
 from analytics.cash_flow import ONE_DAY
 from analytics.overview.notices import rate_notice
@@ -82,9 +83,9 @@ def window(visit: Visit) -> tuple[date, date, str]:
         start = max(day_of(given.get("startDate", ""), otherwise=tomorrow), tomorrow)
         end = day_of(given.get("endDate", ""), otherwise=start)
         if not start <= end <= add_months(tomorrow, 12 * MOST_YEARS):
-            raise ValueError("These days do not lie ahead.")
+            raise ValueError(_("These days do not lie ahead."))
     except ValueError as wrong:
-        return tomorrow, tomorrow, f"{wrong} Tomorrow is shown."
+        return tomorrow, tomorrow, " ".join((str(wrong), _("Tomorrow is shown.")))
     return start, end, ""
 
 

@@ -28,6 +28,8 @@ ZERO = Decimal(0)
 ONE_DAY = timedelta(days=1)
 
 Point = tuple[date, Decimal]
+Booked = list[tuple[date, str, Decimal, Decimal, Decimal]]
+"""(day, currency, amount, in, out)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,12 @@ class BalanceForecast:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a forecast starts from: the accounts, their balances by day up to the cutover, what they hold then by
-    currency, and what is expected on them after it."""
+    """What a forecast starts from: the balances of some accounts by day up to the cutover, what they hold then by
+    currency, and what is booked and what is expected on them after it."""
 
-    accounts: Collection[UUID]
     balances: Mapping[date, Decimal]
     held: ByCurrency
+    booked: Booked
     coming: Expected
 
 
@@ -88,9 +90,9 @@ def balance_forecast(
         wanted: set[UUID | None] = {*chosen, None} if accounts is None else {*chosen}
         coming = expected(found, cutover=cutover, end=end, today=today, accounts=wanted)
     ground = Ground(
-        accounts=chosen,
         balances={point.day: point.cash for point in known},
         held=held_by(chosen, balances_on(company_id=company.id, day=cutover)),
+        booked=booked_after(cutover, company=company, end=end, accounts=chosen),
         coming=coming,
     )
     return forecast_from(
@@ -109,10 +111,10 @@ def forecast_from(
     interval: Interval,
     rates: RateTable,
 ) -> BalanceForecast:
-    """The forecast on a ground that is known; one query, for what is booked after the cutover. Raises MissingRate."""
+    """The forecast on a ground that is known. Raises MissingRate."""
     opening = ground.balances[cutover]
     ahead = Ahead(company=company, today=today, rates=rates)
-    ahead.take_booked(ground.accounts, cutover=cutover, end=end)
+    ahead.take_booked(ground.booked)
     ahead.take_expected(ground.coming, end=end)
     projected = ahead.project(ground.held, opening, cutover=cutover, end=end)
     shown = {day: value for day, value in projected.items() if day >= start}
@@ -159,6 +161,14 @@ _BOOKED = """
 """
 
 
+def booked_after(cutover: date, *, company: Company, end: date, accounts: Collection[UUID]) -> Booked:
+    """What is booked on some accounts after the cutover."""
+    asked: dict[str, Any] = {"company": company.id, "cutover": cutover, "end": end, "accounts": list(accounts)}
+    with connection.cursor() as cursor:
+        cursor.execute(_BOOKED, asked)
+        return cursor.fetchall()
+
+
 class Ahead:
     """What changes balances after the cutover: natively by day, and in the base currency by kind, not rounded."""
 
@@ -179,15 +189,12 @@ class Ahead:
             total = WIDE.add(total, self.worth(amount, currency, day))
         return total
 
-    def take_booked(self, accounts: Collection[UUID], *, cutover: date, end: date) -> None:
+    def take_booked(self, booked: Booked) -> None:
         """What is booked after the cutover; what of it is no flow is a transfer or an initial balance."""
-        asked: dict[str, Any] = {"company": self.company.id, "cutover": cutover, "end": end, "accounts": list(accounts)}
-        with connection.cursor() as cursor:
-            cursor.execute(_BOOKED, asked)
-            for day, currency, amount, inflow, outflow in cursor.fetchall():
-                self.change(day, currency, amount)
-                flows = {"inflow": inflow, "outflow": -outflow, "transfers_out": amount - inflow + outflow}
-                self.count(flows, currency, day)
+        for day, currency, amount, inflow, outflow in booked:
+            self.change(day, currency, amount)
+            flows = {"inflow": inflow, "outflow": -outflow, "transfers_out": amount - inflow + outflow}
+            self.count(flows, currency, day)
 
     def take_expected(self, coming: Expected, *, end: date) -> None:
         """Planned amounts are worth what they are at the latest rate."""

@@ -5,21 +5,23 @@ and nonCash together are the account balances of the same day to the cent.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import reduce
+from itertools import accumulate
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
 
+from analytics.daily import Moves
 from companies.models import Company
 from ledger.accounts.balances import ZERO, ByCurrency, balances_on, in_base
 from ledger.calc.fx import RateTable, at_rate
-from ledger.calc.money import WIDE, round_half_up
+from ledger.calc.money import WIDE, round_all, round_half_up
 from ledger.models import Account, AccountType
 
 ONE_DAY = timedelta(days=1)
@@ -29,7 +31,9 @@ SHOWN_TYPES = (AccountType.BANK, AccountType.CASH)
 TOGETHER = {True: "cash", False: "other"}
 """What the accounts in the base currency are called together, by whether they count as cash."""
 Changes = dict[int, Decimal]
-"""By the day's number."""
+"""By how many days after the first."""
+Moved = dict[str, dict[str, Changes]]
+"""Account, or what it is called together with others -> currency -> changes."""
 Pair = tuple[Decimal, Decimal]
 
 
@@ -47,8 +51,7 @@ class AccountBalance:
         return self.value - self.previous
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """The balances of one day, base currency."""
 
     day: date
@@ -109,68 +112,101 @@ _CHANGES = """
 
 
 def by_cash_type(
-    *,
-    company: Company,
-    start: date,
-    end: date,
-    today: date,
-    rates: RateTable,
-    accounts: Collection[UUID] | None = None,
-    held_then: Mapping[UUID, ByCurrency] | None = None,
+    *, company: Company, start: date, end: date, today: date, rates: RateTable, accounts: Collection[UUID] | None = None
 ) -> list[Point]:
     """One point a day up to today: accounts that count as cash, and all others; archived ones too.
 
-    Where ``accounts`` are given they are taken for cash; ``held_then`` is what all of them held at the end of
-    ``start``, where it was read already.
+    Where ``accounts`` are given they are taken for cash.
     """
     end = min(end, today)
     if end < start:
         return []
     cash = set(Account.objects.of(company.id).cash().values_list("id", flat=True) if accounts is None else accounts)
     base = company.base_currency
-    days = [start + timedelta(days=number) for number in range((end - start).days + 1)]
-    moved: defaultdict[str, dict[str, Changes]] = defaultdict(dict)
+    moved: Moved = defaultdict(dict)
     asked: dict[str, Any] = {"company": company.id, "base": base, "start": start, "end": end, "cash": list(cash)}
     with connection.cursor() as cursor:
         cursor.execute(_CHANGES, asked)
         for apart, is_cash, currency, number, amount in cursor.fetchall():
             moved[apart or TOGETHER[is_cash]].setdefault(currency, {})[number] = amount
+    held = balances_on(company_id=company.id, day=start)
+    return points_of(held, moved, cash=cash, start=start, end=end, base=base, rates=rates)
+
+
+def by_day(
+    held: Mapping[UUID, ByCurrency],
+    moves: Moves,
+    *,
+    cash: Collection[UUID],
+    start: date,
+    end: date,
+    base: str,
+    rates: RateTable,
+) -> list[Point]:
+    """The same from what was read already: what the accounts ``held`` at the end of ``start``, and what moved on them
+    on these days and maybe on others. Raises MissingRate."""
+    apart = {str(account) for account, currencies in held.items() if currencies.keys() - {base}}
+    apart |= {account for account, _, currency, *_ in moves if currency != base}
+    counted, first = {*map(str, cash)}, start.toordinal()
+    names = {account: account if account in apart else TOGETHER[account in counted] for account, *_ in moves}
+    moved: Moved = {name: defaultdict(dict) for name in names.values()}
+    for account, day, currency, amount, _, _ in moves:
+        if start < day <= end:
+            changes, number = moved[names[account]][currency], day.toordinal() - first
+            changes[number] = changes[number] + amount if number in changes else amount
+    return points_of(held, moved, cash=cash, start=start, end=end, base=base, rates=rates)
+
+
+def points_of(
+    held_then: Mapping[UUID, ByCurrency],
+    moved: Moved,
+    *,
+    cash: Collection[UUID],
+    start: date,
+    end: date,
+    base: str,
+    rates: RateTable,
+) -> list[Point]:
+    """The points from what the accounts held at the end of ``start`` and what changed it since. Raises MissingRate."""
+    days = [date.fromordinal(number) for number in range(start.toordinal(), end.toordinal() + 1)]
     held: defaultdict[str, dict[str, Decimal]] = defaultdict(dict)
-    if held_then is None:
-        held_then = balances_on(company_id=company.id, day=start)
-    for account, currencies in held_then.items():
+    for account, by_currency in held_then.items():
         apart = str(account)
-        known = held[apart if apart in moved or set(currencies) - {base} else TOGETHER[account in cash]]
-        for currency, amount in currencies.items():
+        known = held[apart if apart in moved or set(by_currency) - {base} else TOGETHER[account in cash]]
+        for currency, amount in by_currency.items():
             known[currency] = known.get(currency, ZERO) + amount
     totals = {True: [ZERO] * len(days), False: [ZERO] * len(days)}
     counted = {TOGETHER[True], *map(str, cash)}
-    pairs = {
-        currency: [rates.pair(currency, base, day) for day in days]
-        for found in (held, moved)
-        for currencies in found.values()
-        for currency in currencies
-    }
+    currencies = {currency for found in (held, moved) for each in found.values() for currency in each}
+    pairs = {currency: [rates.pair(currency, base, day) for day in days] for currency in currencies - {base}}
     for each in held.keys() | moved.keys():
-        values = worth_by_day(held[each], moved[each], pairs=pairs, base=base)
+        values = worth_by_day(held[each], moved.get(each, {}), days=len(days), pairs=pairs, base=base)
         totals[each in counted] = list(map(add, totals[each in counted], values))
     return list(map(Point, days, totals[True], totals[False]))
 
 
 def worth_by_day(
-    held: ByCurrency, moved: Mapping[str, Changes], *, pairs: Mapping[str, list[Pair]], base: str
+    held: ByCurrency, moved: Mapping[str, Changes], *, days: int, pairs: Mapping[str, list[Pair]], base: str
 ) -> list[Decimal]:
-    """What an account that held so much is worth at the end of each day, rounded. ``pairs`` are the days' rates."""
+    """What an account that held so much is worth at the end of each of so many days, rounded. ``pairs`` are their rates
+    of the currencies other than the base."""
     columns = [
-        in_pairs(held.get(currency, ZERO), moved.get(currency, {}), pairs[currency])
+        running(held.get(currency, ZERO), moved.get(currency, {}), days=days)
+        if currency == base
+        else in_pairs(held.get(currency, ZERO), moved.get(currency, {}), pairs[currency])
         for currency in held.keys() | moved.keys()
     ]
     if len(columns) == 1:
-        return [round_half_up(amount, base) for amount in columns[0]]
-    return [round_half_up(reduce(WIDE.add, column), base) for column in zip(*columns, strict=True)]
+        return round_all(columns[0], base)
+    return round_all((reduce(WIDE.add, column) for column in zip(*columns, strict=True)), base)
 
 
-def in_pairs(amount: Decimal, changes: Changes, pairs: Iterable[Pair]) -> list[Decimal]:
+def running(amount: Decimal, changes: Changes, *, days: int) -> list[Decimal]:
+    """An amount that changes after the first of so many days."""
+    return list(accumulate((changes.get(number, ZERO) for number in range(1, days)), initial=amount))
+
+
+def in_pairs(amount: Decimal, changes: Changes, pairs: Sequence[Pair]) -> list[Decimal]:
     """An amount that changes with the days, at each day's rate."""
     found: list[Decimal] = []
     last: Pair | None = None

@@ -5,21 +5,24 @@ but transit ones, each at its own day's rate; a point adds up its bucket and is 
 cutover belongs to what is planned.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from uuid import UUID
 
 from django.db import connection
 
 from analytics.calc.series import Interval, axis, sum_by_bucket
+from analytics.daily import Moves
 from companies.models import Company
-from ledger.calc.fx import RateTable, convert
-from ledger.calc.money import round_half_up
+from ledger.calc.fx import RateTable, at_rate, convert
+from ledger.calc.money import WIDE, round_half_up
 from ledger.models import AccountType
 from planning.expecting import Expected, Plans, expected, plans
 
 ONE_DAY = timedelta(days=1)
+ZERO = Decimal(0)
 
 Flows = list[tuple[date, Decimal, Decimal]]
 """(day, in, out) in the base currency, both ≥ 0, not rounded; in no order, and a day more than once."""
@@ -69,6 +72,22 @@ def actual_flows(*, company: Company, start: date, end: date, rates: RateTable) 
         )
         for day, currency, inflow, outflow in found
     ]
+
+
+def flows_in(moves: Moves, *, left_out: Collection[UUID], base: str, rates: RateTable) -> Flows:
+    """The same of days that were read already, each once, without accounts that are left out. Raises MissingRate."""
+    without, sums = {*map(str, left_out)}, dict[date, tuple[Decimal, Decimal]]()
+    for account, day, currency, _, inflow, outflow in moves:
+        if account in without or not (inflow or outflow):
+            continue
+        came, went = sums.get(day, (ZERO, ZERO))
+        if currency == base:
+            sums[day] = WIDE.add(came, inflow), WIDE.add(went, outflow)
+        else:
+            pair = rates.pair(currency, base, day)
+            came = WIDE.add(came, at_rate(inflow, pair)) if inflow else came
+            sums[day] = came, WIDE.add(went, at_rate(outflow, pair)) if outflow else went
+    return [(day, came, went) for day, (came, went) in sums.items()]
 
 
 def expected_flows(coming: Expected, *, base: str, today: date, rates: RateTable) -> Flows:

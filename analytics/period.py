@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from urllib.parse import urlencode
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from analytics.calc.series import Interval
 from analytics.results import Comparison
 from analytics.windows import MOST_YEARS, year_up_to
@@ -15,7 +19,10 @@ USUAL_SPAN = 12
 MONTHS_AHEAD = 6  # of a span
 MOST_BY_DAY = 750  # days; a longer line has a point a month
 EARLIEST = date(1900, 1, 1)
-COMPARISONS: dict[Comparison, str] = {"previousPeriod": "Period before", "previousYear": "Year before"}
+COMPARISONS: dict[Comparison, str | Promise] = {
+    "previousPeriod": gettext_lazy("Period before"),
+    "previousYear": gettext_lazy("Year before"),
+}
 ONE_DAY = timedelta(days=1)
 
 
@@ -80,9 +87,9 @@ class Period:
         return [(months, urlencode({"months": str(months)} | kept)) for months in SPANS]
 
     @property
-    def comparisons(self) -> list[tuple[str, str]]:
+    def comparisons(self) -> list[tuple[str, str | Promise]]:
         """(value, label) of what it can be compared with."""
-        return [("", "Nothing"), *COMPARISONS.items()]
+        return [("", _("Nothing")), *COMPARISONS.items()]
 
 
 def of_span(months: int, *, today: date, comparison: Comparison | None = None, mended: tuple[str, ...] = ()) -> Period:
@@ -104,18 +111,22 @@ def period_of(given: Mapping[str, str], *, today: date) -> Period:
     asked = given.get("comparison", "")
     comparison = next((each for each in COMPARISONS if each == asked), None)
     if asked and comparison is None:
-        mended.append("There is no such comparison, so there is none.")
+        mended.append(_("There is no such comparison, so there is none."))
     if given.get("startDate") or given.get("endDate"):
         try:
             start, end = days_of(given, today=today)
             return Period(start, end, today, None, comparison, tuple(mended))
         except ValueError as wrong:
-            mended.append(f"{wrong} The last {USUAL_SPAN} months are shown.")
+            mended.append(f"{wrong} {usual_shown()}")
     months = given.get("months", str(USUAL_SPAN))
     if months not in map(str, SPANS):
-        mended.append(f"There is no such span. The last {USUAL_SPAN} months are shown.")
+        mended.append(" ".join((_("There is no such span."), usual_shown())))
         months = str(USUAL_SPAN)
     return of_span(int(months), today=today, comparison=comparison, mended=tuple(mended))
+
+
+def usual_shown() -> str:
+    return _("The last {count} months are shown.").format(count=USUAL_SPAN)
 
 
 def days_of(given: Mapping[str, str], *, today: date) -> tuple[date, date]:
@@ -123,11 +134,11 @@ def days_of(given: Mapping[str, str], *, today: date) -> tuple[date, date]:
     end = day_of(given.get("endDate", ""), otherwise=today)
     start = day_of(given.get("startDate", ""), otherwise=year_up_to(min(end, today)))
     if end < start:
-        raise ValueError("A period ends after it starts.")
+        raise ValueError(_("A period ends after it starts."))
     if not EARLIEST <= start <= today:
-        raise ValueError(f"A period starts between {EARLIEST.year} and today.")
+        raise ValueError(_("A period starts between {year} and today.").format(year=EARLIEST.year))
     if end > add_months(start, 12 * MOST_YEARS):
-        raise ValueError(f"A period has {MOST_YEARS} years at most.")
+        raise ValueError(_("A period has {count} years at most.").format(count=MOST_YEARS))
     return start, end
 
 
@@ -137,4 +148,4 @@ def day_of(text: str, *, otherwise: date) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"“{text[:20]}” is no day.") from None
+        raise ValueError(_("“{text}” is no day.").format(text=text[:20])) from None

@@ -7,6 +7,9 @@ from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.gzip import gzip_page
 
 from analytics import results
@@ -17,6 +20,7 @@ from analytics.overview.notices import Notice
 from analytics.period import Period, period_of
 from analytics.statement import Statement, statement
 from analytics.workbook import write_workbook
+from companies.locales import current
 from companies.models import Company
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -25,7 +29,21 @@ from ledger.calc.months import first_of_month, last_of_month
 from ledger.exporting import files
 from ledger.money.rates import rate_table
 
-INTERVALS: dict[periods.Period, str] = {"month": "Months", "quarter": "Quarters", "year": "Years"}
+INTERVALS: dict[periods.Period, str | Promise] = {
+    "month": gettext_lazy("Months"),
+    "quarter": gettext_lazy("Quarters"),
+    "year": gettext_lazy("Years"),
+}
+TITLES = {
+    "month": gettext_lazy("Profit and loss by month"),
+    "quarter": gettext_lazy("Profit and loss by quarter"),
+    "year": gettext_lazy("Profit and loss by year"),
+}
+TOO_MANY = {
+    "month": gettext_lazy("So many months have no room beside each other."),
+    "quarter": gettext_lazy("So many quarters have no room beside each other."),
+    "year": gettext_lazy("So many years have no room beside each other."),
+}
 MOST_COLUMNS = 36
 
 
@@ -48,6 +66,7 @@ def page(visit: Visit) -> HttpResponse:
         mended=mended,
         interval=interval,
         intervals=INTERVALS.items(),
+        title=TITLES[interval],
         more=f"&{urlencode({'interval': interval})}",
         until=until_of(period),
         statement=shown,
@@ -61,10 +80,10 @@ def interval_of(text: str, period: Period) -> tuple[periods.Period, str]:
     fine = [each for each in INTERVALS if months <= MOST_COLUMNS * periods.LENGTHS[each]]
     asked = next((each for each in INTERVALS if each == (text or "month")), None)
     if asked is None:
-        return fine[0], "There is no such interval."
+        return fine[0], _("There is no such interval.")
     if asked in fine:
         return asked, ""
-    return fine[0], f"So many {INTERVALS[asked].lower()} have no room beside each other." if text else ""
+    return fine[0], str(TOO_MANY[asked]) if text else ""
 
 
 @company_page(reads=Permission.FINANCIALS_READ)
@@ -122,12 +141,36 @@ def statement_of(
     days = {"first": months[0], "last": counted_until(months[-1], today)} if months else {}
     return statement(
         found,
-        heads={first: periods.heading(first, interval, **days) for first in lasts},
+        heads={first: heading(first, interval, **days) for first in lasts},
         shares={first for first, last in lasts.items() if results.tells_share(company, last, running=running)},
         currency=company.base_currency,
         listed=listed,
         compares=comparison is not None,
     )
+
+
+def heading(period: date, interval: periods.Period, *, first: date, last: date) -> str:
+    """A period's name, with the days that are shown of it where those from ``first`` to ``last`` are not all.
+
+    >>> days = {"first": date(2024, 2, 1), "last": date(2024, 11, 22)}
+    >>> heading(date(2024, 11, 1), "month", **days), heading(date(2024, 7, 1), "quarter", **days)
+    ('Nov 2024, to 22 Nov', 'Q3 2024')
+    >>> heading(date(2024, 1, 1), "quarter", **days), heading(date(2024, 1, 1), "year", **days)
+    ('Q1 2024, from 1 Feb', '2024, 1 Feb to 22 Nov')
+    """
+    name = named(period, interval)
+    start, end = (day and current().short(day) for day in periods.cut(period, interval, first=first, last=last))
+    if start and end:
+        return _("{period}, {first} to {last}").format(period=name, first=start, last=end)
+    if start:
+        return _("{period}, from {first}").format(period=name, first=start)
+    return _("{period}, to {last}").format(period=name, last=end) if end else name
+
+
+def named(period: date, interval: periods.Period) -> str:
+    if interval == "quarter":
+        return _("Q{quarter} {year}").format(quarter=(period.month + 2) // 3, year=f"{period:%Y}")
+    return current().month(period) if interval == "month" else f"{period:%Y}"
 
 
 def until_of(period: Period) -> date:

@@ -10,6 +10,8 @@ from uuid import UUID
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analytics import results
 from analytics.overview.amounts import percent, whole
@@ -43,11 +45,13 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``kind`` is line, category or sum; a cell for each period, and what they come to together."""
+    """``kind`` is line, category or sum; a cell for each period, and what they come to together. ``taken_off`` says
+    whether sums are less by it."""
 
     name: str
     kind: str
     cells: Sequence[Amounts]
+    taken_off: bool = False
 
     @property
     def total(self) -> Amounts:
@@ -65,28 +69,32 @@ class Statement:
     @property
     def body(self) -> SafeString:
         """The rows as HTML: a template's loop over as many cells would take most of the page's time."""
-        return SafeString("".join(map(self._row, self.rows)))
+        words = _("plan {amount}"), _("before {amount} ({change})")
+        return SafeString("".join(self._row(row, words) for row in self.rows))
 
-    def _row(self, row: Row) -> str:
-        cells = "".join(map(self._cell, row.cells))
-        total = self._cell(row.total)
+    def _row(self, row: Row, words: tuple[str, str]) -> str:
+        cells = "".join(self._cell(amounts, words) for amounts in row.cells)
+        total = self._cell(row.total, words)
         return f'<tr class="of-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}{total}</tr>'
 
-    def _cell(self, amounts: Amounts) -> str:
+    def _cell(self, amounts: Amounts, words: tuple[str, str]) -> str:
+        plan, before = words
         lines = [linked(whole(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
         if amounts.planned:
             of_plan = f" · {percent(amounts.percentage / 100)}" if amounts.percentage is not None else ""
-            lines.append(f'<span class="meta">plan {whole(amounts.planned, self.currency)}{of_plan}</span>')
+            planned = plan.format(amount=whole(amounts.planned, self.currency))
+            lines.append(f'<span class="meta">{planned}{of_plan}</span>')
         if amounts.compared is not None:
             change = whole(amounts.actual - amounts.compared, self.currency, plus=True)
-            lines.append(f'<span class="meta">before {whole(amounts.compared, self.currency)} ({change})</span>')
+            compared = before.format(amount=whole(amounts.compared, self.currency), change=change)
+            lines.append(f'<span class="meta">{compared}</span>')
         return f"<td>{''.join(lines)}</td>"
 
 
 SUMS = {  # behind which line, what is left there
-    PlType.COGS: "Gross profit",
-    PlType.GA: "Operating result",
-    PlType.NO: "Result",
+    PlType.COGS: gettext_lazy("Gross profit"),
+    PlType.GA: gettext_lazy("Operating result"),
+    PlType.NO: gettext_lazy("Result"),
 }
 
 
@@ -124,12 +132,12 @@ def statement(
         ]
         sums = [sum((row.cells[place] for row in categories), start=nothing) for place in range(len(periods))]
         if categories:
-            rows += [Row(LINES[line], "line", shared(sums)), *categories]
+            rows += [Row(str(LINES[line]), "line", shared(sums), taken_off=line in EXPENSES), *categories]
         if line != PlType.NEUTRAL:
             changes = [-each for each in sums] if line in EXPENSES else sums
             left = [before + change for before, change in zip(left, changes, strict=True)]
         if line in SUMS:
-            rows.append(Row(SUMS[line], "sum", shared(left)))
+            rows.append(Row(str(SUMS[line]), "sum", shared(left)))
     return Statement(list(heads.values()), rows, currency)
 
 

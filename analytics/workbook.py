@@ -9,15 +9,13 @@ from decimal import Decimal
 from typing import IO, Any
 
 import xlsxwriter
+from django.utils.translation import gettext as _
 from xlsxwriter.utility import xl_range, xl_rowcol_to_cell
 
 from analytics.statement import Amounts, Row, Statement
 from companies.pages.downloads import harmless
 from ledger.calc.money import minor_units
-from ledger.models import EXPENSES
-from ledger.transactions.pages.words import LINES
 
-TAKEN_OFF = {LINES[line] for line in EXPENSES}
 FIRST = 1  # row and column of the first amount
 LONGEST_NAME, LONGEST_AMOUNT = 36, 14  # widths in letters
 Picked = Callable[[Amounts], Decimal]
@@ -25,16 +23,16 @@ Picked = Callable[[Amounts], Decimal]
 
 def write_workbook(file: IO[bytes], found: Statement) -> None:
     """Of a statement, compared or not."""
-    sheets: dict[str, Picked] = {"Actual": lambda cell: cell.actual, "Plan": lambda cell: cell.planned}
+    sheets: dict[str, Picked] = {_("Actual"): lambda cell: cell.actual, _("Plan"): lambda cell: cell.planned}
     if any(cell.compared is not None for row in found.rows for cell in row.cells):
-        sheets["Before"] = lambda cell: cell.compared or Decimal(0)
+        sheets[_("Before")] = lambda cell: cell.compared or Decimal(0)
     with xlsxwriter.Workbook(file) as book:
         for name, picked in sheets.items():
             sheet = book.add_worksheet(name)
             sheet.set_column(0, 0, LONGEST_NAME)
             sheet.set_column(FIRST, FIRST + len(found.head), LONGEST_AMOUNT)
             sheet.freeze_panes(FIRST, FIRST)
-            sheet.write_row(0, 0, ["Line", *found.head, "Together"], book.add_format({"bold": True}))
+            sheet.write_row(0, 0, [_("Line"), *found.head, _("Together")], book.add_format({"bold": True}))
             decimals = "0" * minor_units(found.currency)
             shape = {"num_format": f"#,##0.{decimals}" if decimals else "#,##0"}
             styles = {kind: book.add_format(shape | {"bold": kind != "category"}) for kind in KINDS}
@@ -73,7 +71,7 @@ def lines(rows: Sequence[Row]) -> Iterator[Line]:
     for place, row in enumerate(rows, start=FIRST):
         line = Line(place, row)
         if row.kind == "line":
-            above.append((place, row.name in TAKEN_OFF))
+            above.append((place, row.taken_off))
             behind = [n for n, other in enumerate(rows, start=FIRST) if n > place and other.kind != "category"]
             line.categories = list(range(place + 1, behind[0] if behind else FIRST + len(rows)))
         elif row.kind == "sum":

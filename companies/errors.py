@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 BY_CODE: dict[str, type["Refusal"]] = {}
 
 
@@ -17,9 +19,14 @@ class Refusal(Exception):
         BY_CODE.setdefault(cls.code, cls)
 
     def __init__(self, detail: str | None = None, *, pointer: str | None = None):
-        self.detail = detail or (type(self).__doc__ or "").strip().splitlines()[0]
+        self.detail = detail or gettext(self.sentence())
         self.pointer = pointer
         super().__init__(self.detail)
+
+    @classmethod
+    def sentence(cls) -> str:
+        """What it says of itself."""
+        return (cls.__doc__ or "").strip().splitlines()[0]
 
 
 class Invalid(Refusal):
@@ -83,9 +90,9 @@ def of_code(code: str) -> type[Refusal]:
     return BY_CODE[code]
 
 
-UNKNOWN_ID = "There is no such record in this company."
+UNKNOWN_ID = gettext_noop("There is no such record in this company.")
 
 
 def unknown_id(pointer: str) -> FieldErrors:
     """An id in a body that is unknown, malformed or another company's: one and the same answer."""
-    return FieldErrors([(pointer, "unknown_id", UNKNOWN_ID)])
+    return FieldErrors([(pointer, "unknown_id", gettext(UNKNOWN_ID))])

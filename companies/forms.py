@@ -5,11 +5,13 @@ from typing import Any
 from django import forms
 from django.contrib.auth import authenticate
 from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.models import User
 from companies.names import one_line
 
-SIGN_OUT_APPS = "Also sign out connected apps"
+SIGN_OUT_APPS = gettext_lazy("Also sign out connected apps")
 
 
 class NameField(forms.CharField):
@@ -33,7 +35,7 @@ class SignInForm(forms.Form):
                 self.request, username=data["username"], password=data["password"]
             )
         if self.user is None:
-            raise forms.ValidationError("The e-mail address or the password is wrong.")
+            raise forms.ValidationError(_("The e-mail address or the password is wrong."))
         return data
 
 

@@ -12,6 +12,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from companies import emails
 from companies.callers.access import Access
@@ -19,6 +21,7 @@ from companies.changing import Change, changing
 from companies.errors import Conflict, Denied, TooMany
 from companies.follow_ups import follow_up
 from companies.founding import CompanyExpired
+from companies.locales import EVERYBODYS, locale_of_person, reading_as
 from companies.members import check_grant, check_reach
 from companies.models import AlreadyMember, AuditEntry, Company, Membership, Stamp, User, id_from
 from companies.running import mailing
@@ -26,7 +29,7 @@ from companies.running import mailing
 HOLDS = timedelta(days=7)
 A_DAY, MOST_A_DAY = timedelta(days=1), 20  # mails of a company; an invitation that is taken back has counted
 MAILS = ("member.invited", "member.invitedAgain")
-A_KEY = "An API key of the company"  # who invited, where no person did
+A_KEY = gettext_noop("An API key of the company")  # who invited, where no person did
 
 
 class TooManyInvitations(TooMany):
@@ -172,7 +175,7 @@ def inviter_of(invitation: Membership) -> str:
     person = id_from(invitation.created_user_id or "")
     user = User.objects.filter(pk=person).first() if person else None
     if user is None:
-        return A_KEY
+        return _(A_KEY)
     return f"{user.name} ({user.email})" if user.name else user.email
 
 
@@ -190,14 +193,18 @@ def digest(token: str) -> str:
 
 
 def mail(invitation: Membership, *, token: str) -> None:
-    """One text for all: of what people choose it has the company's name alone."""
-    name = mailing.quoted(invitation.company.name)
+    """One text for all, in the language of the account if there is one; of what people choose it has the company's name
+    alone."""
+    account = User.objects.with_email(invitation.shown_email)
     link = f"{settings.APP_URL}/invitations/{invitation.company_id}/{invitation.id}/{token}"
-    mailing.send_later(
-        to=[invitation.shown_email],
-        subject=f"Invitation to {name}",
-        message=(
-            f"You are invited to work with {name} in Tidebook. Accept or decline here:\n\n{link}\n\n"
+    with reading_as(locale_of_person(account) if account else EVERYBODYS):
+        name = mailing.quoted(invitation.company.name)
+        message = _(
+            "You are invited to work with {company} in Tidebook. Accept or decline here:\n\n{link}\n\n"
             "The link holds for seven days and works once. If you did not expect this, you can ignore this message."
-        ),
-    )
+        )
+        mailing.send_later(
+            to=[invitation.shown_email],
+            subject=_("Invitation to {company}").format(company=name),
+            message=message.format(company=name, link=link),
+        )

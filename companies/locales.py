@@ -1,8 +1,8 @@
 """How people of a place write amounts and days: from CLDR, by Babel, once for each; and whose turn it is to read.
 
 A page is drawn in the locale of who reads it: the one of their profile, else the first of ``Accept-Language`` that is
-known here. What many read, such as a notification or a mail, is written in ``EVERYBODYS``. The words stay English, and
-so do the names of months: where a locale would name a month in its own tongue it is written as a number.
+known here. What many read, such as a notification, is written in ``EVERYBODYS``. The words are those of ``LANGUAGES``,
+else English, and so are the names of months: in a day of the other locales months are numbers.
 """
 
 import re
@@ -17,32 +17,37 @@ from typing import Any
 
 from babel import Locale as Cldr
 from babel.numbers import format_currency, get_currency_symbol
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
 
 NAMES = {
-    "en": "English",
-    "en-GB": "English, United Kingdom",
-    "en-US": "English, United States",
-    "cs": "Czech",
-    "da": "Danish",
-    "de": "German",
-    "de-AT": "German, Austria",
-    "de-CH": "German, Switzerland",
-    "es": "Spanish",
-    "fi": "Finnish",
-    "fr": "French",
-    "fr-CH": "French, Switzerland",
-    "it": "Italian",
-    "nb": "Norwegian",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese, Brazil",
-    "pt-PT": "Portuguese, Portugal",
-    "sv": "Swedish",
+    "en": _("English"),
+    "en-GB": _("English, United Kingdom"),
+    "en-US": _("English, United States"),
+    "cs": _("Czech"),
+    "da": _("Danish"),
+    "de": _("German"),
+    "de-AT": _("German, Austria"),
+    "de-CH": _("German, Switzerland"),
+    "es": _("Spanish"),
+    "fi": _("Finnish"),
+    "fr": _("French"),
+    "fr-CH": _("French, Switzerland"),
+    "it": _("Italian"),
+    "nb": _("Norwegian"),
+    "nl": _("Dutch"),
+    "pl": _("Polish"),
+    "pt": _("Portuguese, Brazil"),
+    "pt-PT": _("Portuguese, Portugal"),
+    "sv": _("Swedish"),
 }
 """The locales there are, by the tags that browsers name them with."""
+LANGUAGES = ("de",)
+"""Into which the pages are translated: see ``locale``."""
 OTHER_TAGS = {"no": "nb", "nn": "nb", "pt-BR": "pt", "it-CH": "de-CH"}
 DAYS = {"en": "j M Y", "en-GB": "j M Y", "en-US": "M j, Y"}  # others by CLDR's short form, in full
 MONTH_NAMED = {"j M Y": "%-d %b", "M j, Y": "%b %-d"}  # those without their year
+MOST_DAYS = 10_000  # that are remembered as they are written
 LONGEST_HEADER = 500  # characters of Accept-Language that are looked at
 NARROW, WIDE = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 
@@ -67,9 +72,17 @@ class Locale:
         """The tag that says it to Babel, and to a browser."""
         return self.tag or "en"
 
-    @cached_property
-    def signs(self) -> dict[int, str]:
-        return str.maketrans({",": self.group, ".": self.decimal})
+    @property
+    def language(self) -> str:
+        """In which pages speak to the reader."""
+        language = self.tag.partition("-")[0]
+        return language if language in LANGUAGES else "en"
+
+    def written(self, digits: str) -> str:
+        """Digits like 1,234.50 with the locale's signs between them; str.translate takes four times as long."""
+        if self.group == "," and self.decimal == ".":
+            return digits
+        return digits.replace(",", "\0").replace(".", self.decimal).replace("\0", self.group)
 
     @cached_property
     def day_pattern(self) -> str:
@@ -81,7 +94,7 @@ class Locale:
         >>> locale("de").number(Decimal("1234567.5"), 2), locale("en").number(20000)
         ('1.234.567,50', '20,000')
         """
-        return (f"{size:,}" if decimals is None else f"{size:,.{decimals}f}").translate(self.signs)
+        return self.written(f"{size:,}" if decimals is None else f"{size:,.{decimals}f}")
 
     def symbol(self, currency: str) -> str:
         return symbol(self.spoken, currency)
@@ -95,7 +108,7 @@ class Locale:
 
     def day_of(self, day: date) -> str:
         """31 Dec 2026, Dec 31, 2026 or 31.12.2026."""
-        return day.strftime(self.day_pattern)
+        return written_day(day.toordinal(), self.day_pattern)
 
     def short(self, day: date) -> str:
         """A day of a year that is known: 31 Dec, Dec 31; in full where months are numbers."""
@@ -105,10 +118,33 @@ class Locale:
         """A day in a sentence, its month in full where it is named."""
         return day.strftime(self.day_pattern.replace("%b", "%B"))
 
+    def month(self, day: date, *, full: bool = False, year: bool = True) -> str:
+        """The month of a day, in the language of the page.
+
+        >>> day = date(2026, 3, 1)
+        >>> locale("en").month(day), locale("en").month(day, full=True), locale("de").month(day, year=False)
+        ('Mar 2026', 'March 2026', 'Mär')
+        """
+        name = month_names(self.language, full=full)[day.month]
+        return f"{name} {day:%Y}" if year else name
+
     @property
     def example(self) -> str:
         """What the choice means."""
         return f"{self.number(Decimal(10000), 2)} · {self.day_of(date(2026, 12, 31))}"
+
+
+@lru_cache(MOST_DAYS)
+def written_day(number: int, pattern: str) -> str:
+    """The day with a number. A page of days writes hundreds, the same as the page before: strftime is slow."""
+    return date.fromordinal(number).strftime(pattern)
+
+
+@cache
+def month_names(language: str, *, full: bool) -> dict[int, str]:
+    """By their numbers, as they stand alone."""
+    names = Cldr.parse(language).months["stand-alone"]["wide" if full else "abbreviated"]
+    return {number: str(name) for number, name in names.items()}
 
 
 @cache
@@ -151,7 +187,8 @@ def current() -> Locale:
 def reading_as(locale: Locale) -> Iterator[None]:
     token = _CURRENT.set(locale)
     try:
-        yield
+        with translation.override(locale.language):
+            yield
     finally:
         _CURRENT.reset(token)
 
@@ -160,6 +197,11 @@ def locale_of(request: Any) -> Locale:
     """The one of the person's profile, else the browser's."""
     chosen = getattr(request.user, "locale", "")
     return locale(chosen) if chosen in NAMES else accepted(request.headers.get("Accept-Language", ""))
+
+
+def locale_of_person(user: Any) -> Locale:
+    """In which a mail is written to one person: the one of their profile, else everybody's."""
+    return locale(user.locale) if user.locale in NAMES else EVERYBODYS
 
 
 @lru_cache(maxsize=1 << 10)

@@ -59,17 +59,29 @@ def change_role(
     return member, stored.permissions != kept
 
 
+def describe(*, user: User, name: str, locale: str, stamp: Stamp) -> None:
+    """What somebody is called, and how they read: by themselves."""
+    before = shown(user)
+    user.name, user.locale = name, locale
+    user.save(update_fields=["name", "locale"])
+    person_changed(user=user, before=before, stamp=stamp)
+
+
 SHOWN = ("email", "name", "is_active")  # what the companies of a person see of them
 
 
+def shown(user: User) -> dict[str, Any]:
+    return {name: getattr(user, name) for name in SHOWN}
+
+
 def person_changed(*, user: User, before: dict[str, Any], stamp: Stamp) -> None:
-    """A row in the log of each company that knows the person, where staff changed what is ``SHOWN`` of them.
+    """A row in the log of each company that knows the person, where something that is ``SHOWN`` of them changed.
 
     The apps of one who was switched off end.
     """
-    after = {name: getattr(user, name) for name in SHOWN}
+    after = shown(user)
     if after != before:
-        memberships = Membership.objects.filter(user=user).select_related("user", "company")
+        memberships = Membership.objects.of_person(user.id).select_related("user", "company")
         for membership in memberships.order_by("company_id"):  # for all their turns are kept to the end
             if membership.is_known:
                 with changing(membership.company, stamp=stamp) as change:

@@ -4,6 +4,7 @@ import re
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
+from django.utils.translation import gettext_lazy as _
 
 BLANK = "blank_name"  # the code of a name that is empty; answered as ``blank``, which other texts may be
 # Control characters, line breaks, and marks that turn the direction of what follows them.
@@ -13,7 +14,7 @@ SEEN = re.compile(rf"[^{UNSEEN}]")
 PATTERN = rf"^(?=.*[^{UNSEEN}])[^{BREAKS}]+$"  # of a name that is trimmed; matched in linear time
 TRIMMED = rf"^(?!\s)(?=.*[^{UNSEEN}])[^{BREAKS}]+(?<!\s)\Z"  # the same for one that is not to be trimmed any more
 
-one_line = RegexValidator(PATTERN, "Must be on one line, without control characters.", code="invalid_characters")
+one_line = RegexValidator(PATTERN, _("Must be on one line, without control characters."), code="invalid_characters")
 
 
 def name_in(text: str, *, longest: int) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
+from django.utils.translation import gettext as _
+
 
 class Permission(StrEnum):
     ACCOUNTS_READ = "accounts:read"
@@ -101,10 +103,10 @@ def in_words(permissions: list[str]) -> str:
     plain = ALL - ADMIN_LEVEL
     reads = frozenset(p for p in plain if p.reads)
     if held == ALL:
-        return "Everything, administration included"
-    admin = " and administration" if held & ADMIN_LEVEL else ""
+        return _("Everything, administration included")
+    admin = bool(held & ADMIN_LEVEL)
     if plain <= held:
-        return f"Read and write everything{admin}"
+        return _("Read and write everything and administration") if admin else _("Read and write everything")
     if held - ADMIN_LEVEL == reads:
-        return f"Read everything{admin}"
+        return _("Read everything and administration") if admin else _("Read everything")
     return ", ".join(in_order(held))

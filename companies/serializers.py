@@ -3,6 +3,7 @@
 import re
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -48,7 +49,7 @@ class PaymentProvider(Shape):
 class DomainField(fields.TextField):
     """A host name in lower case, as browsers send it; names in other scripts in their ASCII form."""
 
-    default_error_messages = {"invalid": "Must be a domain such as example.com."}
+    default_error_messages = {"invalid": gettext_lazy("Must be a domain such as example.com.")}
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from companies import founding, inviting, logos, members
 from companies import serializers as shapes
 from companies.api.document.schema import AFTER, LIMIT, PAGING
-from companies.api.filters import filtered, refuse_unknown
+from companies.api.filters import TimeFilter, filtered, refuse_unknown
 from companies.api.pagination import bad_cursor, next_link, page_limit
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ANY_MEMBER, ApiViewSet, CompanyViewSet, granted
@@ -23,6 +23,7 @@ from companies.models import (
     Membership,
     User,
     id_from,
+    latest_first,
 )
 from companies.permissions import Permission, known
 
@@ -222,7 +223,7 @@ class AuditEntryFilter(django_filters.FilterSet):
     entityType = django_filters.CharFilter("entity_type", max_length=40)  # noqa: N815 - parameters are named as on the wire
     entityId = django_filters.CharFilter("entity_id", max_length=LONGEST_ENTITY_ID)  # noqa: N815
     actor = django_filters.CharFilter("actor", max_length=64)
-    since = django_filters.IsoDateTimeFilter("time", lookup_expr="gte")
+    since = TimeFilter("time", lookup_expr="gte")
 
     class Meta:
         model = AuditEntry
@@ -240,7 +241,7 @@ class AuditLogViewSet(CompanyViewSet):
     def list(self, request: Request, company_id: str) -> Response:
         """Every change of the company's data, latest first."""
         rows = filtered(self, AuditEntryFilter, AuditEntry.objects.of(self.company.id))
-        return self.page(rows, order=("-time", "-id"))
+        return self.page(rows, order=("-time", "-id"), near=latest_first(self.now))
 
 
 class EventFilter(django_filters.FilterSet):
@@ -266,16 +267,15 @@ class EventViewSet(CompanyViewSet):
         the answer is empty, without `Link`, and the same `after` stays good. Events are kept as long as the audit log.
         """
         refuse_unknown({"cursor"} & set(request.query_params))  # the place in the feed is ``after``
-        rows = filtered(self, EventFilter, AuditEntry.objects.of(self.company.id), also=frozenset({"after"}))
-        if "after" in request.query_params:
-            rows = rows.filter(number__gt=self.number_of(request.query_params["after"]))
-        page = rows.order_by("number")[: page_limit(request.query_params)]
+        rows = filtered(self, EventFilter, AuditEntry.objects.all(), also=frozenset({"after"}))
+        after = self.number_of(request.query_params["after"]) if "after" in request.query_params else 0
+        page = rows.page_after(after, company_id=self.company.id, most=page_limit(request.query_params))
         events = self.shape(page, many=True).data
         return Response(events, headers={"Link": next_link(request, events[-1]["id"], "after")} if events else {})
 
     def number_of(self, event_id: str) -> int:
         wanted = id_from(event_id)
-        entry = AuditEntry.objects.of(self.company.id).filter(id=wanted).first() if wanted else None
+        entry = AuditEntry.objects.of(self.company.id).found(wanted) if wanted else None
         if entry is None:
             raise bad_cursor("after")
         return entry.number

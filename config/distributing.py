@@ -57,12 +57,17 @@ def database() -> str:
 
 _TABLES = """
     SELECT c.relname::text FROM pg_class c
-     WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
+     WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relnamespace = current_schema()::regnamespace
        AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
 """
 _TRIGGERS = """
     SELECT DISTINCT c.relname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
      WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace
+"""
+_PARTS = """
+    SELECT i.inhparent::regclass::text, i.inhrelid::regclass::text
+      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE c.relispartition AND c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace ORDER BY 2
 """
 _UNIQUES = """
     SELECT c.relname::text, i.indisprimary,
@@ -84,13 +89,16 @@ _REFERENCES = """
 
 
 def tables() -> list[Table]:
-    """Every table of the database, as the models and the catalog tell of it."""
+    """Every table of the database, as the models and the catalog tell of it; parts lie where their table lies."""
     bases = {model._meta.db_table: base_of(model) for model in apps.get_models(include_auto_created=True)}
     placed = {name for (name,) in rows(_PLACED)} if on_cluster() else set()
     triggered = {name for (name,) in rows(_TRIGGERS)}
     numbered = {name for (name,) in rows(_NUMBERED)}
     keys: dict[str, tuple[str, ...]] = {}
     uniques: dict[str, list[tuple[str, ...]]] = {}
+    parts: dict[str, list[str]] = {}
+    for whole, part in rows(_PARTS):
+        parts.setdefault(whole, []).append(part)
     for name, primary, columns in rows(_UNIQUES):
         if primary:
             keys[name] = tuple(columns)
@@ -104,6 +112,7 @@ def tables() -> list[Table]:
             uniques=tuple(sorted(uniques.get(name, ()))),
             placed=name in placed,
             triggers=name in triggered,
+            parts=tuple(parts.get(name, ())),
             numbered=name in numbered,
         )
         for (name,) in rows(_TABLES)

@@ -48,7 +48,7 @@ class Table:
     ``key`` and ``uniques`` are columns of its primary key and of its other unique indexes, in their order. ``base`` is
     the base class of its model that names a place, None for a table that a library brought, and "" for a table of
     ours without such a base. ``triggers`` is whether statements on it change other tables, ``numbered`` whether the
-    database counts its ids.
+    database counts its ids. ``parts`` are the tables that it is partitioned into, which go where it goes.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Table:
     placed: bool = False
     triggers: bool = False
     numbered: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +95,10 @@ def place_of(table: Table) -> Place:
 def _by_base(table: Table) -> Place:
     if table.name == COMPANIES:
         return Place.COMPANIES
+    if table.key[:1] == ("company_id",):  # also what was taken out of one, and has no model
+        return Place.OWNED
     if table.base is None:
         return Place.LIBRARY
-    if table.key[:1] == ("company_id",):
-        return Place.OWNED
     if table.base in ("Shared", "Unowned"):
         return Place[table.base.upper()]
     raise Unplaceable(
@@ -127,7 +128,8 @@ def plan(
     if not moved:
         return []
     touched = [each for each in references if each.table in moved or each.target in moved]
-    triggered = [table.name for table in tables if table.triggers and table.name in moved]
+    guarded = [table for table in tables if table.triggers and table.name in moved]
+    triggered = [name for table in guarded for name in (table.name, *table.parts)]
     given_up = [each for each in touched if (places[each.table], places[each.target]) == GIVEN_UP]
     kept = [each for each in touched if each not in given_up]
     return [

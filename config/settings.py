@@ -110,6 +110,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "companies.pages.readers.as_they_read",
     "companies.pages.after_posting.see_other",
     "companies.callers.sessions.bounded",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -129,7 +130,7 @@ TEMPLATES = [
         "DIRS": [ROOT / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["companies.templatetags.dates"],
+            "builtins": ["companies.templatetags.dates", "django.templatetags.i18n"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -170,10 +171,12 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [ROOT / "static"]
 WHITENOISE_USE_FINDERS = True  # no collectstatic step: the files are found and kept in memory at start
 
-LANGUAGE_CODE = "en-gb"
+LANGUAGE_CODE = "en"  # of the API, the admin and what is written for nobody in particular; pages ask their reader's
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [ROOT / "locale"]
+FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
 TIME_ZONE = "UTC"
-USE_I18N = False
 
 # ---------------------------------------------------------------------------------------------- people
 

@@ -86,7 +86,8 @@ LOG_WORDS = {
 }
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived", "analytics.recurring"]
+DERIVED = ["companies.listing", "ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived",
+           "analytics.recurring"]  # fmt: skip
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
 PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from companies.pages.visits import Visit, company_page, person, signed_in
@@ -59,7 +60,7 @@ def mailed(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         user.mailed = [kind.value for kind in TOLD if kind.value in request.POST.getlist("mailed")]
         user.save(update_fields=["mailed"])
-        messages.success(request, "Your choice was saved.")
+        messages.success(request, _("Your choice was saved."))
         return redirect("profile")
     kinds = [{"kind": kind.value, "told": told, "on": kind.value in user.mailed} for kind, told in TOLD.items()]
     return render(request, "notifications/mailed.html", {"kinds": kinds})

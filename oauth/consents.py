@@ -66,7 +66,7 @@ def give(
 
 def standing(*, application: Application, user_id: UUID, asked: list[str]) -> ConsentGrant | None:
     """The latest live consent that covers what is asked and still gives something, for a silent authorization."""
-    rows = Membership.objects.filter(user_id=user_id).select_related("company", "user")
+    rows = Membership.objects.of_person(user_id).select_related("company", "user")
     memberships = {each.company_id: access_of(each, each.user) for each in rows if each.user}
     candidates = (
         ConsentGrant.objects.standing()

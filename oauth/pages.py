@@ -12,6 +12,8 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
@@ -32,9 +34,9 @@ from oauth.parameters import REPEATED, Malformed, parse, written
 
 ALLOW, DENY = "allow", "deny"
 FORM = "application/x-www-form-urlencoded"
-UNKNOWN_APP = "The app that sent you here is not known, or was switched off."
-UNKNOWN_ADDRESS = "The app named an address to return to that is not registered for it."
-TOO_LONG = "The request is too long."
+UNKNOWN_APP = gettext_noop("The app that sent you here is not known, or was switched off.")
+UNKNOWN_ADDRESS = gettext_noop("The app named an address to return to that is not registered for it.")
+TOO_LONG = gettext_noop("The request is too long.")
 
 
 @method_decorator(csrf_exempt, name="dispatch")  # for apps that post a request; the decision's own check is below
@@ -65,7 +67,7 @@ class Authorize(AuthorizationView):
     def posted(self, request: HttpRequest) -> HttpResponse:
         """An app sent the request itself as a form (OpenID Connect Core, 3.1.2.1): it goes on as any other."""
         if request.content_type != FORM:
-            return unanswerable(request, f"A request that is posted must be {FORM}.")
+            return unanswerable(request, _("A request that is posted must be {form}.").format(form=FORM))
         query = quote(f"{self.query}&{request.body.decode('latin-1')}".strip("&"), safe="%&=+")
         if len(query) > addresses.LONGEST:
             return unanswerable(request, TOO_LONG)
@@ -77,7 +79,7 @@ class Authorize(AuthorizationView):
     @method_decorator(csrf_protect)
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """The user's decision, which must come from our own page. The toolkit sees nothing of its form."""
-        if any(len(values) > 1 for _, values in request.POST.lists()):
+        if any(len(values) > 1 for _name, values in request.POST.lists()):
             return unanswerable(request, REPEATED)
         self.decision, request.POST = request.POST, QueryDict()
         return self.considered(request)
@@ -86,7 +88,7 @@ class Authorize(AuthorizationView):
         """An anonymous user signs in before anything is sent to the app, a refusal too: a made-up request must not turn
         this address into a redirector (RFC 9700, 4.11.2). One that asked for no page is told that nobody is there."""
         try:
-            _, credentials = self.validate_authorization_request(self.request)
+            _scopes, credentials = self.validate_authorization_request(self.request)
             if "none" in asking.prompts(self.asked):
                 refuse(credentials, "login_required", "Nobody is signed in.")
         except OAuthToolkitError as error:
@@ -143,7 +145,7 @@ class Authorize(AuthorizationView):
             return self.error_response(OAuthToolkitError(error=denied), None)
         found = [each for each in choices(request, asked_scopes) if each["id"] == chosen and each["possible"]]
         if decision != ALLOW or not found:
-            wrong = "Choose the company to give access to." if decision == ALLOW else "Allow access, or cancel."
+            wrong = _("Choose the company to give access to.") if decision == ALLOW else _("Allow access, or cancel.")
             return self.page(request, asked_scopes, credentials, status=400, error=wrong)
         try:
             with transaction.atomic():
@@ -157,14 +159,14 @@ class Authorize(AuthorizationView):
                 )
                 return self.with_code(request, asked_scopes, credentials, consent)
         except Missing:
-            wrong = "You no longer belong to that company."
+            wrong = _("You no longer belong to that company.")
             return self.page(request, asked_scopes, credentials, status=400, error=wrong)
 
     def with_code(
         self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any], consent: ConsentGrant
     ) -> HttpResponse:
         credentials |= {"consent": consent, "auth_time": sessions.auth_time(request)}
-        uri, *_ = self.create_authorization_response(request, " ".join(asked_scopes), credentials, allow=True)
+        uri, *_rest = self.create_authorization_response(request, " ".join(asked_scopes), credentials, allow=True)
         return self.redirect(asking.answer_uri(uri, credentials["redirect_uri"]), credentials["request"].client)
 
     def page(
@@ -247,7 +249,7 @@ def choices(request: HttpRequest, asked_scopes: list[str]) -> list[dict[str, Any
 
 
 def unanswerable(request: HttpRequest, why: str) -> HttpResponse:
-    return guarded(render(request, "oauth/unanswerable.html", {"why": why}, status=400), [])
+    return guarded(render(request, "oauth/unanswerable.html", {"why": _(why)}, status=400), [])
 
 
 def guarded(response: HttpResponse, targets: Iterable[str]) -> HttpResponse:

@@ -4,7 +4,10 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl, quote, urlencode
 
-REPEATED = "A parameter is repeated."
+from django.utils.translation import gettext_noop
+
+REPEATED = gettext_noop("A parameter is repeated.")
+UNREADABLE_TOLD = gettext_noop("The parameters are not percent-encoded UTF-8, or have a NUL character.")
 UNREADABLE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00|[^\x01-\x7f]")
 
 
@@ -22,7 +25,7 @@ def parse(raw: str) -> dict[str, str]:
     except UnicodeDecodeError:
         pairs = []
     if raw.strip("&") and not pairs:
-        raise Malformed("The parameters are not percent-encoded UTF-8, or have a NUL character.")
+        raise Malformed(UNREADABLE_TOLD)
     values = dict(pairs)
     if len(values) < len(pairs):
         raise Malformed(REPEATED)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
 from oauth2_provider.scopes import BaseScopes
 
 READ, WRITE = "svc:read", "svc:write"
@@ -10,12 +11,12 @@ OPENID, PROFILE, EMAIL, OFFLINE = "openid", "profile", "email", "offline_access"
 
 # In the order in which they are listed; the sentence follows "will be able to".
 SENTENCES = {
-    READ: "see the company's accounts, transactions, plans and figures",
-    WRITE: "add and change the company's data, as far as you may yourself",
-    OPENID: "know that it is you, by a number that stands for you",
-    PROFILE: "see your name",
-    EMAIL: "see your e-mail address",
-    OFFLINE: "stay connected while you are away, until you disconnect it",
+    READ: _("see the company's accounts, transactions, plans and figures"),
+    WRITE: _("add and change the company's data, as far as you may yourself"),
+    OPENID: _("know that it is you, by a number that stands for you"),
+    PROFILE: _("see your name"),
+    EMAIL: _("see your e-mail address"),
+    OFFLINE: _("stay connected while you are away, until you disconnect it"),
 }
 ALL = tuple(SENTENCES)
 
@@ -35,7 +36,7 @@ class Scopes(BaseScopes):
     """For the toolkit: an app may ask for what staff allowed it, and has to ask for something."""
 
     def get_all_scopes(self) -> dict[str, str]:
-        return SENTENCES
+        return {name: str(sentence) for name, sentence in SENTENCES.items()}
 
     def get_available_scopes(
         self, application: Any = None, request: Any = None, *args: Any, **kwargs: Any

@@ -11,7 +11,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauth2_provider.settings import oauth2_settings
@@ -19,7 +19,7 @@ from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749 import errors
 from oauthlib.openid import Server as ToolkitServer
 
-from companies.models import Stamp, User
+from companies.models import Membership, Stamp, User
 from oauth import asking, authentication, consents, scopes, tokens
 from oauth.models import (
     REFRESH_IDLE,
@@ -180,13 +180,9 @@ class Validator(OAuth2Validator):
     def taken(self, rows: QuerySet[Any], request: Request, *, replayed: RevokedReason) -> bool:
         """Locks the row, where its consent lives and all that it rests on; whether it was not used before."""
         request.now = timezone.now()
-        lives = rows.filter(
-            consent__revoked_time=None,
-            consent__user__is_active=True,
-            consent__user__memberships__company_id=F("consent__company_id"),
-        )  # the app itself was asked for before
+        lives = rows.filter(consent__revoked_time=None, consent__user__is_active=True)  # the app was asked for before
         row = lives.select_related("consent__user").select_for_update(of=("self",)).first()
-        if row is None:
+        if row is None or not Membership.objects.of(row.consent.company_id).filter(user=row.consent.user).exists():
             return False
         if row.used is not None:
             if is_replay(row.used, now=request.now):

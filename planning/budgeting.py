@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.changing import changing
 from companies.models import Company, Stamp
 from ledger.calc.money import minor_units
@@ -46,9 +48,8 @@ def checked(company: Company, values: dict[str, Any]) -> dict[str, Any]:
     checks.refers(Category, values["category_id"], "#/categoryId")
     category = Category.objects.of(company.id).filter(id=values["category_id"]).first()
     if category is not None and values["pl_type"] not in category.pl_types:
-        checks.wrong(
-            "#/plType", "pl_type_not_allowed", f"{category.name} posts to {', '.join(category.pl_types)} only."
-        )
+        told = _("{name} posts to {lines} only.").format(name=category.name, lines=", ".join(category.pl_types))
+        checks.wrong("#/plType", "pl_type_not_allowed", told)
     columns = amount_columns(checks, values["amount"])
     checks.pass_or_raise()
     return {
@@ -64,12 +65,14 @@ def checked(company: Company, values: dict[str, Any]) -> dict[str, Any]:
 def amount_columns(checks: Checks, given: dict[str, Any]) -> dict[str, Any]:
     value, currency = given["amount"]["value"], given["amount"]["currency"]
     if decimals(value) > minor_units(currency):
-        checks.wrong("#/amount/amount/value", "too_many_decimals", f"This has more decimals than {currency}.")
+        told = _("This has more decimals than {currency}.").format(currency=currency)
+        checks.wrong("#/amount/amount/value", "too_many_decimals", told)
     relative_change = given.get("relative_change")
     if given["type"] == "relative" and relative_change is None:
-        checks.wrong("#/amount/relativeChange", "required", "An amount of type relative needs a relativeChange.")
+        told = _("An amount of type relative needs a relativeChange.")
+        checks.wrong("#/amount/relativeChange", "required", told)
     if relative_change is not None and decimals(relative_change) > CHANGE_DECIMALS:
-        checks.wrong("#/amount/relativeChange", "too_many_decimals", "This has more than 10 decimals.")
+        checks.wrong("#/amount/relativeChange", "too_many_decimals", _("This has more than 10 decimals."))
     return {
         "amount_type": given["type"],
         "amount_value": value,

@@ -48,10 +48,13 @@ Plans = tuple[list[PlannedRule], list[PlannedFlow]]
 """Rules that nothing overrides, and the flows of the others."""
 
 
-def plans(*, company: Company, cutover: date, end: date, today: date) -> Plans:
-    """All that can be expected up to ``end``; three queries, however many rules there are."""
+def plans(
+    *, company: Company, cutover: date, end: date, today: date, left_out: Collection[UUID] | None = None
+) -> Plans:
+    """All that can be expected up to ``end``; three queries, however many rules there are, and two where the transit
+    accounts, which are ``left_out``, are known."""
     start = first_day(cutover=cutover, today=today)
-    return expectations(company, start, end, left_out=transit_accounts(company))
+    return expectations(company, start, end, left_out=transit_accounts(company) if left_out is None else left_out)
 
 
 def first_day(*, cutover: date, today: date) -> date:

@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.changing import WHEN, Change, changing
 from companies.errors import Conflict
 from companies.models import AuditEntry, Company, Stamp
@@ -105,9 +107,10 @@ def check_rows(checks: Checks, cells: Sequence[Cell]) -> None:
     for cell in cells:
         category = known.get(cell.row.category_id)
         if category is None:
-            checks.wrong(cell.pointer, "unknown_id", "There is no such category in this company.")
+            checks.wrong(cell.pointer, "unknown_id", _("There is no such category in this company."))
         elif cell.row.pl_type not in category.pl_types:
-            checks.wrong(cell.pointer, "pl_type_not_allowed", f"{category.name} does not post to this line.")
+            told = _("{name} does not post to this line.").format(name=category.name)
+            checks.wrong(cell.pointer, "pl_type_not_allowed", told)
 
 
 def planned(company: Company, cells: Sequence[Cell], rates: RateTable) -> dict[Result, Decimal]:
@@ -118,7 +121,7 @@ def planned(company: Company, cells: Sequence[Cell], rates: RateTable) -> dict[R
     try:
         return planned_in_base(company, months, rates)
     except MissingRate as missing:
-        raise NoRate(f"There is no exchange rate for {missing.currency}.") from None
+        raise NoRate(_("There is no exchange rate for {currency}.").format(currency=missing.currency)) from None
 
 
 def items_alone(company: Company, cells: Sequence[Cell]) -> dict[Result, PlanItem]:
@@ -137,11 +140,11 @@ def needed(checks: Checks, cell: Cell, found: dict[Result, Decimal], alone: Plan
     """What the item of the cell's month alone must be."""
     base, now = checks.company.base_currency, found.get(cell.key, ZERO)
     if round_half_up(now, base) != cell.was:
-        checks.wrong(cell.pointer, "concurrent_change", "Somebody changed this meanwhile.")
+        checks.wrong(cell.pointer, "concurrent_change", _("Somebody changed this meanwhile."))
     others = now - (alone.amount_value if alone else ZERO)
     amount = making(cell.amount, others=others, currency=base)
     if abs(amount) > LARGEST:
-        checks.wrong(cell.pointer, "out_of_range", "This is too far from what rules bring here.")
+        checks.wrong(cell.pointer, "out_of_range", _("This is too far from what rules bring here."))
     return amount
 
 

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Abs
@@ -95,18 +96,17 @@ def transactions_booked(*, change: Change, rows: Any) -> None:
     if not booked:
         return
     days = [each.date for each in booked]
-    found = planned_flows(company, *reach(min(days), max(days), EQUAL_DAYS), rules=of_amounts(plans, booked))
+    rules = of_amounts(plans, booked, company_id=company.id)
+    found = planned_flows(company, *reach(min(days), max(days), EQUAL_DAYS), rules=rules)
     pairs = matches(map(awaiting, found), booked, most_days=EQUAL_DAYS)
     if pairs:
         settle_all(change, pairs)
 
 
-def of_amounts(plans: Any, booked: list[Booked]) -> Any:
+def of_amounts(plans: Any, booked: list[Booked], *, company_id: UUID) -> Any:
     """Rules that could expect one of the movements, by their own amount or by an occurrence's."""
     amounts = {each.amount for each in booked}
-    patched = PlannedOverride.objects.filter(
-        company=OuterRef("company"), planned=OuterRef("id"), amount_value__in=amounts
-    )
+    patched = PlannedOverride.objects.of(company_id).filter(planned=OuterRef("id"), amount_value__in=amounts)
     return plans.filter(Q(amount_value__in=amounts) | Exists(patched))
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
+from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
@@ -229,13 +230,13 @@ class PlannedOverride(CompanyOwned):
                 condition=Q(transaction__isnull=False),
                 name="override_transaction_settles_once",
                 violation_error_code=SettlesAnother.code,
-                violation_error_message="This transaction settles another occurrence already.",
+                violation_error_message=_("This transaction settles another occurrence already."),
             ),
             models.CheckConstraint(
                 condition=~Q(skipped=True) | Q(transaction__isnull=True),
                 name="override_settled_takes_place",
                 violation_error_code=OccurrenceSkipped.code,
-                violation_error_message="What is skipped is settled by nothing.",
+                violation_error_message=_("What is skipped is settled by nothing."),
             ),
         ]
 

@@ -6,6 +6,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.changing import changing
 from companies.models import Company, Stamp, snapshot
 from ledger.calc.recognition import DateRule
@@ -103,7 +105,7 @@ def checked(planned: PlannedTransaction, values: dict[str, Any]) -> tuple[dict[s
     checks.refers(Category, values.get("category_id"), "#/categoryId")
     start, end = values.get("service_start_date"), values.get("service_end_date")
     if start and end and end < start:
-        checks.wrong("#/serviceEndDate", "period_not_in_order", "Must not be before serviceStartDate.")
+        checks.wrong("#/serviceEndDate", "period_not_in_order", _("Must not be before serviceStartDate."))
     recurrence = recurrence_columns(checks, values.get("recurrence"), values["start_date"])
     columns = {
         **{name: values.get(name) for name in PLAIN},
@@ -142,7 +144,7 @@ def tax_of(checks: Checks, text: str | None, amount: Decimal, currency: str) -> 
     tax = checks.amount(text, currency, "#/passThroughTaxAmount")
     if abs(tax) > abs(amount) or tax * amount < 0:
         checks.wrong(
-            "#/passThroughTaxAmount", "tax_exceeds_amount", "Must have the amount's sign and not be larger than it."
+            "#/passThroughTaxAmount", "tax_exceeds_amount", _("Must have the amount's sign and not be larger than it.")
         )
     return tax
 
@@ -153,7 +155,7 @@ def counterparty_of(checks: Checks, given: dict[str, Any] | None) -> UUID | None
     checks.refers(Counterparty, given["id"], "#/counterparty/id")
     of_type = Counterparty.objects.of(checks.company.id).filter(id=given["id"]).values_list("type", flat=True).first()
     if of_type is not None and given.get("type") not in (None, of_type):
-        checks.wrong("#/counterparty/type", "wrong_type", f"It is a {of_type}.")
+        checks.wrong("#/counterparty/type", "wrong_type", _("It is a {type}.").format(type=of_type))
     return given["id"]
 
 
@@ -175,16 +177,18 @@ def recurrence_columns(checks: Checks, given: dict[str, Any] | None, start: dt.d
         checks.wrong(
             "#/recurrence/lastDayOfMonth",
             "last_day_needs_months",
-            "Only months and years have a last day of the month.",
+            _("Only months and years have a last day of the month."),
         )
     end = given.get("end") or {"type": "never"}
     for name in ("date", "count"):
         if end["type"] == name and end.get(name) is None:
-            checks.wrong(f"#/recurrence/end/{name}", "required", f"An end of type {name} needs a {name}.")
+            needs = _("An end of type {name} needs a {name}.").format(name=name)
+            checks.wrong(f"#/recurrence/end/{name}", "required", needs)
         if end["type"] != name and end.get(name) is not None:
-            checks.wrong(f"#/recurrence/end/{name}", "contradicts_end_type", f"The end is of type {end['type']}.")
+            other = _("The end is of type {name}.").format(name=end["type"])
+            checks.wrong(f"#/recurrence/end/{name}", "contradicts_end_type", other)
     if end.get("date") is not None and end["date"] < start:
-        checks.wrong("#/recurrence/end/date", "end_before_start", "The recurrence ends before it starts.")
+        checks.wrong("#/recurrence/end/date", "end_before_start", _("The recurrence ends before it starts."))
     return {
         "frequency": given["frequency"],
         "interval": given["interval"],
@@ -212,7 +216,8 @@ def refuse_new_strays(checks: Checks, planned: PlannedTransaction, rule: Rule, p
         stored = planned.overrides.get(day)
         kept = stored is not None and stored.patch() == patch
         if not kept and not is_occurrence(rule, day):
-            checks.wrong(f"#/overrides/{day}", "not_an_occurrence", "The planned transaction does not occur on it.")
+            told = _("The planned transaction does not occur on it.")
+            checks.wrong(f"#/overrides/{day}", "not_an_occurrence", told)
     checks.pass_or_raise()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, get_args
 
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -100,7 +101,7 @@ def as_date(text: str) -> dt.date | None:
 class WebAddressField(fields.TextField):
     """An address that a browser opens and does not run."""
 
-    default_error_messages = {"not_a_web_address": "Must begin with https:// or http:// and name a host."}
+    default_error_messages = {"not_a_web_address": gettext_lazy("Must begin with https:// or http:// and name a host.")}
 
     def to_internal_value(self, data: Any) -> str:
         text: str = super().to_internal_value(data)

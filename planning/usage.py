@@ -6,9 +6,11 @@ from uuid import UUID
 
 from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
+from django.utils.translation import ngettext
 
 from companies.errors import Invalid
 from companies.models import Company, Stamp
+from companies.pages.amounts import number
 from ledger.models import Category, Counterparty
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction
 
@@ -33,15 +35,21 @@ def uses_of_category(company_id: UUID) -> Any:
 
 
 def told_of_category(company_id: UUID, category_id: UUID) -> Iterator[tuple[int, str]]:
-    """How many plans name a category, and what they are called."""
+    """How many plans name a category, and so many in words."""
     overridden = PlannedOverride.objects.of(company_id).filter(category=category_id).values("planned")
     plans = PlannedTransaction.objects.of(company_id).filter(Q(category=category_id) | Q(id__in=overridden))
-    yield plans.count(), "planned payment"
-    yield PlanItem.objects.of(company_id).filter(category=category_id).count(), "plan line"
+    yield of_plans(plans)
+    count = PlanItem.objects.of(company_id).filter(category=category_id).count()
+    yield count, ngettext("{count} plan line", "{count} plan lines", count).format(count=number(count))
 
 
 def told_of_counterparty(company_id: UUID, counterparty_id: UUID) -> Iterator[tuple[int, str]]:
-    yield PlannedTransaction.objects.of(company_id).filter(counterparty=counterparty_id).count(), "planned payment"
+    yield of_plans(PlannedTransaction.objects.of(company_id).filter(counterparty=counterparty_id))
+
+
+def of_plans(rows: Any) -> tuple[int, str]:
+    count = rows.count()
+    return count, ngettext("{count} planned payment", "{count} planned payments", count).format(count=number(count))
 
 
 def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: Stamp) -> None:

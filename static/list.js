@@ -20,7 +20,7 @@ async function show(address, { body, push = true } = {}) {
     text = await answer.text();
   } catch {
     live().removeAttribute("aria-busy");
-    told.textContent = "The server does not answer. Nothing was changed here; try again.";
+    told.textContent = live().dataset.saySilent;
     return;
   }
   if (number !== asked) return;
@@ -97,7 +97,8 @@ function choose(link) {
   const list = all.cloneNode(true);
   for (const name of ["id", "name", "aria-invalid", "aria-describedby"]) list.removeAttribute(name);
   list.value = "";
-  list.setAttribute("aria-label", "Category of " + link.closest("[data-row]").querySelector(".what a").textContent);
+  const what = link.closest("[data-row]").querySelector(".what a").textContent;
+  list.setAttribute("aria-label", live().dataset.sayCategory.replace("{what}", () => what));
   link.hidden = true;
   link.after(list);
   list.focus();
@@ -148,7 +149,7 @@ function tell() {
     sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(amount.replace(".", ""))); // with four decimals
   }
   const amounts = [...sums].map(([currency, sum]) => money(sum, currency));
-  const text = whole ? "" : ticked.length ? [ticked.length + " ticked", ...amounts].join(" · ") : "";
+  const text = whole ? "" : ticked.length ? [live().dataset.sayTicked.replace("{n}", ticked.length), ...amounts].join(" · ") : "";
   const place = form.querySelector("[data-ticked]");
   if (place) place.textContent = text;
   for (const each of form.querySelectorAll("[data-meant]")) each.textContent = text && text + ".";

@@ -10,7 +10,7 @@ for (const form of document.querySelectorAll("[data-passkey]")) {
   button.addEventListener("click", async () => {
     if (!form.reportValidity()) return;
     button.disabled = true;
-    told.textContent = "Waiting for your device …";
+    told.textContent = form.dataset.sayWaiting;
     try {
       const token = form.elements.csrfmiddlewaretoken.value;
       const answer = await fetch(form.dataset.options, { method: "POST", headers: { "X-CSRFToken": token } });
@@ -23,7 +23,7 @@ for (const form of document.querySelectorAll("[data-passkey]")) {
       form.submit();
     } catch (error) {
       const known = error.name === "InvalidStateError";
-      told.textContent = known ? "This device has a passkey for you already." : "No passkey was used. Try again, or another way.";
+      told.textContent = known ? form.dataset.sayKnown : form.dataset.sayNone;
     } finally {
       button.disabled = false;
     }

@@ -3,7 +3,9 @@
 "use strict";
 
 const LONG = 1000000; // bytes; less is there at once
-const megabytes = (bytes) => (bytes / 1000000).toFixed(1);
+const sizes = new Intl.NumberFormat(document.documentElement.dataset.locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const megabytes = (bytes) => sizes.format(bytes / 1000000);
+const filled = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
 
 for (const form of document.querySelectorAll("[data-sending]")) {
   const field = form.querySelector("[type=file]");
@@ -61,9 +63,9 @@ for (const form of document.querySelectorAll("[data-sending]")) {
     request.setRequestHeader("Accept", "application/json");
     request.responseType = "json";
     request.upload.addEventListener("progress", (sent) => {
-      tell(megabytes(sent.loaded) + " of " + megabytes(sent.total) + " MB sent", sent.loaded / sent.total);
+      tell(filled(state.dataset.saySent, { sent: megabytes(sent.loaded), total: megabytes(sent.total) }), sent.loaded / sent.total);
     });
-    request.upload.addEventListener("load", () => wait("Reading " + megabytes(size) + " MB"));
+    request.upload.addEventListener("load", () => wait(filled(state.dataset.sayReading, { size: megabytes(size) })));
     request.addEventListener("load", () => {
       if (request.response?.location) location.assign(request.response.location);
       else again();

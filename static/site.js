@@ -1,8 +1,10 @@
-// What pages can do besides, where there is JavaScript; everything works without.
+// What pages can do besides, where there is JavaScript; everything works without. What it says is the page's: data-say-….
 "use strict";
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   const field = document.getElementById(button.dataset.copy);
+  const copy = button.textContent;
+  const says = { ...document.body.dataset, ...button.dataset };
   const select = () => (field.select ? field.select() : getSelection().selectAllChildren(field));
   button.hidden = false;
   field.addEventListener("focus", select);
@@ -13,9 +15,9 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     } catch {
       document.execCommand("copy"); // pages on plain http have no clipboard
     }
-    button.textContent = "Copied";
-    document.querySelector("[data-copied]").textContent = "It was copied.";
-    setTimeout(() => (button.textContent = "Copy"), 2000);
+    button.textContent = says.sayCopied;
+    document.querySelector("[data-copied]").textContent = says.sayDone;
+    setTimeout(() => (button.textContent = copy), 2000);
   });
 }
 
@@ -42,7 +44,8 @@ for (const form of document.querySelectorAll("[data-consent]")) {
   window.addEventListener("focus", rest);
   for (const radio of form.querySelectorAll("[name=company]")) {
     const name = () => {
-      if (radio.checked) button.textContent = "Allow access to " + radio.parentElement.querySelector("strong").textContent;
+      const company = radio.parentElement.querySelector("strong").textContent;
+      if (radio.checked) button.textContent = button.dataset.sayNamed.replace("{company}", () => company);
     };
     radio.addEventListener("change", name);
     name();
@@ -60,7 +63,6 @@ for (const form of document.querySelectorAll("form[method=post]")) {
 }
 
 // A table that is wider than its card scrolls in it: it can be reached by keyboard, and a line below says that there is more.
-const WORDS = "Scroll sideways for the other columns.";
 function tellCut(card) {
   const table = card.querySelector("table");
   const across = table && getComputedStyle(table).display === "table" ? table.scrollWidth : 0;
@@ -75,10 +77,10 @@ function tellCut(card) {
   }
   card.tabIndex = 0;
   card.setAttribute("role", "region");
-  card.setAttribute("aria-label", card.querySelector("caption")?.textContent || "Table");
+  card.setAttribute("aria-label", card.querySelector("caption")?.textContent || document.body.dataset.sayTable);
   const hint = document.createElement("p");
   hint.className = "cut-hint";
-  hint.textContent = WORDS;
+  hint.textContent = document.body.dataset.sayCut;
   card.after(hint);
 }
 const watched = new ResizeObserver((seen) => seen.forEach((each) => tellCut(each.target)));
@@ -127,9 +129,9 @@ setKeys(document);
 async function openBox(address) {
   const box = document.createElement("dialog");
   box.className = "box";
-  box.setAttribute("aria-label", "Opening");
+  box.setAttribute("aria-label", document.body.dataset.sayOpening);
   const early = document.createElement("input");
-  early.setAttribute("aria-label", "Search");
+  early.setAttribute("aria-label", document.body.dataset.saySearch);
   box.append(early);
   box.addEventListener("close", () => box.remove());
   box.addEventListener("click", (event) => event.target === box && box.close());
@@ -141,7 +143,7 @@ async function openBox(address) {
   const close = document.createElement("button");
   close.className = "link quiet box-close";
   close.type = "button";
-  close.textContent = "Close";
+  close.textContent = document.body.dataset.sayClose;
   close.addEventListener("click", () => box.close());
   box.setAttribute("aria-label", page.title);
   box.replaceChildren(...main.childNodes, close);

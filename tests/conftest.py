@@ -22,8 +22,7 @@ from companies.running import mailing
 from config.database import Embedded
 from config.distributing import distribute
 from config.environment import private_files
-from ledger.money.rates import load_packaged_rates
-from tests import cluster, days, factories, refusals
+from tests import asked, cluster, days, emptying, factories, refusals
 from tests.npm import installed
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
@@ -55,31 +54,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
         if cluster.EVERY_TEST:
             cluster.join(connection.settings_dict["NAME"])
             distribute(told=lambda step: None)
+            connection.close()  # a new session knows what this set for the database
         with connection.cursor() as cursor:  # after a test that commits, Django empties all tables
-            cursor.execute("ALTER TABLE companies_auditentry DISABLE TRIGGER audit_is_never_emptied")
-        load_packaged_rates(now=datetime.now(tz=UTC))
-
-
-COMMITS = pytest.StashKey[Any]()  # of a test that commits: what lets it at the database
-
-
-@pytest.fixture(autouse=True)
-def commits(request: Any, django_db_blocker: Any) -> None:
-    """Remembers whether the test commits, and so leaves an empty database behind."""
-    marked = request.node.get_closest_marker("django_db")
-    asked = {"transactional_db", "live_server"} & set(request.fixturenames)
-    if asked or (marked and marked.kwargs.get("transaction")):
-        request.node.stash[COMMITS] = django_db_blocker
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """After a test that committed the rates are there again, for whichever fixture or test comes next."""
-    yield
-    blocker = item.stash.get(COMMITS, None)
-    if blocker is not None and nextitem is not None:  # behind the last one the database itself is gone
-        with blocker.unblock():
-            load_packaged_rates(now=datetime.now(tz=UTC))
+            cursor.execute("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'audit_is_never_emptied'")
+            for (part,) in cursor.fetchall():
+                cursor.execute(f"ALTER TABLE {part} DISABLE TRIGGER audit_is_never_emptied")
+        emptying.start()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -109,6 +89,14 @@ def refusals_are_documented(monkeypatch: Any) -> Iterator[None]:
     found = refusals.watch(monkeypatch)
     yield
     assert found == []
+
+
+@pytest.fixture(autouse=True)
+def watched(monkeypatch: Any) -> Iterator[asked.Watched]:
+    """Whatever a test asks for: no request asks every machine of a cluster, but for those of staff."""
+    found = asked.watch(monkeypatch)
+    yield found
+    assert found.of_all == []
 
 
 @pytest.fixture

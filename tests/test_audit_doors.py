@@ -216,6 +216,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]] | None] = {
     "refresh_metrics": None,  # figures that follow from the facts
     "rebuild_derived": None,
     "update_rates": None,  # the same for all companies
+    "translations": None,  # texts
     "prune": None,  # what has expired already
     "wait_ready": None,
     "distribute": None,

@@ -86,7 +86,7 @@ def test_an_id_of_another_company_is_an_unknown_one(
         sent = {name.format(**own): text.format(**own) for name, text in form.items()}
         sent |= {field.format(**own): value}
         answer = client.post(f"/app/companies/{acme.id}/{place.format(**own)}", sent)
-        found = re.findall(r'class="(?:field-error|notice error)"[^>]*>(.*?)</p>', answer.content.decode())
+        found = re.findall(r'(?s)class="(?:field-error|notice error)"[^>]*>(.*?)</p>', answer.content.decode())
         answers.append((answer.status_code, found))
     assert answers[0] == answers[1]
     assert (answers[0][0], bool(answers[0][1])) == (400, True)

@@ -67,9 +67,11 @@ def test_the_axes_of_charts_are_written_so_too(shown, booked):
     assert "−€10k" in shown(period, "en-US")
 
 
-def test_files_and_the_api_stay_as_they_are(shown, booked, api):
-    plain = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28")
-    assert plain == shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28", "de")
+def test_the_rows_of_files_and_the_api_stay_as_they_are(shown, booked, api):
+    plain = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28").splitlines()
+    german = shown("/overview/cash-balance.csv?startDate=2026-01-01&endDate=2026-02-28", "de").splitlines()
+    assert (plain[0][:4], german[0][:4]) == ("Day,", "Tag,")
+    assert plain[1:] == german[1:]
     (row,) = api.get("transactions", headers={"Accept-Language": "de"}).json()
     assert (row["amountValue"], row["date"]) == ("-12345.60", "2026-01-31")
 
@@ -84,7 +86,7 @@ def test_a_form_reads_and_fills_in_what_the_place_writes(browser_of, alice, acme
     assert made["amountValue"] == "1234.00"
     assert 'value="1234,00"' in client.get(f"{base}/transactions/{made['id']}/edit", headers=headers).content.decode()
     refused = client.post(f"{base}/transactions/new", sent | {"amountValue": "1.2.3"}, headers=headers)
-    assert "Write an amount such as 1.234,56." in refused.content.decode()
+    assert "Bitte einen Betrag wie 1.234,56 angeben." in refused.content.decode()
     american = client.post(
         f"{base}/transactions/new", sent | {"description": "us"}, headers={"Accept-Language": "en-US"}
     )
@@ -94,4 +96,4 @@ def test_a_form_reads_and_fills_in_what_the_place_writes(browser_of, alice, acme
 def test_the_months_of_the_runway_are_written_so_too():
     found = Runway(Decimal(4900), Decimal(-200), [date(2026, 1, 1)], Decimal("24.5"))
     with reading_as(locale("de")):
-        assert runway_figure(found, currency="EUR").text == "24,5 months"
+        assert runway_figure(found, currency="EUR").text == "24,5 Monate"

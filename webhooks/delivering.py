@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F
 
-from companies.models import AuditEntry
+from companies.models import AuditEntry, LogMonth
 from webhooks import endpoints
 from webhooks.models import WebhookDelivery, WebhookEndpoint
 from webhooks.sending import Outcome, send
@@ -89,22 +89,26 @@ def next_asked(endpoint: WebhookEndpoint) -> WebhookDelivery | None:
     return WebhookDelivery.objects.of(endpoint.company_id).filter(endpoint=endpoint).asked().order_by("id").first()
 
 
-def event_of(delivery: WebhookDelivery) -> AuditEntry:
-    return AuditEntry.objects.of(delivery.company_id).get(id=delivery.event_id)
+def event_of(delivery: WebhookDelivery) -> AuditEntry | None:
+    """None where its month was taken out of the log meanwhile; then nobody waits for it any longer."""
+    entry = AuditEntry.objects.of(delivery.company_id).found(delivery.event_id)
+    if entry is None:
+        delivery.delete()
+    return entry
 
 
 def next_event(endpoint: WebhookEndpoint, *, now: datetime) -> AuditEntry | None:
     """The first event after the last one that it took; events that are not for it are passed over for good."""
     if not endpoint.enabled or (endpoint.due_time is not None and endpoint.due_time > now):
         return None
-    log = AuditEntry.objects.of(endpoint.company_id)
-    later = log.filter(number__gt=endpoint.last_number).exclude(action=endpoints.TESTED).order_by("number")
+    newest = LogMonth.objects.of(
+        endpoint.company_id
+    ).newest_number()  # what is committed while we look is not passed over
+    later = AuditEntry.objects.after(endpoint.last_number, company_id=endpoint.company_id)
+    later = later.filter(number__lte=newest).exclude(action=endpoints.TESTED)
     if endpoint.types is not None:
         later = later.filter(action__in=endpoint.types)
-    if (entry := later.first()) is not None:
-        return entry
-    newest = log.newest_number()  # and then once more, for what was committed while we looked
-    if (entry := later.filter(number__lte=newest).first()) is None and newest > endpoint.last_number:
+    if (entry := later.first()) is None and newest > endpoint.last_number:
         held = WebhookEndpoint.objects.of(endpoint.company_id).filter(id=endpoint.id, held_until=endpoint.held_until)
         held.update(last_number=newest)
     return entry

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from companies.changing import Change, changing
 from companies.errors import Conflict, Missing
-from companies.models import AuditEntry, Company, Stamp, id_from
+from companies.models import AuditEntry, Company, LogMonth, Stamp, id_from
 from notifications import telling
 from webhooks import signing
 from webhooks.models import WebhookDelivery, WebhookEndpoint
@@ -45,7 +45,7 @@ def add(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Shown:
         endpoint = change.store(WebhookEndpoint(company=company, **values))
         change.record(endpoint, "webhookEndpoint.created", after=said(endpoint))
         # After that entry, whose transaction has the log's turn: what comes later has a higher number.
-        endpoint.last_number = AuditEntry.objects.of(company.id).newest_number()
+        endpoint.last_number = LogMonth.objects.of(company.id).newest_number()
         endpoint.save(update_fields=["last_number"])
     return Shown(endpoint=endpoint, secret=signing.secret(endpoint))
 
@@ -92,9 +92,7 @@ def test(*, company: Company, stamp: Stamp, endpoint_id: UUID | str) -> WebhookD
     """An event for this endpoint alone, whatever its types, enabled or not. Raises Missing, TooManyAsked."""
     with changing(company, stamp=stamp) as change:
         endpoint = change.locked(WebhookEndpoint, endpoint_id, versioned=False)
-        change.record(endpoint, TESTED)
-        number = AuditEntry.objects.of(company.id).newest_number()
-        return ask(change, endpoint, AuditEntry.objects.of(company.id).get(number=number))
+        return ask(change, endpoint, change.record(endpoint, TESTED))
 
 
 def redeliver(*, company: Company, stamp: Stamp, endpoint_id: UUID | str, delivery_id: UUID | str) -> WebhookDelivery:
@@ -106,7 +104,9 @@ def redeliver(*, company: Company, stamp: Stamp, endpoint_id: UUID | str, delive
         delivery = rows.first() if rows is not None else None
         if delivery is None:
             raise Missing
-        entry = AuditEntry.objects.of(company.id).get(id=delivery.event_id)
+        entry = AuditEntry.objects.of(company.id).found(delivery.event_id)
+        if entry is None:  # its month was taken out of the log
+            raise Missing
         change.record(endpoint, "webhookEndpoint.redelivered", after={"event_id": entry.id, "type": entry.action})
         return ask(change, endpoint, entry)
 

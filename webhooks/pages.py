@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
 
 from companies.pages.typed import Typed, of_body
 from companies.pages.visits import Visit, company_page
@@ -60,7 +61,7 @@ def endpoint(visit: Visit, endpoint_id: UUID) -> HttpResponse:
                 endpoints.change_endpoint(
                     company=visit.company, stamp=visit.stamp, endpoint_id=endpoint_id, values=values or form.data
                 )
-                return visit.done("Saved.", "webhook", endpoint_id=endpoint_id)
+                return visit.done(_("Saved."), "webhook", endpoint_id=endpoint_id)
     deliveries = WebhookDelivery.objects.of(visit.company.id).filter(endpoint=row)
     rows, cursor = visit.page_of(deliveries, order=("-id",))
     status = 400 if form.errors else 200
@@ -90,7 +91,7 @@ def roll(visit: Visit, endpoint_id: UUID) -> HttpResponse:
 def test(visit: Visit, endpoint_id: UUID) -> HttpResponse:
     with visit.sending():
         endpoints.test(company=visit.company, stamp=visit.stamp, endpoint_id=endpoint_id)
-        return visit.done("A test is on its way: look below in a moment.", "webhook", endpoint_id=endpoint_id)
+        return visit.done(_("A test is on its way: look below in a moment."), "webhook", endpoint_id=endpoint_id)
     return visit.to("webhook", endpoint_id=endpoint_id)
 
 
@@ -98,7 +99,7 @@ def test(visit: Visit, endpoint_id: UUID) -> HttpResponse:
 def redeliver(visit: Visit, endpoint_id: UUID, delivery_id: UUID) -> HttpResponse:
     with visit.sending():
         endpoints.redeliver(company=visit.company, stamp=visit.stamp, endpoint_id=endpoint_id, delivery_id=delivery_id)
-        return visit.done("The event is sent again.", "webhook", endpoint_id=endpoint_id)
+        return visit.done(_("The event is sent again."), "webhook", endpoint_id=endpoint_id)
     return visit.to("webhook", endpoint_id=endpoint_id)
 
 
@@ -106,5 +107,5 @@ def redeliver(visit: Visit, endpoint_id: UUID, delivery_id: UUID) -> HttpRespons
 def delete(visit: Visit, endpoint_id: UUID) -> HttpResponse:
     with visit.sending():
         row = endpoints.delete(company=visit.company, stamp=visit.stamp, endpoint_id=endpoint_id)
-        return visit.done(f"{row.url} is sent nothing any more.", "webhooks")
+        return visit.done(_("{address} is sent nothing any more.").format(address=row.url), "webhooks")
     return visit.to("webhooks")

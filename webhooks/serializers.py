@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from companies import outbound
@@ -18,10 +19,10 @@ class AddressField(fields.TextField):
     """An https address that may be called."""
 
     default_error_messages = {
-        "invalid_address": "Must be an address such as https://example.com/hook.",
-        "not_https": "Must begin with https://.",
-        "credentials_in_address": "Must not have a user's name or password in it.",
-        "address_not_public": "Must not lie inside a network.",
+        "invalid_address": _("Must be an address such as https://example.com/hook."),
+        "not_https": _("Must begin with https://."),
+        "credentials_in_address": _("Must not have a user's name or password in it."),
+        "address_not_public": _("Must not lie inside a network."),
     }
 
     def to_internal_value(self, data: Any) -> str:
@@ -35,7 +36,7 @@ class AddressField(fields.TextField):
 class EventTypeField(fields.TextField):
     """A type of event, one of those that the log has: another would never be sent."""
 
-    default_error_messages = {"invalid_event_type": "Must be a type such as transaction.created."}
+    default_error_messages = {"invalid_event_type": _("Must be a type such as transaction.created.")}
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)

@@ -42,17 +42,13 @@ def same_day(day: date, months: int) -> date | None:
     return None if there == last_of_month(there) else there
 
 
-def heading(period: date, interval: Period, *, first: date, last: date) -> str:
-    """A period's name, with the days that are shown of it where those from ``first`` to ``last`` are not all.
+def cut(period: date, interval: Period, *, first: date, last: date) -> tuple[date | None, date | None]:
+    """The first and the last day that are shown of a period; None where it is shown from its start, or to its end.
 
     >>> days = {"first": date(2024, 2, 1), "last": date(2024, 11, 22)}
-    >>> heading(date(2024, 11, 1), "month", **days), heading(date(2024, 7, 1), "quarter", **days)
-    ('Nov 2024, to 22 Nov', 'Q3 2024')
-    >>> heading(date(2024, 1, 1), "quarter", **days), heading(date(2024, 1, 1), "year", **days)
-    ('Q1 2024, from 1 Feb', '2024, 1 Feb to 22 Nov')
+    >>> [None if day is None else day.isoformat() for day in cut(date(2024, 1, 1), "year", **days)]
+    ['2024-02-01', '2024-11-22']
+    >>> cut(date(2024, 7, 1), "quarter", **days)
+    (None, None)
     """
-    names = {"month": f"{period:%b %Y}", "quarter": f"Q{(period.month + 2) // 3} {period:%Y}", "year": f"{period:%Y}"}
-    start = f"{first:%-d %b}" if first > period else ""
-    end = f"to {last:%-d %b}" if last < last_day(period, interval) else ""
-    part = f"{start} {end}" if start and end else end or (start and f"from {start}")
-    return f"{names[interval]}, {part}" if part else names[interval]
+    return first if first > period else None, last if last < last_day(period, interval) else None

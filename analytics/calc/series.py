@@ -63,7 +63,7 @@ def sum_by_bucket(
     """
     sums = dict.fromkeys(axis(start, end, interval), ZERO)
     for day, amount in flows:
-        if start <= day <= end:
+        if amount and start <= day <= end:
             point = bucket(day, interval)
             sums[point] = WIDE.add(sums[point], amount)
     return sums

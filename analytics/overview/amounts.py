@@ -3,13 +3,16 @@
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 
+from django.utils.translation import gettext as _
+
 from companies.locales import NARROW, WIDE, current
 from companies.pages.amounts import MINUS
 from ledger.calc.money import minor_units, round_half_up
 
-UNITS = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "k"))
+UNITS = (Decimal(10) ** 12, Decimal(10) ** 9, Decimal(10) ** 6, Decimal(10) ** 3)
 DIGITS = 3  # that count in a short amount
 GLANCE = 14  # characters that a key figure has room for
+ON_AXIS = 8  # and those that an axis has
 
 
 def priced(size: Decimal, currency: str, *, decimals: int = 0, unit: str = "") -> str:
@@ -30,7 +33,7 @@ def whole(amount: Decimal, currency: str, *, plus: bool = False) -> str:
     ('−1,234,567.50', '1,200')
     """
     if not amount:
-        return nothing(currency).translate(current().signs)
+        return current().written(nothing(currency))
     rounded = round_half_up(amount, currency)
     return signed(rounded, current().number(abs(rounded), minor_units(currency)), plus=plus)
 
@@ -62,13 +65,13 @@ def brief(amount: Decimal, currency: str, *, plus: bool = False) -> str:
 
 
 def on_axis(amount: Decimal, currency: str) -> str:
-    """As ``compact`` has it, but for a symbol of letters: axes have room for digits, and the page says the currency.
+    """As ``compact`` has it, but for a long symbol or unit: axes have room for digits, and the page says the currency.
 
     >>> on_axis(Decimal(-12500), "EUR"), on_axis(Decimal(-12500), "CHF")
     ('−€12.5k', '−12.5k')
     """
     text, sign = compact(amount, currency), current().symbol(currency)
-    if sign[-1].isalpha():
+    if sign[-1].isalpha() or len(text) > ON_AXIS:
         for beside in (f"{sign}{NARROW}", f"{sign}{WIDE}", f"{WIDE}{sign}"):
             text = text.replace(beside, "")
     return text
@@ -81,14 +84,20 @@ def compact(amount: Decimal, currency: str, *, plus: bool = False) -> str:
     ('€12.5k', '−$1.23M', '£0.50')
     """
     size = abs(amount)
-    for unit, letter in UNITS:
+    for place, unit in enumerate(UNITS):
         # 999,950 is shown as 1M, not as 1000k.
         if size >= unit * Decimal("0.9995"):
             short = three_digits(size / unit)
             decimals = max(-int(short.as_tuple().exponent), 0)
-            return signed(amount, priced(short, currency, decimals=decimals, unit=letter), plus=plus)
+            return signed(amount, priced(short, currency, decimals=decimals, unit=unit_sign(place)), plus=plus)
     decimals = minor_units(currency) if size != size.to_integral_value() else 0
     return signed(amount, priced(round_to(size, decimals), currency, decimals=decimals), plus=plus)
+
+
+def unit_sign(place: int) -> str:
+    """Of one of the units: k, or a word a little apart from its number."""
+    sign = _("T, B, M, k").split(", ")[place]
+    return sign if len(sign) == 1 else f"{NARROW}{sign}"
 
 
 def percent(share: Decimal, *, plus: bool = False) -> str:

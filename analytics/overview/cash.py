@@ -5,6 +5,8 @@ from datetime import date
 from decimal import Decimal
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analytics.balance_forecast import BalanceForecast, at_ends
 from analytics.balances import AccountBalance
@@ -23,10 +25,14 @@ from ledger.calc.months import format_month, last_of_month
 ZERO = Decimal(0)
 BALANCE_HEIGHT = 332  # about that of the accounts beside it
 BALANCE_KEYS = (
-    Key("cash", "Cash", line=True),
-    Key("projected", "Projected cash", line=True),
-    Key("nonCash", "Other accounts", line=True),
+    Key("cash", gettext_lazy("Cash"), line=True),
+    Key("projected", gettext_lazy("Projected cash"), line=True),
+    Key("nonCash", gettext_lazy("Other accounts"), line=True),
 )
+EACH = {
+    "day": gettext_lazy("At the end of each day; {opening}."),
+    "month": gettext_lazy("At the end of each month; {opening}."),
+}
 Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
 """(cash, projected cash, other accounts)"""
 
@@ -47,8 +53,8 @@ def balance_section(facts: Facts) -> Section:
     rows = day_rows if by_day else bucket_rows
     return Section(
         id="cash-balance",
-        title="Cash balance",
-        lead=f"At the end of each {facts.interval}. {told_ahead(facts)}",
+        title=_("Cash balance"),
+        lead=f"{EACH[facts.interval].format(opening=opened(facts))} {told_ahead(facts)}",
         described=described(facts),
         keys=BALANCE_KEYS if ahead.projected else (BALANCE_KEYS[0], BALANCE_KEYS[2]),
         picture=day_picture(
@@ -60,9 +66,9 @@ def balance_section(facts: Facts) -> Section:
             marks=lowest_marks(ahead, days, drawn, currency),
             cutover=round(here * 100 / max(len(days) - 1, 1), 3) if ahead.projected else None,
         ),
-        nothing="No money on the accounts in these months. Balances follow from the transactions.",
+        nothing=_("No money on the accounts in these months. Balances follow from the transactions."),
         table=Table(
-            first="Day" if by_day else "Month",
+            first=_("Day") if by_day else _("Month"),
             columns=[Column(key.label) for key in BALANCE_KEYS],
             rows=rows(days, found.values(), [links.days(*each) for each in buckets(facts.period, days)]),
             currency=currency,
@@ -91,7 +97,7 @@ def lowest_marks(ahead: BalanceForecast, days: Sequence[date], drawn: charts.Lin
         return []
     day, value = ahead.lowest
     x = max(index for index, each in enumerate(days) if each <= day) * 100 / max(len(days) - 1, 1)
-    text = f"Lowest {compact(value, currency)}, {current().short(day)}"
+    text = _("Lowest {amount}, {day}").format(amount=compact(value, currency), day=current().short(day))
     return [Mark(x=round(x, 3), y=drawn.scale.y(value), text=text, kind="low" if value < 0 else "")]
 
 
@@ -116,8 +122,9 @@ def buckets(period: Period, points: Sequence[date]) -> list[tuple[date, date]]:
 
 
 def bucket_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: Iterable[str]) -> list[Row]:
+    named = current().month
     return [
-        Row(format_month(day), f"{day:%b %Y}", values, link=link)
+        Row(format_month(day), named(day), values, link=link)
         for day, values, link in zip(days, cells, links, strict=True)
     ]
 
@@ -125,47 +132,61 @@ def bucket_rows(days: Iterable[date], cells: Iterable[Sequence[Cell]], links: It
 def told_ahead(facts: Facts) -> str:
     """When the cash is lowest, and when it runs out."""
     said = lowest_told(facts.ahead, facts.period, facts.currency)
-    return said or "Other accounts are cards, loans and money in transit."
+    return said or _("Other accounts are cards, loans and money in transit.")
 
 
 def lowest_told(ahead: BalanceForecast, period: Period, currency: str) -> str:
     """The same of any forecast; "" where nothing is projected."""
     if not ahead.lowest:
         return ""
-    day, value = ahead.lowest
-    text = f"Expected up to {current().day_of(period.last)}: lowest {brief(value, currency)} on {current().day_of(day)}"
+    day_of, (day, value) = current().day_of, ahead.lowest
+    words = {"last": day_of(period.last), "amount": brief(value, currency), "day": day_of(day)}
     if ahead.below_zero:
-        return f"{text}, below zero from {current().day_of(ahead.below_zero[0])}."
-    return f"{text}, never below zero."
+        text = _("Expected up to {last}: lowest {amount} on {day}, below zero from {first}.")
+        return text.format(first=day_of(ahead.below_zero[0]), **words)
+    return _("Expected up to {last}: lowest {amount} on {day}, never below zero.").format(**words)
 
 
 def described(facts: Facts) -> str:
     """What the lines say, for those who do not see them."""
-    currency, found, long = facts.currency, facts.points, current().long
+    currency, (opening, *found), long = facts.currency, facts.levels, current().long
     lowest = min(found, key=lambda point: point.cash)
-    return (
-        f"From {compact(found[0].cash, currency)} on {long(found[0].day)} to {compact(found[-1].cash, currency)} "
-        f"on {long(found[-1].day)}; lowest {compact(lowest.cash, currency)} on {long(lowest.day)}. "
-        f"{told_ahead(facts)}"
+    text = _("From {start} before {first} to {end} on {last}; lowest {lowest} on {day}.").format(
+        start=compact(opening.cash, currency),
+        first=long(facts.start),
+        end=compact(found[-1].cash, currency),
+        last=long(found[-1].day),
+        lowest=compact(lowest.cash, currency),
+        day=long(lowest.day),
     )
+    return f"{text} {told_ahead(facts)}"
+
+
+def opened(facts: Facts) -> str:
+    """The cash with which the period begins, which is that of the page of its changes."""
+    opening = brief(facts.levels[0].cash, facts.currency)
+    return _("{amount} before {day}").format(amount=opening, day=current().day_of(facts.start))
 
 
 def account_section(facts: Facts) -> Section:
     """What each account holds, and by how much that changed."""
     found = facts.accounts
-    day = "Today" if facts.until == facts.today else f"On {current().day_of(facts.until)}"
+    lead = _("Today, and the change from {start} on.")
+    if facts.until != facts.today:
+        lead = _("On {day}, and the change from {start} on.")
+    account, balance, change = _("Account, Balance, Change").split(", ")
     total = sum((each.value for each in found), start=ZERO), sum((each.change for each in found), start=ZERO)
     return Section(
         id="accounts",
-        title="Accounts",
-        lead=f"{day}, and the change since {current().day_of(facts.start)}.",
-        nothing="" if found else "No account yet.",
+        title=_("Accounts"),
+        lead=lead.format(day=current().day_of(facts.until), start=current().day_of(facts.start)),
+        nothing="" if found else _("No account yet."),
         table=Table(
-            first="Account",
-            columns=[Column("Balance"), Column("Change", Kind.CHANGE)],
+            first=account,
+            columns=[Column(balance), Column(change, Kind.CHANGE)],
             rows=[
                 *(account_row(facts, each) for each in found),
-                Row("All accounts", "All accounts", total, sum=True),
+                Row(_("All accounts"), _("All accounts"), total, sum=True),
             ],
             currency=facts.currency,
         ),
@@ -180,11 +201,11 @@ def account_row(facts: Facts, account: AccountBalance) -> Row:
 
 
 FLOW_KEYS = (
-    Key("inflow", "Money in"),
-    Key("outflow", "Money out"),
-    Key("planned-inflow", "Planned in"),
-    Key("planned-outflow", "Planned out"),
-    Key("net", "Net", line=True),
+    Key("inflow", gettext_lazy("Money in")),
+    Key("outflow", gettext_lazy("Money out")),
+    Key("planned-inflow", gettext_lazy("Planned in")),
+    Key("planned-outflow", gettext_lazy("Planned out")),
+    Key("net", gettext_lazy("Net"), line=True),
 )
 
 
@@ -200,21 +221,27 @@ def flow_section(facts: Facts) -> Section:
     ]
     nets = [net(row) for row in rows]
     drawn = charts.columns([[stack_of(row)] for row in rows], smallest=smallest(currency))
-    here = months.index(facts.month)
-    ahead = sum(nets[here + 1 :], start=ZERO)
-    planned = (
-        f" and after it what is planned, {compact(ahead, currency)} net after that month" if nets[here + 1 :] else ""
-    )
+    links, here = Links(facts), months.index(facts.month)
+    described = _("{first} to {last}; up to {day} it is what happened.")
+    if nets[here + 1 :]:
+        described = _(
+            "{first} to {last}; up to {day} it is what happened, and after it what is planned, {net} net after that "
+            "month."
+        )
     cutover = round((here + facts.today.day / last_of_month(facts.today).day) * 100 / len(months), 3)
     return Section(
         id="cash-flow",
-        title="Cash flow",
-        lead="What came in and went out each month, and what is planned. Transfers between own accounts are left out.",
-        described=(
-            f"{months[0]:%B %Y} to {months[-1]:%B %Y}; up to {current().long(facts.until)} it is what happened,"
-            f"{planned}."
+        title=_("Cash flow"),
+        lead=_(
+            "What came in and went out each month, and what is planned. Transfers between own accounts are left out."
         ),
-        nothing="Nothing came in or went out in these months, and nothing is planned.",
+        described=described.format(
+            first=current().month(months[0], full=True),
+            last=current().month(months[-1], full=True),
+            day=current().long(facts.until),
+            net=compact(sum(nets[here + 1 :], start=ZERO), currency),
+        ),
+        nothing=_("Nothing came in or went out in these months, and nothing is planned."),
         keys=FLOW_KEYS,
         picture=month_picture(
             drawn,
@@ -225,12 +252,12 @@ def flow_section(facts: Facts) -> Section:
             cutover=cutover if facts.period.last > facts.today else None,
         ),
         table=Table(
-            first="Month",
+            first=_("Month"),
             columns=[Column(key.label, series=key.series) for key in FLOW_KEYS],
             rows=month_rows(
                 months,
                 ((*row.values(), after) for row, after in zip(rows, nets, strict=True)),
-                [flow_links(facts, Links(facts), month) for month in months],
+                [flow_links(facts, links, month) for month in months],
             ),
             currency=currency,
         ),
@@ -251,12 +278,12 @@ def compared_section(facts: Facts) -> Section:
     return against(
         facts,
         id="cash-compared",
-        title="Cash and cash flow compared",
+        title=_("Cash and cash flow compared"),
         rows=[
-            ("Money in", inflow, before_in),
-            ("Money out", outflow, before_out),
-            ("Net", inflow - outflow, before_in - before_out),
-            ("Cash at the end", facts.points[-1].cash, facts.cash_before),
+            (_("Money in"), inflow, before_in),
+            (_("Money out"), outflow, before_out),
+            (_("Net"), inflow - outflow, before_in - before_out),
+            (_("Cash at the end"), facts.levels[-1].cash, facts.cash_before),
         ],
     )
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from analytics.overview.facts import Facts
 from analytics.overview.shape import Section
 from analytics.overview.tables import Column, Kind, Row, Table
@@ -22,14 +24,20 @@ def against(
     comparison = facts.period.comparison
     first, last = facts.period.compared or (facts.period.first, facts.until)
     day = current().day_of
-    before = COMPARISONS[comparison] if comparison else "Before"
+    figure, period, change = _("Figure, This period, Change").split(
+        ", "
+    )  # one text, for alone “change” may be asked for
+    before = COMPARISONS[comparison] if comparison else _("Before")
+    lead = _("{first} to {last} compared with {before_first} to {before_last}.").format(
+        first=day(facts.period.first), last=day(facts.until), before_first=day(first), before_last=day(last)
+    )
     return Section(
         id=id,
         title=title,
-        lead=f"{day(facts.period.first)} to {day(facts.until)} compared with {day(first)} to {day(last)}.{note}",
+        lead=f"{lead} {note}" if note else lead,
         table=Table(
-            first="Figure",
-            columns=[Column("This period"), Column(before), Column("Change", Kind.CHANGE)],
+            first=figure,
+            columns=[Column(period), Column(before), Column(change, Kind.CHANGE)],
             rows=[Row(name, name, (now, then, now - then)) for name, now, then in rows],
             currency=facts.currency,
         ),

@@ -7,13 +7,14 @@ from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
 
-from analytics import balances, cash_flow, recurring, results
+from analytics import balances, cash_flow, daily, recurring, results
 from analytics.balance_forecast import BalanceForecast, Ground, forecast_from, held_by
 from analytics.calc.mrr import MonthlyRow
 from analytics.calc.series import Interval
 from analytics.cash_flow import Flows
+from analytics.daily import Moves
 from analytics.open_transactions import OpenTransactions, open_transactions
-from analytics.period import Period
+from analytics.period import ONE_DAY, Period
 from analytics.results import Posted
 from analytics.retention import bridge
 from analytics.runway import Runway, runway
@@ -21,7 +22,7 @@ from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable
 from ledger.calc.months import first_of_month, last_of_month, months_from
-from ledger.models import Account
+from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
 from planning.expecting import Expected, Plans, expected, plans
 
@@ -58,6 +59,11 @@ class Facts:
         return self.period.first
 
     @property
+    def eve(self) -> date:
+        """The day at whose end the period begins: what changed since is what moved in it."""
+        return self.start - ONE_DAY
+
+    @property
     def month(self) -> date:
         """The last one of which something is known: the one under way, where the period reaches it."""
         return first_of_month(self.until)
@@ -87,9 +93,13 @@ class Facts:
         return {row.id for row in self.account_rows if row.include_in_cash_balance}
 
     @cached_property
+    def transit_ids(self) -> set[UUID]:
+        return {row.id for row in self.account_rows if row.type == AccountType.TRANSIT}
+
+    @cached_property
     def held_then(self) -> Mapping[UUID, ByCurrency]:
-        """What the accounts held at the end of the first day."""
-        return balances_on(company_id=self.company.id, day=self.start)
+        """What the accounts held before the first day."""
+        return balances_on(company_id=self.company.id, day=self.eve)
 
     @cached_property
     def held_now(self) -> Mapping[UUID, ByCurrency]:
@@ -97,22 +107,33 @@ class Facts:
         return balances_on(company_id=self.company.id, day=self.until)
 
     @cached_property
+    def moves(self) -> Moves:
+        """What moved on the accounts in the period, and before it in what it is compared with."""
+        first, _ = self.period.compared or (self.period.first, self.period.last)
+        return daily.moves(company=self.company, start=min(first, self.period.first), end=self.period.last)
+
+    @property
     def points(self) -> list[balances.Point]:
         """Cash and other balances at the end of each day that is known."""
-        return balances.by_cash_type(
-            company=self.company,
-            start=self.start,
+        return self.levels[1:]
+
+    @cached_property
+    def levels(self) -> list[balances.Point]:
+        """The same, and first those with which the period opens."""
+        return balances.by_day(
+            self.held_then,
+            self.moves,
+            cash=self.cash_ids,
+            start=self.eve,
             end=self.until,
-            today=self.today,
+            base=self.currency,
             rates=self.rates,
-            accounts=self.cash_ids,
-            held_then=self.held_then,
         )
 
     @cached_property
     def accounts(self) -> list[balances.AccountBalance]:
-        """Every account, at the ends of the last and of the first day; archived ones while they held anything."""
-        now, then = (self.until, self.held_now), (self.start, self.held_then)
+        """Every account, at the end of the last day and before the first; archived ones while they held anything."""
+        now, then = (self.until, self.held_now), (self.eve, self.held_then)
         found = balances.changed(self.account_rows, company=self.company, now=now, then=then, rates=self.rates)
         pairs = zip(self.account_rows, found, strict=True)
         return [each for row, each in pairs if each.value or each.previous or not row.archived]
@@ -120,7 +141,7 @@ class Facts:
     @cached_property
     def runway(self) -> Runway:
         """How long the cash of today lasts, whatever the period."""
-        cash = self.points[-1].cash
+        cash = self.levels[-1].cash
         if self.until < self.today:
             cash = balances.cash_on(company=self.company, day=self.today, rates=self.rates)
         return runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
@@ -132,7 +153,8 @@ class Facts:
         """All that can be expected in the period."""
         if self.period.last < self.today:
             return [], []
-        return plans(company=self.company, cutover=self.today, end=self.period.last, today=self.today)
+        last, today = self.period.last, self.today
+        return plans(company=self.company, cutover=today, end=last, today=today, left_out=self.transit_ids)
 
     @cached_property
     def ahead(self) -> BalanceForecast:
@@ -142,11 +164,12 @@ class Facts:
         coming = Expected(cutover=self.until, today=today)
         if last >= today:
             coming = expected(self.plans, cutover=today, end=last, today=today, accounts=wanted)
+        cash, until = {*map(str, self.cash_ids)}, self.until
         return forecast_from(
             Ground(
-                accounts=self.cash_ids,
                 balances={point.day: point.cash for point in self.points},
                 held=held_by(self.cash_ids, self.held_now),
+                booked=[move[1:] for move in self.moves if move[1] > until and move[0] in cash],
                 coming=coming,
             ),
             company=self.company,
@@ -161,9 +184,7 @@ class Facts:
     @cached_property
     def booked(self) -> Flows:
         """Booked flows of the period, and before it of what it is compared with."""
-        first, _ = self.period.compared or (self.period.first, self.period.last)
-        start = min(first, self.period.first)
-        return cash_flow.actual_flows(company=self.company, start=start, end=self.period.last, rates=self.rates)
+        return cash_flow.flows_in(self.moves, left_out=self.transit_ids, base=self.currency, rates=self.rates)
 
     @cached_property
     def flows(self) -> cash_flow.Forecast:

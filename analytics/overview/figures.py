@@ -7,6 +7,9 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from analytics.balances import cash_on
 from analytics.overview.amounts import brief, compact, percent
 from analytics.overview.facts import Facts
@@ -35,15 +38,19 @@ class Figure:
 
 def cash_figures(facts: Facts) -> list[Figure]:
     """Cash, its change in thirty days, the lowest that is expected, and how long it lasts."""
-    currency, points, last = facts.currency, facts.points, facts.until
+    currency, points, last = facts.currency, facts.levels, facts.until
     now = points[-1].cash
-    then = next((point for point in points if point.day >= last - timedelta(days=CHANGE_DAYS)), points[-1])
+    then = next(point for point in points if point.day >= last - timedelta(days=CHANGE_DAYS))
     change, before = now - then.cash, then.cash
-    share = f"{percent(abs(change) / before)} of {compact(before, currency)}" if before > 0 else "no cash before"
-    name = "Cash" if last == facts.today else f"Cash on {current().day_of(last)}"
+    share = _("no cash before")
+    if before > 0:
+        share = _("{share} of {amount}").format(share=percent(abs(change) / before), amount=compact(before, currency))
+    name = _("Cash") if last == facts.today else _("Cash on {day}").format(day=current().day_of(last))
+    days = (last - then.day).days
+    changed = ngettext("Change in {count} day", "Change in {count} days", days).format(count=days)
     return [
-        Figure(name, brief(now, currency), "on all cash accounts"),
-        Figure(f"Change in {(last - then.day).days} days", brief(change, currency, plus=True), share, tone_of(change)),
+        Figure(name, brief(now, currency), _("on all cash accounts")),
+        Figure(changed, brief(change, currency, plus=True), share, tone_of(change)),
         *lowest_figure(facts),
         runway_figure(facts.runway, currency=currency),
     ]
@@ -55,10 +62,11 @@ def lowest_figure(facts: Facts) -> list[Figure]:
     if not ahead.lowest:
         return []
     day, value = ahead.lowest
-    hint = f"on {current().day_of(day)}"
+    hint = _("on {day}").format(day=current().day_of(day))
     if ahead.below_zero:
-        hint = f"{hint}; below zero from {current().day_of(ahead.below_zero[0])}"
-    return [Figure("Lowest ahead", brief(value, facts.currency), hint, "bad" if value < 0 else "")]
+        first = current().day_of(ahead.below_zero[0])
+        hint = _("on {day}; below zero from {first}").format(day=current().day_of(day), first=first)
+    return [Figure(_("Lowest ahead"), brief(value, facts.currency), hint, "bad" if value < 0 else "")]
 
 
 def tone_of(change: Decimal) -> str:
@@ -67,31 +75,43 @@ def tone_of(change: Decimal) -> str:
 
 def runway_figure(found: Runway, *, currency: str) -> Figure:
     """How many months cash lasts at the pace of the last whole months; none where there is less than none."""
+    name = _("Runway")
     if found.cash < 0:
-        return Figure("Runway", "0 months", "cash is below zero", "bad")
+        return Figure(name, months(ZERO), _("cash is below zero"), "bad")
     if found.monthly_net is None:
-        return Figure("Runway", "–", "no movements yet")
-    average = f"{len(found.months)}-month average"
+        return Figure(name, "–", _("no movements yet"))
+    count, net = len(found.months), found.monthly_net
     if found.runway_months is None:
-        return Figure("Runway", "No burn", f"{brief(found.monthly_net, currency, plus=True)} a month, {average}")
-    lasting = found.runway_months
-    whole = lasting.to_integral_value() if lasting == lasting.to_integral_value() else lasting
-    text = "over 5 years" if lasting > MOST_MONTHS else f"{current().number(whole)} months" if whole != 1 else "1 month"
-    return Figure("Runway", text, f"at {brief(found.monthly_net, currency)} a month, {average}")
+        hint = _("{amount} a month, {count}-month average").format(amount=brief(net, currency, plus=True), count=count)
+        return Figure(name, _("No burn"), hint)
+    text = _("over 5 years") if found.runway_months > MOST_MONTHS else months(found.runway_months)
+    hint = _("at {amount} a month, {count}-month average").format(amount=brief(net, currency), count=count)
+    return Figure(name, text, hint)
+
+
+def months(count: Decimal) -> str:
+    """1 month, 4.5 months."""
+    whole = count.to_integral_value() if count == count.to_integral_value() else count
+    text = ngettext("{count} month", "{count} months", 1 if whole == 1 else 2)  # parts of one are several
+    return text.format(count=current().number(whole))
 
 
 def subscription_figures(facts: Facts) -> list[Figure]:
     """Committed recurring revenue and who pays it, in the month under way."""
     now, currency = facts.recurring[-1], facts.currency
-    when = "this month" if facts.until == facts.today else f"in {facts.month:%b %Y}"
-    share = f"{percent((now.end - now.start) / now.start, plus=True)} {when}" if now.start else ""
+    when = _("{change} this month")
+    if facts.until != facts.today:
+        when = _("{change} in {month}")
+    month = current().month(facts.month)
+    share = percent((now.end - now.start) / now.start, plus=True) if now.start else ""
     more = now.end_count - now.start_count
+    gained = f"{'+' if more > 0 else MINUS}{current().number(abs(more))}"
     return [
-        Figure("Committed MRR", brief(now.end, currency), share),
+        Figure(_("Committed MRR"), brief(now.end, currency), when.format(change=share, month=month) if share else ""),
         Figure(
-            "Active customers",
+            _("Active customers"),
             current().number(now.end_count),
-            f"{more:+,d} {when}".replace("-", MINUS) if more else "",
+            when.format(change=gained, month=month) if more else "",
         ),
     ]
 
@@ -101,21 +121,21 @@ def subscription_figures(facts: Facts) -> list[Figure]:
 
 def on_home(*, accesses: Iterable[Access], today: date) -> dict[Any, list[tuple[str, str]]]:
     """Company id -> (label, text) of what the person may see of each company."""
-    rates = rate_table()
+    rates, words = rate_table(), (_("Cash"), _("Committed MRR"))
     found: dict[Any, list[tuple[str, str]]] = {}
     for access in accesses:
         entries = found.setdefault(access.company.id, [])
         with suppress(MissingRate):
             if Permission.BALANCES_READ in access.permissions:
                 cash = cash_on(company=access.company, day=today, rates=rates)
-                entries.append(("Cash", compact(cash, access.company.base_currency)))
+                entries.append((words[0], compact(cash, access.company.base_currency)))
         with suppress(MissingRate):
             if Permission.SUBSCRIPTIONS_READ in access.permissions:
-                worth, _ = committed.in_all(
+                worth, _customers = committed.in_all(
                     company_id=access.company.id,
                     month_end=last_of_month(today),
                     base=access.company.base_currency,
                     rates=rates,
                 )
-                entries.append(("Committed MRR", compact(worth, access.company.base_currency)))
+                entries.append((words[1], compact(worth, access.company.base_currency)))
     return found

@@ -6,6 +6,8 @@ from uuid import UUID
 
 from django.db.models import Exists
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from analytics.overview.facts import Facts
 from companies.models import Company, Membership
@@ -19,54 +21,56 @@ from planning.models import PlanItem, PlannedTransaction
 class Step:
     """One thing to do, and (label, address) of where; none for those who may not, and none once it is done."""
 
-    title: str
-    text: str
+    title: str | Promise
+    text: str | Promise
     done: bool
-    ways: tuple[tuple[str, str], ...] = ()
+    ways: tuple[tuple[str | Promise, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
     """A step before it is known how far somebody is; ``ways`` are (label, name of the address)."""
 
-    title: str
-    text: str
+    title: str | Promise
+    text: str | Promise
     until: str  # there is this
     needed: Permission
-    ways: tuple[tuple[str, str], ...]
+    ways: tuple[tuple[str | Promise, str], ...]
 
 
 OPEN = Lead(
-    "Bring in your bank's file",
-    "Add an account for each place where money lies, then drop what your bank exports: CAMT, MT940, OFX, CSV.",
+    _("Bring in your bank's file"),
+    _("Add an account for each place where money lies, then drop what your bank exports: CAMT, MT940, OFX, CSV."),
     "money",
     Permission.ACCOUNTS_WRITE,
-    (("New account", "account-new"),),
+    ((_("New account"), "account-new"),),
 )
 BRING = replace(
-    OPEN, needed=Permission.TRANSACTIONS_WRITE, ways=(("Import", "import-new"), ("New transaction", "transaction-new"))
+    OPEN,
+    needed=Permission.TRANSACTIONS_WRITE,
+    ways=((_("Import"), "import-new"), (_("New transaction"), "transaction-new")),
 )
 LATER = (
     Lead(
-        "Say what it was for",
-        "Each transaction gets a category, from which profit and loss follow. The inbox proposes one for each.",
+        _("Say what it was for"),
+        _("Each transaction gets a category, from which profit and loss follow. The inbox proposes one for each."),
         "purposes",
         Permission.TRANSACTIONS_WRITE,
-        (("Inbox", "inbox"),),
+        ((_("Inbox"), "inbox"),),
     ),
     Lead(
-        "Plan what is to come",
-        "Rent, salaries, tax: what recurs or is due once. The forecast of your cash is drawn from it.",
+        _("Plan what is to come"),
+        _("Rent, salaries, tax: what recurs or is due once. The forecast of your cash is drawn from it."),
         "plan",
         Permission.PLANNING_WRITE,
-        (("Plan something", "planned-new"),),
+        ((_("Plan something"), "planned-new"),),
     ),
     Lead(
-        "Ask others in",
-        "Whoever keeps the books with you, or only looks: each has a role.",
+        _("Ask others in"),
+        _("Whoever keeps the books with you, or only looks: each has a role."),
         "others",
         Permission.COMPANY_MANAGE,
-        (("Invite somebody", "members"),),
+        ((_("Invite somebody"), "members"),),
     ),
 )
 

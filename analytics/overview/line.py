@@ -5,6 +5,9 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from analytics.balance_forecast import balance_forecast
 from analytics.calc import charts
 from analytics.calc.charts import HEIGHT
@@ -17,7 +20,14 @@ from companies.models import Company
 from ledger.calc.fx import RateTable
 from ledger.money.rates import rate_table
 
-KEYS = (Key("cash", "Balance", line=True), Key("projected", "Projected balance", line=True))
+KEYS = (
+    Key("cash", gettext_lazy("Balance"), line=True),
+    Key("projected", gettext_lazy("Projected balance"), line=True),
+)
+EACH = {
+    "day": gettext_lazy("In {currency}, at the end of each day."),
+    "month": gettext_lazy("In {currency}, at the end of each month."),
+}
 
 
 def balance_line(
@@ -54,8 +64,10 @@ def balance_line(
     return Section(
         id="balance",
         title=title,
-        lead=f"In {base}, at the end of each {period.interval}. {cash.lowest_told(ahead, period, base)}",
-        described=f"{of} from {current().long(period.first)} to {current().long(period.last)}.",
+        lead=f"{EACH[period.interval].format(currency=base)} {cash.lowest_told(ahead, period, base)}",
+        described=_("{name} from {first} to {last}.").format(
+            name=of, first=current().long(period.first), last=current().long(period.last)
+        ),
         keys=KEYS if ahead.projected else KEYS[:1],
         picture=day_picture(
             drawn,
@@ -66,9 +78,9 @@ def balance_line(
             marks=cash.lowest_marks(ahead, days, drawn, base),
             cutover=round(here * 100 / max(len(days) - 1, 1), 3) if ahead.projected else None,
         ),
-        nothing="There was nothing in these days, and nothing is expected.",
+        nothing=_("There was nothing in these days, and nothing is expected."),
         table=Table(
-            first="Day" if period.interval == "day" else "Month",
+            first=_("Day") if period.interval == "day" else _("Month"),
             columns=[Column(key.label) for key in KEYS],
             rows=rows(days, values.values(), [link(*each) for each in cash.buckets(period, days)]),
             currency=base,

@@ -14,27 +14,27 @@ class Links:
     """To the transactions where the viewer may see them, else nowhere; and to what lies ahead."""
 
     def __init__(self, facts: Facts):
-        self.facts = facts
+        self.until, self.today = facts.until, facts.today
         self.list = f"{reverse('transactions', args=[facts.company.id])}?" if facts.lists else ""
         self.coming = f"{reverse('ahead', args=[facts.company.id])}?"
 
     def days(self, first: date, last: date) -> str:
         """What a balance of these days is made of: what was booked on them, or is booked and expected."""
-        if first > self.facts.until:
+        if first > self.until:
             return f"{self.coming}startDate={first}&endDate={last}"
-        return self.list and f"{self.list}startDate={first}&endDate={min(last, self.facts.until)}&pending=false"
+        return self.list and f"{self.list}startDate={first}&endDate={min(last, self.until)}&pending=false"
 
     def flow(self, direction: str, first: date, last: date) -> str:
         """What came in, or went out."""
-        if first > self.facts.until or not self.list:
+        if first > self.until or not self.list:
             return ""
-        return f"{self.list}startDate={first}&endDate={min(last, self.facts.until)}&flow={direction}&total=true"
+        return f"{self.list}startDate={first}&endDate={min(last, self.until)}&flow={direction}&total=true"
 
     def ahead(self, first: date, last: date) -> str:
         """What is booked and expected after today, on all accounts."""
-        if last <= self.facts.today:
+        if last <= self.today:
             return ""
-        return f"{self.coming}startDate={max(first, self.facts.today)}&endDate={last}&accounts=all"
+        return f"{self.coming}startDate={max(first, self.today)}&endDate={last}&accounts=all"
 
     def results(self, month: date, *, line: str, categories: Iterable[UUID] = ()) -> str:
         """What counts in a month on a line of the profit and loss, in some categories or in all."""

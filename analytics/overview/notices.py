@@ -7,13 +7,15 @@ from decimal import Decimal
 
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from analytics.open_transactions import OpenTransactions
 from analytics.overview.amounts import compact
 from analytics.overview.facts import Facts
 from companies.locales import current
 from companies.models import Company
-from companies.pages.amounts import counted, money, number
+from companies.pages.amounts import money, number
 from ledger.calc.fx import MissingRate
 from ledger.models import Account
 
@@ -34,13 +36,22 @@ def open_notice(company: Company, found: OpenTransactions, *, first: date, last:
         return []
     days = {"open": "true", "pending": "false", "startDate": first.isoformat(), "endDate": last.isoformat()}
     address = f"{reverse('transactions', args=[company.id])}?{urlencode(days)}" if lists else ""
-    sides = ((found.inflow, "in"), (found.outflow, "out"))
-    sums = [f"{compact(amount, company.base_currency)} {way}" for amount, way in sides if amount]
-    text = f"not in revenue and expenses yet: {' and '.join(sums)}."
+    text = _("not in revenue and expenses yet: {inflow} in and {outflow} out.")
+    if not found.outflow:
+        text = _("not in revenue and expenses yet: {inflow} in.")
+    elif not found.inflow:
+        text = _("not in revenue and expenses yet: {outflow} out.")
+    inflow, outflow = (compact(amount, company.base_currency) for amount in (found.inflow, found.outflow))
+    text = text.format(inflow=inflow, outflow=outflow)
     if found.partly:
-        split = "1 is split in part: its" if found.partly == 1 else f"{number(found.partly)} are split in part: their"
-        text += f" {split} rest counts here, the whole amount in the list."
-    return [Notice(counted(found.count, "open transaction"), text, address)]
+        split = ngettext(
+            "{count} is split in part: its rest counts here, the whole amount in the list.",
+            "{count} are split in part: their rest counts here, the whole amount in the list.",
+            found.partly,
+        )
+        text += f" {split.format(count=number(found.partly))}"
+    label = ngettext("{count} open transaction", "{count} open transactions", found.count)
+    return [Notice(label.format(count=number(found.count)), text, address)]
 
 
 def overdue_notice(facts: Facts, *, plans: bool) -> list[Notice]:
@@ -49,10 +60,12 @@ def overdue_notice(facts: Facts, *, plans: bool) -> list[Notice]:
     if not found.overdue_count:
         return []
     worth = compact(found.overdue_value, facts.currency, plus=True)
+    label = ngettext("{count} overdue payment", "{count} overdue payments", found.overdue_count)
+    text = _("{amount} together: expected tomorrow until somebody settles, moves or skips them.")
     return [
         Notice(
-            label=counted(found.overdue_count, "overdue payment"),
-            text=f"{worth} together: expected tomorrow until somebody settles, moves or skips them.",
+            label=label.format(count=number(found.overdue_count)),
+            text=text.format(amount=worth),
             address=reverse("planned", args=[facts.company.id]) if plans else "",
         )
     ]
@@ -62,7 +75,7 @@ def mismatch_notices(company: Company, accounts: Iterable[Account], *, opens: bo
     """Accounts whose balance is not what their bank last told. ``opens`` says whether the viewer may go there."""
     return [
         Notice(
-            label=f"{account.name} does not agree with its bank",
+            label=_("{account} does not agree with its bank").format(account=account.name),
             text=mismatch_text(account, account.bank_connection),
             address=reverse("account", args=[company.id, account.id]) if opens else "",
         )
@@ -76,15 +89,16 @@ def mismatch_text(account: Account, connection: dict[str, object]) -> str:
     reported, calculated = (
         connection.get(name) for name in ("balanceMismatchReportedBalances", "balanceMismatchCalculatedBalance")
     )
-    since = f"since {current().day_of(datetime.fromisoformat(str(connection['balanceMismatchSince'])))}"
+    since = current().day_of(datetime.fromisoformat(str(connection["balanceMismatchSince"])))
     if not isinstance(reported, list) or not reported or calculated is None:
-        return f"{since}: what is on it may be incomplete."
+        return _("since {day}: what is on it may be incomplete.").format(day=since)
     theirs, ours = (money(Decimal(str(value)), account.default_currency) for value in (reported[0], calculated))
-    return f"{since}: the bank says {theirs}, the transactions come to {ours}."
+    text = _("since {day}: the bank says {theirs}, the transactions come to {ours}.")
+    return text.format(day=since, theirs=theirs, ours=ours)
 
 
 def rate_notice(company: Company, missing: MissingRate, *, lists: bool) -> Notice:
     """A currency that nothing can be converted from."""
     address = f"{reverse('transactions', args=[company.id])}?currency={missing.currency}" if lists else ""
-    text = "so nothing is added up. Whoever runs the service loads rates with update_rates."
-    return Notice(f"No exchange rate for {missing.currency}", text, address)
+    text = _("so nothing is added up. Whoever runs the service loads rates with update_rates.")
+    return Notice(_("No exchange rate for {currency}").format(currency=missing.currency), text, address)

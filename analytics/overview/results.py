@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from analytics import results
 from analytics.calc import charts
 from analytics.overview.amounts import compact
@@ -12,16 +15,17 @@ from analytics.overview.facts import Facts
 from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
+from companies.locales import current
 from ledger.models import EXPENSES as LINES_OF_EXPENSES
 from ledger.models import PlType
 from ledger.transactions.pages.words import LINES as NAMES
 
 ZERO = Decimal(0)
 REVENUE = (
-    Key("revenueRecurring", "Recurring"),
-    Key("revenueUsage", "Usage"),
-    Key("revenueOneOff", "One-off"),
-    Key("revenueOther", "Other revenue"),
+    Key("revenueRecurring", gettext_lazy("Recurring")),
+    Key("revenueUsage", gettext_lazy("Usage")),
+    Key("revenueOneOff", gettext_lazy("One-off")),
+    Key("revenueOther", gettext_lazy("Other revenue")),
 )
 EXPENSES = tuple(Key(line.value, NAMES[line]) for line in LINES_OF_EXPENSES)
 
@@ -46,23 +50,27 @@ def bar_section(facts: Facts) -> Section:
     )
     return Section(
         id="revenue-expenses",
-        title="Revenue and expenses",
-        lead="By the month they belong to, whenever they were paid; contracts for a year count a twelfth each month.",
-        described=(
-            f"{calendar[0]:%B %Y} to {calendar[-1]:%B %Y}: revenue {compact(sum(earned, start=ZERO), currency)}, "
-            f"expenses {compact(sum(spent, start=ZERO), currency)}."
+        title=_("Revenue and expenses"),
+        lead=_(
+            "By the month they belong to, whenever they were paid; contracts for a year count a twelfth each month."
         ),
-        nothing="No transaction with a category belongs to these months. Categories are given under Transactions.",
+        described=_("{first} to {last}: revenue {revenue}, expenses {expenses}.").format(
+            first=current().month(calendar[0], full=True),
+            last=current().month(calendar[-1], full=True),
+            revenue=compact(sum(earned, start=ZERO), currency),
+            expenses=compact(sum(spent, start=ZERO), currency),
+        ),
+        nothing=_("No transaction with a category belongs to these months. Categories are given under Transactions."),
         keys=[key for key in (*REVENUE, *EXPENSES) if any(row[key.series] for row in rows)],
         picture=month_picture(drawn, months=calendar, currency=currency, today=facts.today),
         table=Table(
-            first="Month",
+            first=_("Month"),
             columns=[
-                Column("Revenue"),
+                Column(_("Revenue")),
                 *(Column(key.label, series=key.series) for key in REVENUE),
-                Column("Expenses"),
+                Column(_("Expenses")),
                 *(Column(key.label, series=key.series) for key in EXPENSES),
-                Column("Operating result"),
+                Column(_("Operating result")),
             ],
             rows=month_rows(calendar, cells, bar_links(facts)),
             currency=currency,
@@ -101,13 +109,13 @@ def compared_section(facts: Facts) -> Section:
     return against(
         facts,
         id="results-compared",
-        title="Revenue and expenses compared",
+        title=_("Revenue and expenses compared"),
         rows=[
-            ("Revenue", earned, earned_then),
-            ("Expenses", spent, spent_then),
-            ("Operating result", earned - spent, earned_then - spent_then),
+            (_("Revenue"), earned, earned_then),
+            (_("Expenses"), spent, spent_then),
+            (_("Operating result"), earned - spent, earned_then - spent_then),
         ],
-        note=" Whole months, but for the one under way: it is beside what was booked by the same day.",
+        note=_("Whole months, but for the one under way: it is beside what was booked by the same day."),
     )
 
 
@@ -121,16 +129,9 @@ def total(row: dict[str, Decimal], keys: Sequence[Key]) -> Decimal:
 
 # ---------------------------------------------------------------------------------------------- plan against actual
 
-SHORT = {  # where there is little room
-    PlType.REVENUE: "Rev.",
-    PlType.COGS: "COGS",
-    PlType.CAC: "S&M",
-    PlType.PD: "R&D",
-    PlType.GA: "G&A",
-    PlType.NO: "Other",
-}
-LINES = {line: (NAMES[line], short) for line, short in SHORT.items()}
-PLAN_KEYS = (Key("actual", "Actual"), Key("planned", "Planned"))
+LINES = (PlType.REVENUE, PlType.COGS, PlType.CAC, PlType.PD, PlType.GA, PlType.NO)
+SHORT = gettext_lazy("Rev., COGS, S&M, R&D, G&A, Other")  # theirs where there is little room
+PLAN_KEYS = (Key("actual", gettext_lazy("Actual")), Key("planned", gettext_lazy("Planned")))
 Pair = tuple[Decimal, Decimal]
 """(actual, planned)"""
 
@@ -143,35 +144,49 @@ def plan_section(facts: Facts) -> Section:
     drawn = charts.columns(
         [[[("actual", year[line][0])], [("planned", year[line][1])]] for line in LINES], smallest=smallest(currency)
     )
-    so_far = " so far" if facts.month == facts.today.replace(day=1) else ""
-    month_name, year_name = f"{facts.month:%b %Y}{so_far}", f"{facts.month:%Y} so far"
+    so_far = _("{period} so far")
+    month_name, year_name = current().month(facts.month), so_far.format(period=f"{facts.month:%Y}")
+    if facts.month == facts.today.replace(day=1):
+        month_name = so_far.format(period=month_name)
+    names = [str(NAMES[line]) for line in LINES]
     revenue, result = year[PlType.REVENUE], result_of(year)
     return Section(
         id="plan-actual",
-        title="Plan against actual",
-        lead=f"The chart shows {facts.month:%Y} so far, planned amounts hatched; the plan of a month under way "
-        "counts by the days so far. Neutral movements are no part of it.",
-        described=(
-            f"In {year_name}: revenue {compact(revenue[0], currency)} of {compact(revenue[1], currency)} planned, "
-            f"result {compact(result[0], currency)} of {compact(result[1], currency)}."
+        title=_("Plan against actual"),
+        lead=_(
+            "The chart shows {year} so far, planned amounts hatched; the plan of a month under way counts by the days "
+            "so far. Neutral movements are no part of it."
+        ).format(year=f"{facts.month:%Y}"),
+        described=_("In {period}: revenue {revenue} of {planned} planned, result {result} of {planned_result}.").format(
+            period=year_name,
+            revenue=compact(revenue[0], currency),
+            planned=compact(revenue[1], currency),
+            result=compact(result[0], currency),
+            planned_result=compact(result[1], currency),
         ),
-        nothing="Nothing to compare yet: plan items are made through the API, and what became of them comes from "
-        "transactions with a category.",
+        nothing=_(
+            "Nothing to compare yet: plan items are made through the API, and what became of them comes from "
+            "transactions with a category."
+        ),
         keys=PLAN_KEYS,
-        picture=named_picture(drawn, names=list(LINES.values()), currency=currency),
+        picture=named_picture(drawn, names=list(zip(names, SHORT.split(", "), strict=True)), currency=currency),
         table=Table(
-            first="Line",
+            first=_("Line"),
             columns=[
-                Column(f"{span}, {word}", kind)
-                for span in (month_name, year_name)
-                for word, kind in (("actual", Kind.MONEY), ("planned", Kind.MONEY), ("of plan", Kind.PERCENT))
+                Column(text.format(period=period), kind)
+                for period in (month_name, year_name)
+                for text, kind in (
+                    (_("{period}, actual"), Kind.MONEY),
+                    (_("{period}, planned"), Kind.MONEY),
+                    (_("{period}, of plan"), Kind.PERCENT),
+                )
             ],
             rows=[
                 *(
                     Row(name, name, (*compared(month[line]), *compared(year[line])))
-                    for line, (name, _) in LINES.items()
+                    for line, name in zip(LINES, names, strict=True)
                 ),
-                Row("Result", "Result", (*compared(result_of(month)), *compared(result)), sum=True),
+                Row(_("Result"), _("Result"), (*compared(result_of(month)), *compared(result)), sum=True),
             ],
             currency=currency,
         ),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
 from analytics.calc.charts import HEIGHT, Columns, Lines, Tick
@@ -12,6 +13,7 @@ from analytics.overview import drawing
 from analytics.overview.amounts import on_axis
 from analytics.overview.drawing import Label, Mark
 from analytics.overview.tables import Table
+from companies.locales import current
 from ledger.calc.money import smallest_unit
 
 FEW_MONTHS = 18  # up to so many, every third is named where there is little room; beyond, every sixth
@@ -25,7 +27,7 @@ class Key:
     """One entry of the legend; a ``line`` is drawn as one."""
 
     series: str
-    label: str
+    label: str | Promise
     line: bool = False
 
 
@@ -110,6 +112,7 @@ def labels(places: Sequence[tuple[float, date]], *, here: int, now: bool = False
     every = THIRD if len(places) <= FEW_MONTHS else SIXTH
     found: list[Label] = []
     years, years_of_major = set(), set()
+    named = current().month
 
     def year_after(index: int) -> int:
         """The next name's year: two years beside each other would touch, and the new one says more."""
@@ -120,7 +123,7 @@ def labels(places: Sequence[tuple[float, date]], *, here: int, now: bool = False
         found.append(
             Label(
                 x=round(x, 3),
-                text=f"{month:%b}",
+                text=named(month, year=False),
                 year=f"{month:%Y}",
                 first=month.year not in years and month.year == year_after(index),
                 minor=minor,

@@ -8,7 +8,9 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from html import escape
+from typing import NamedTuple
 
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
 from analytics.overview.amounts import signed, whole
@@ -32,13 +34,12 @@ class Kind(Enum):
 class Column:
     """``series`` is what draws it in the chart: a click there leads where its cell does."""
 
-    label: str
+    label: str | Promise
     kind: Kind = Kind.MONEY
     series: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """``key`` is what the file says of the row, ``label`` what the page does. ``link`` leads to what the row is of, and
     ``links`` to what each cell adds up, "" where that has no page."""
 
@@ -62,7 +63,7 @@ class Table:
 
     @property
     def head(self) -> list[str]:
-        return [self.first, *(column.label for column in self.columns)]
+        return [self.first, *(str(column.label) for column in self.columns)]
 
     @property
     def series(self) -> str:
@@ -138,4 +139,5 @@ def month_rows(
     found = (
         zip(months, cells, links, strict=True) if links else ((*each, ()) for each in zip(months, cells, strict=True))
     )
-    return [Row(format_month(month), f"{month:%b %Y}", values, links=addresses) for month, values, addresses in found]
+    named = current().month
+    return [Row(format_month(month), named(month), values, links=addresses) for month, values, addresses in found]

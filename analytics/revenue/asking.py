@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlencode
 
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from analytics.windows import MOST_MONTHS, MOST_YEARS_OF_MONTHS, year_up_to
@@ -73,10 +74,10 @@ def asked(query: Mapping[str, str], *, today: date, products: Mapping[str, Any])
     last = month(query, "endMonth", complaints) or first_of_month(today)
     first = month(query, "startMonth", complaints) or year_up_to(last)
     if last < first:
-        complaints.append("The last month lies before the first: the year up to the last is shown.")
+        complaints.append(_("The last month lies before the first: the year up to the last is shown."))
         first = year_up_to(last)
     if months_between(first, last) >= MOST_MONTHS:
-        complaints.append(f"At most {MOST_YEARS_OF_MONTHS} years are shown at once.")
+        complaints.append(_("At most {count} years are shown at once.").format(count=MOST_YEARS_OF_MONTHS))
         first = add_months(last, 1 - MOST_MONTHS)
     return Asked(
         first=first,
@@ -94,13 +95,13 @@ def month(query: Mapping[str, str], name: str, complaints: list[str]) -> date | 
     try:
         return MonthField().run_validation(text) if text else None
     except ValidationError:
-        complaints.append(f"{name} is no month such as 2026-03: the usual one is shown.")
+        complaints.append(_("{name} is no month such as 2026-03: the usual one is shown.").format(name=name))
         return None
 
 
 def one_of(query: Mapping[str, str], name: str, choices: Any, complaints: list[str]) -> str:
     text = query.get(name, "")
     if text and text not in choices:
-        complaints.append(f"There is no such {name}: the usual one is shown.")
+        complaints.append(_("There is no such {name}: the usual one is shown.").format(name=name))
         return ""
     return text

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from analytics.cohorts import Cohort, Mark
 from analytics.overview import movements
@@ -13,24 +15,32 @@ from analytics.overview.movements import Measured
 from analytics.overview.shape import Section
 from analytics.retention import Summary
 from analytics.revenue.facts import Revenue
+from companies.locales import current
 from companies.pages.amounts import money, number
 
 UNKNOWN = "–"
 SHADES = 5  # of a cohort's cells
 FULL = Decimal(100)
-MEASURED = {
-    "mrr": Measured("MRR", "MRR", "Monthly recurring revenue at the end of each month, from the day it takes effect."),
-    "cmrr": replace(movements.COMMITTED, short="Committed MRR"),
-    "arr": Measured("ARR", "ARR", "Twelve times MRR at the end of each month."),
-    "carr": Measured("Committed ARR", "Committed ARR", "Twelve times committed MRR at the end of each month."),
-}
 SECTIONS: dict[str, Callable[[Revenue], Section]] = {
-    "mrr": lambda facts: movements.level_section(facts, MEASURED[facts.asked.measure]),
-    "mrr-bridge": lambda facts: movements.bridge_section(facts, MEASURED[facts.asked.measure]),
+    "mrr": lambda facts: movements.level_section(facts, measured(facts.asked.measure)),
+    "mrr-bridge": lambda facts: movements.bridge_section(facts, measured(facts.asked.measure)),
     "mrr-movements": lambda facts: replace(
-        movements.movement_section(facts, MEASURED[facts.asked.measure]), unfolded=True
+        movements.movement_section(facts, measured(facts.asked.measure)), unfolded=True
     ),
 }
+
+
+def measured(name: str) -> Measured:
+    """What is shown of a kind of recurring revenue, by its name in the address."""
+    if name == "cmrr":
+        return replace(movements.COMMITTED, short=gettext("Committed MRR"))
+    if name == "arr":
+        return Measured("ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
+    if name == "carr":
+        carr = gettext("Committed ARR")
+        return Measured(carr, carr, gettext("Twelve times committed MRR at the end of each month."))
+    lead = gettext("Monthly recurring revenue at the end of each month, from the day it takes effect.")
+    return Measured("MRR", "MRR", lead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +53,16 @@ class Figure:
     before: str = ""
 
 
-HINTS = {
-    "MRR": "at the end of the month",
-    "ARR": "twelve times MRR",
-    "Customers": "who pay",
-    "ARPA": "MRR a customer",
-    "Net revenue retention": "with expansion and reactivation, over twelve months",
-    "Gross revenue retention": "less contraction and churn, over twelve months",
-    "Customer churn": "of the customers twelve months before",
-    "Revenue churn": "of the revenue twelve months before",
-    "Quick ratio": "what twelve months won by what they lost",
+FIGURES = {
+    "mrr": ("MRR", _("at the end of the month")),
+    "arr": ("ARR", _("twelve times MRR")),
+    "customers": (_("Customers"), _("who pay")),
+    "arpa": ("ARPA", _("MRR a customer")),
+    "nrr": (_("Net revenue retention"), _("with expansion and reactivation, over twelve months")),
+    "grr": (_("Gross revenue retention"), _("less contraction and churn, over twelve months")),
+    "customer-churn": (_("Customer churn"), _("of the customers twelve months before")),
+    "revenue-churn": (_("Revenue churn"), _("of the revenue twelve months before")),
+    "quick-ratio": (_("Quick ratio"), _("what twelve months won by what they lost")),
 }
 
 
@@ -61,25 +71,26 @@ def figures(facts: Revenue) -> list[Figure]:
     texts, before = in_texts(facts.summary, facts.currency), {}
     if facts.compared:
         before = in_texts(facts.compared, facts.currency)
-    return [Figure(label, texts[label], hint, before.get(label, "")) for label, hint in HINTS.items()]
+    return [Figure(str(label), texts[name], str(hint), before.get(name, "")) for name, (label, hint) in FIGURES.items()]
 
 
 def in_texts(found: Summary, currency: str) -> dict[str, str]:
+    """By the names of ``FIGURES``."""
     return {
-        "MRR": money(found.mrr, currency),
-        "ARR": money(found.arr, currency),
-        "Customers": number(found.customers),
-        "ARPA": UNKNOWN if found.arpa is None else money(found.arpa, currency),
-        "Net revenue retention": percent(found.net_revenue_retention),
-        "Gross revenue retention": percent(found.gross_revenue_retention),
-        "Customer churn": percent(found.customer_churn_rate),
-        "Revenue churn": percent(found.revenue_churn_rate),
-        "Quick ratio": UNKNOWN if found.quick_ratio is None else f"{found.quick_ratio:,.2f}",
+        "mrr": money(found.mrr, currency),
+        "arr": money(found.arr, currency),
+        "customers": number(found.customers),
+        "arpa": UNKNOWN if found.arpa is None else money(found.arpa, currency),
+        "nrr": percent(found.net_revenue_retention),
+        "grr": percent(found.gross_revenue_retention),
+        "customer-churn": percent(found.customer_churn_rate),
+        "revenue-churn": percent(found.revenue_churn_rate),
+        "quick-ratio": UNKNOWN if found.quick_ratio is None else current().number(found.quick_ratio, 2),
     }
 
 
 def percent(hundredths: Decimal | None) -> str:
-    return UNKNOWN if hundredths is None else f"{hundredths:,.2f} %"
+    return UNKNOWN if hundredths is None else f"{current().number(hundredths, 2)} %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +112,7 @@ def cohort_table(facts: Revenue) -> CohortTable:
 
 def row(cohort: Cohort, facts: Revenue) -> str:
     cells = "".join(cell(mark, facts) for mark in cohort.marks) if cohort.start else ""
-    return f'<tr><th scope="row">{cohort.month:%b %Y}</th><td>{shown(cohort.start, facts)}</td>{cells}</tr>'
+    return f'<tr><th scope="row">{current().month(cohort.month)}</th><td>{shown(cohort.start, facts)}</td>{cells}</tr>'
 
 
 def cell(mark: Mark, facts: Revenue) -> str:
@@ -109,8 +120,8 @@ def cell(mark: Mark, facts: Revenue) -> str:
         return f"<td>{UNKNOWN}</td>"
     shade = int(min(mark.percentage, FULL) * SHADES / FULL)
     value = f'<span class="meta">{shown(mark.value, facts)}</span>'
-    return f'<td class="shade-{shade}">{mark.percentage:,.2f} %{value}</td>'
+    return f'<td class="shade-{shade}">{percent(mark.percentage)}{value}</td>'
 
 
 def shown(value: Decimal, facts: Revenue) -> str:
-    return f"{value:,.0f}" if facts.asked.cohorts == "customers" else whole(value, facts.currency)
+    return current().number(value, 0) if facts.asked.cohorts == "customers" else whole(value, facts.currency)

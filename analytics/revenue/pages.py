@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy as _
 
 from analytics.overview import movements
 from analytics.revenue import asking, drawing
@@ -18,15 +19,22 @@ from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
 from ledger.models import Counterparty, CounterpartyType, Product, Subscription, SubscriptionEvent
 from ledger.money.rates import rate_table, valued_at
+from ledger.subscriptions.pages.subscriptions import every
 from ledger.subscriptions.serializers import EventShape, SubscriptionShape
 from ledger.transactions.pages.words import NOT_SHOWN
 
 TAB = "recurring-revenue"
 MOST_SHOWN = 200  # subscriptions of one customer
-MEASURES = {"mrr": "MRR", "cmrr": "Committed MRR", "arr": "ARR", "carr": "Committed ARR"}
-COMPARISONS = {"previousPeriod": "Period before", "previousYear": "Year before"}
-COHORTS = {"revenue": "Revenue", "customers": "Customers"}
-SORTS = {"-mrr": "Most MRR first", "mrr": "Least MRR first", "name": "By name", "-name": "By name, from the end"}
+MEASURES = {"mrr": "MRR", "cmrr": _("Committed MRR"), "arr": "ARR", "carr": _("Committed ARR")}
+COMPARISONS = {"previousPeriod": _("Period before"), "previousYear": _("Year before")}
+COHORTS = {"revenue": _("Revenue"), "customers": _("Customers")}
+SORTS = {
+    "-mrr": _("Most MRR first"),
+    "mrr": _("Least MRR first"),
+    "name": _("By name"),
+    "-name": _("By name, from the end"),
+}
+STANDING = {"scheduled": _("scheduled"), "active": _("active"), "ended": _("ended")}
 
 
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
@@ -148,7 +156,7 @@ def one(visit: Visit, customer_id: UUID) -> HttpResponse:
     context: dict[str, Any] = {}
     facts = OneCustomer(company, asked, visit.today, customer_id=customer_id)
     try:
-        mrr = drawing.MEASURED["mrr"]
+        mrr = drawing.measured("mrr")
         moved = replace(movements.movement_section(facts, mrr), span=3)
         context["sections"] = [movements.level_section(facts, mrr), moved]
         context["worth"], context["since"] = worth_of(
@@ -170,7 +178,11 @@ def one(visit: Visit, customer_id: UUID) -> HttpResponse:
         subscriptions=subscriptions,
         several=len(subscriptions) > 1,
         events=[
-            {"row": row, "every": every(each), "of": called.get(row.subscription_id, "")}
+            {
+                "row": row,
+                "every": every(each["interval"], each["intervalCount"]),
+                "of": called.get(row.subscription_id, ""),
+            }
             for row, each in zip(found, EventShape(found, many=True).data, strict=True)
         ],
         cursor=cursor,
@@ -181,14 +193,11 @@ def one(visit: Visit, customer_id: UUID) -> HttpResponse:
 
 
 def told(row: dict[str, Any], products: dict[str, str]) -> dict[str, Any]:
-    """A subscription as it is answered, with words for its product and how often it is paid."""
+    """A subscription as it is answered, with words for its product, its status and how often it is paid."""
     product = row.get("productId")
-    return {**row, "product": products.get(product or "", NOT_SHOWN if product else ""), "every": every(row)}
-
-
-def every(row: dict[str, Any]) -> str:
-    """a month, every 3 months"""
-    if not row["interval"]:
-        return ""
-    count = row["intervalCount"]
-    return f"a {row['interval']}" if count == 1 else f"every {count} {row['interval']}s"
+    return {
+        **row,
+        "product": products.get(product or "", NOT_SHOWN if product else ""),
+        "standing": STANDING[row["status"]],
+        "every": every(row["interval"], row["intervalCount"] or 1),
+    }

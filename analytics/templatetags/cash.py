@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from analytics.overview.line import balance_line
 from analytics.period import Period
@@ -36,8 +37,8 @@ def cash_line(context: dict[str, Any], last: date) -> dict[str, Any]:
             company=company,
             period=Period(start, last, today, None),
             accounts=None,
-            title="Cash ahead",
-            of="Cash",
+            title=_("Cash ahead"),
+            of=_("Cash"),
             link=link,
         )
     except MissingRate:  # the page says so where it adds up

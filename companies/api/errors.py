@@ -13,6 +13,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpResponse, UnreadablePostError
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
@@ -98,7 +99,7 @@ SYSTEM_ERRORS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), FULL),
     **dict.fromkeys((errno.EROFS, errno.EIO), CLOSED),
 }
-NOT_FOUND = "There is nothing at this address, or nothing that you can reach."
+NOT_FOUND = gettext_noop("There is nothing at this address, or nothing that you can reach.")
 INTERNAL = "Something went wrong on our side. The request id helps us find it."
 INVALID_FIELDS = "The request has invalid fields."
 UNSTORABLE = (400, "invalid_value", "A value is out of range or has characters that cannot be stored.")

@@ -11,11 +11,14 @@ import orjson
 from django.core.validators import ProhibitNullCharactersValidator
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies import emails
 from companies.api.limits import LONGEST_BODY, LONGEST_TIME
+from companies.errors import UNKNOWN_ID
 from companies.models import id_from
 from companies.names import BLANK, SEEN, one_line
 
@@ -29,7 +32,7 @@ ORDER_LEAST, ORDER_MOST = -8388608, 8388607  # service.md, part 8
 class TextField(serializers.CharField):
     """A string and nothing else; NUL characters are refused."""
 
-    default_error_messages = {"invalid": "Must be a string."}
+    default_error_messages = {"invalid": gettext_lazy("Must be a string.")}
 
     def __init__(self, **kwargs: Any):
         kwargs.setdefault("trim_whitespace", False)
@@ -51,14 +54,14 @@ class NameField(TextField):
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if isinstance(data, str) and not SEEN.search(data):
-            raise serializers.ValidationError("This field may not be blank.", code=BLANK)
+            raise serializers.ValidationError(_("This field may not be blank."), code=BLANK)
         return super().run_validation(data)
 
 
 class EmailField(serializers.EmailField):
     """An e-mail address that has a canonical form; it stays as it was typed."""
 
-    default_error_messages = {"invalid_email": emails.InvalidEmail().detail}
+    default_error_messages = {"invalid_email": gettext_lazy(emails.InvalidEmail.sentence())}
 
     def __init__(self, **kwargs: Any):
         kwargs.setdefault("trim_whitespace", False)
@@ -84,7 +87,7 @@ class AnyTextField(TextField):
 
 
 class FlagField(serializers.BooleanField):
-    default_error_messages = {"invalid": "Must be true or false."}
+    default_error_messages = {"invalid": gettext_lazy("Must be true or false.")}
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
@@ -95,7 +98,7 @@ class FlagField(serializers.BooleanField):
 class WholeField(serializers.IntegerField):
     """A JSON integer; true, 1.0 and "1" are none."""
 
-    default_error_messages = {"invalid": "Must be an integer."}
+    default_error_messages = {"invalid": gettext_lazy("Must be an integer.")}
 
     def to_internal_value(self, data: Any) -> int:
         if not isinstance(data, int) or isinstance(data, bool):
@@ -115,7 +118,9 @@ class ListField(serializers.ListField):
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
-            raise serializers.ValidationError(f"Must have at most {self.max_length:,} items.", code="too_long")
+            raise serializers.ValidationError(
+                _("Must have at most {most} items.").format(most=f"{self.max_length:,}"), code="too_long"
+            )
         return super().to_internal_value(data)
 
 
@@ -132,7 +137,7 @@ class OrderField(WholeField):
 class NumberField(serializers.Field):
     """A JSON number, as an exact Decimal of what was written; answered as a number."""
 
-    default_error_messages = {"invalid": "Must be a number."}
+    default_error_messages = {"invalid": gettext_lazy("Must be a number.")}
 
     def __init__(self, *, least: Decimal | None = None, most: Decimal | None = None, **kwargs: Any):
         self.least, self.most = least, most
@@ -143,7 +148,8 @@ class NumberField(serializers.Field):
             self.fail("invalid")
         value = Decimal(str(data))
         if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
-            raise serializers.ValidationError(f"Must be between {self.least} and {self.most}.", code="out_of_range")
+            said = _("Must be between {least} and {most}.").format(least=self.least, most=self.most)
+            raise serializers.ValidationError(said, code="out_of_range")
         return value
 
     def to_representation(self, value: Any) -> float | int | orjson.Fragment:
@@ -161,7 +167,7 @@ def number(value: Decimal) -> float | int | orjson.Fragment:
 class IdField(serializers.UUIDField):
     """An id in a body: whatever is no UUID is an unknown id like any other."""
 
-    default_error_messages = {"unknown_id": "There is no such record in this company."}
+    default_error_messages = {"unknown_id": gettext_lazy(UNKNOWN_ID)}
 
     def to_internal_value(self, data: Any) -> uuid.UUID:
         found = id_from(data) if isinstance(data, str) else None
@@ -174,7 +180,10 @@ class IdField(serializers.UUIDField):
 class DayField(serializers.DateField):
     """YYYY-MM-DD, never shifted by a time zone."""
 
-    default_error_messages = {"invalid": "Must be a date, YYYY-MM-DD.", "invalid_date": "There is no such day."}
+    default_error_messages = {
+        "invalid": gettext_lazy("Must be a date, YYYY-MM-DD."),
+        "invalid_date": gettext_lazy("There is no such day."),
+    }
 
     def to_internal_value(self, data: Any) -> date:
         if not isinstance(data, str) or not DATE.fullmatch(data):
@@ -191,7 +200,7 @@ class DayField(serializers.DateField):
 class MonthField(serializers.Field):
     """YYYY-MM, as the first day of the month."""
 
-    default_error_messages = {"invalid_month": "Must be a month, YYYY-MM."}
+    default_error_messages = {"invalid_month": gettext_lazy("Must be a month, YYYY-MM.")}
 
     def to_internal_value(self, data: Any) -> date:
         if not isinstance(data, str) or not MONTH.fullmatch(data) or data.startswith("0000"):
@@ -249,7 +258,7 @@ class JsonField(serializers.JSONField):
         if not isinstance(data, dict):
             self.fail("invalid")
         level: list[Any] = [data]
-        for _ in range(MOST_LEVELS):
+        for _level in range(MOST_LEVELS):
             if any(isinstance(value, str) and "\0" in value for value in level):
                 self.fail("invalid_characters")
             if any(

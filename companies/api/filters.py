@@ -42,6 +42,17 @@ class DayFormField(FieldOfShape):
     schema = {"type": "string", "format": "date"}
 
 
+class TimeFormField(FieldOfShape):
+    reads = fields.TimeField()
+    schema = {"type": "string", "format": "date-time"}
+
+
+class TimeFilter(django_filters.IsoDateTimeFilter):
+    """A moment with its offset, as everywhere."""
+
+    field_class = TimeFormField
+
+
 class DayFilter(django_filters.DateFilter):
     """A day as it is printed, YYYY-MM-DD."""
 

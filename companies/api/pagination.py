@@ -4,7 +4,7 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -15,6 +15,10 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from companies.api.filters import PAGING, refuse_repeated
 
 DEFAULT_LIMIT, MOST = 100, 1000
+
+
+Near = Callable[[Any], Q]
+"""What surely comes first in a list, given where its page begins: the first sort value of the cursor, or None."""
 
 
 def page_limit(params: Any) -> int:
@@ -71,23 +75,36 @@ def after(fields: Sequence[str], values: Sequence[Any]) -> Q:
     return Q(**{f"{names[0]}__{operator}e": values[0]}) & condition
 
 
-def keyset(request: Any, rows: QuerySet[Any], *, order: Sequence[str]) -> tuple[list[Any], dict[str, str]]:
+def keyset(
+    request: Any, rows: QuerySet[Any], *, order: Sequence[str], near: Near | None = None
+) -> tuple[list[Any], dict[str, str]]:
     """(one page, headers): the rows in order, and a Link to the next page where there is one."""
-    page, cursor = keyset_rows(request, rows, order=order, limit=page_limit(request.GET))
+    page, cursor = keyset_rows(request, rows, order=order, limit=page_limit(request.GET), near=near)
     return page, {"Link": next_link(request, cursor)} if cursor else {}
 
 
 def keyset_rows(
-    request: Any, rows: QuerySet[Any], *, order: Sequence[str], limit: int, parameter: str = "cursor"
+    request: Any,
+    rows: QuerySet[Any],
+    *,
+    order: Sequence[str],
+    limit: int,
+    parameter: str = "cursor",
+    near: Near | None = None,
 ) -> tuple[list[Any], str | None]:
     """(one page, the next page's cursor where there is one).
 
     ``order`` ends with the id and goes one way, e.g. ``("-created_time", "-id")``; ``parameter`` is the cursor's name.
+    Where ``near`` is given, what comes first is asked for alone, and all only where that fills no page.
     """
-    cursor = request.GET.get(parameter)
+    cursor, begins = request.GET.get(parameter), None
     if cursor is not None:
-        rows = rows.filter(after(order, checked(rows, order, decode(request, order, cursor))))
-    page = list(rows.order_by(*order)[: limit + 1])
+        values = checked(rows, order, decode(request, order, cursor))
+        rows, begins = rows.filter(after(order, values)), values[0]
+    rows = rows.order_by(*order)
+    page = [] if near is None else list(rows.filter(near(begins))[: limit + 1])
+    if len(page) <= limit:
+        page = list(rows[: limit + 1])
     if len(page) <= limit:
         return page, None
     page.pop()

@@ -31,7 +31,7 @@ from rest_framework.viewsets import ViewSet
 
 from companies.api import idempotency, replica, throttling
 from companies.api.filters import refuse_repeated, refuse_unknown
-from companies.api.pagination import keyset
+from companies.api.pagination import Near, keyset
 from companies.api.rendering import accepts, refuse_unreadable
 from companies.api.serializers import Nothing
 from companies.api.unknown import listed, unknown_fields
@@ -239,9 +239,11 @@ class ApiViewSet(ViewSet):
         """All the rows, in the view's shape."""
         return Response(self.shape(rows, many=True).data)
 
-    def page(self, rows: Any, serializer_class: Any = None, *, order: Sequence[str]) -> Response:
+    def page(
+        self, rows: Any, serializer_class: Any = None, *, order: Sequence[str], near: Near | None = None
+    ) -> Response:
         """One keyset page of the rows, with a Link to the next."""
-        found, headers = keyset(self.request, rows, order=order)
+        found, headers = keyset(self.request, rows, order=order, near=near)
         shape = serializer_class or self.shape
         return Response(shape(found, many=True, context={"view": self}).data, headers=headers)
 

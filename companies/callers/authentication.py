@@ -118,7 +118,7 @@ class SessionCredential:
         return access_of(membership, self.user) if membership else None
 
     def accesses(self) -> list[Access]:
-        memberships = Membership.objects.filter(user=self.user).select_related("company")
+        memberships = Membership.objects.of_person(self.user.id).select_related("company")
         return [access_of(m, self.user) for m in memberships.order_by("company__name", "company_id")]
 
     def note_use(self, now: datetime) -> None:

@@ -154,7 +154,7 @@ def remove_all(*, user: User, stamp: Stamp) -> bool:
         return False
     TOTPDevice.objects.filter(user_id=user.pk).delete()
     Passkey.objects.of(user.pk).delete()
-    memberships = Membership.objects.filter(user=user).select_related("user", "company")
+    memberships = Membership.objects.of_person(user.pk).select_related("user", "company")
     for membership in memberships.order_by("company_id"):  # for all their turns are kept to the end
         with changing(membership.company, stamp=stamp) as change:
             change.record(membership, "member.secondFactorRemoved", before={"email": membership.shown_email})

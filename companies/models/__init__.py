@@ -1,7 +1,7 @@
 """Companies, the people in them and their credentials."""
 
 from companies.models.api_keys import ApiKey
-from companies.models.audit import LONGEST_ENTITY_ID, AuditEntry, snapshot
+from companies.models.audit import LONGEST_ENTITY_ID, AuditEntry, LogMonth, latest_first, snapshot
 from companies.models.companies import (
     STATUS_MOVES,
     Company,
@@ -10,6 +10,7 @@ from companies.models.companies import (
     ValuationCategory,
     ValuationLens,
 )
+from companies.models.directory import DirectoryEntry
 from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
 from companies.models.factors import Passkey, RecoveryCode
 from companies.models.failures import FailedRequest
@@ -47,10 +48,12 @@ __all__ = [
     "CompanyOwned",
     "CompanyOwnedQuerySet",
     "Currency",
+    "DirectoryEntry",
     "EmailChange",
     "FailedRequest",
     "IdempotencyRecord",
     "LastRound",
+    "LogMonth",
     "Membership",
     "Passkey",
     "PersonalEntry",
@@ -66,6 +69,7 @@ __all__ = [
     "ValuationCategory",
     "ValuationLens",
     "id_from",
+    "latest_first",
     "new_id",
     "snapshot",
 ]

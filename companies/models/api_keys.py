@@ -7,8 +7,9 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from companies.models.directory import Listed
 from companies.models.stamps import Audited
-from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
+from companies.models.tenancy import CompanyOwnedQuerySet
 
 
 class ApiKeyQuerySet(CompanyOwnedQuerySet["ApiKey"]):
@@ -19,7 +20,9 @@ class ApiKeyQuerySet(CompanyOwnedQuerySet["ApiKey"]):
         return self.filter(revoked_time=None).filter(Q(expires_time=None) | Q(expires_time__gt=now))
 
 
-class ApiKey(CompanyOwned, Audited):
+class ApiKey(Listed, Audited):
+    LISTED_BY = "id"
+
     name = models.CharField(max_length=200)
     digest = models.BinaryField(max_length=32)
     last_four = models.CharField(max_length=4)
@@ -32,8 +35,6 @@ class ApiKey(CompanyOwned, Audited):
 
     class Meta:
         indexes = [
-            # A key arrives before its company is known: the one lookup that cannot start with the company.
-            models.Index(fields=["id"], name="api_key_by_id"),
             models.Index(fields=["company", "created_time"], name="api_key_by_time"),
         ]
 

@@ -1,6 +1,11 @@
-"""The append-only log of changes."""
+"""The append-only log of changes.
 
-from typing import Any
+In the database it is partitioned by the month of ``time``: companies.running.months makes the months.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, Self
 from uuid import UUID
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -8,9 +13,11 @@ from django.db import models
 
 from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
 from companies.models.stamps import Stamp
-from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
+from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet, made_at
 
 LONGEST_ENTITY_ID = 64
+A_DAY = timedelta(days=1)
+A_MONTH = timedelta(days=31)
 
 
 class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
@@ -43,9 +50,53 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
             after=after,
         )
 
-    def newest_number(self) -> int:
-        """Of the last entry of these; 0 where there is none."""
-        return self.order_by("-number").values_list("number", flat=True).first() or 0
+    def after(self, number: int, *, company_id: UUID) -> Self:
+        """A company's entries with a higher number, in their order, as far as they are committed now.
+
+        Which months they lie in is asked first, so that no earlier one is opened. What is committed in between waits
+        for the next time: its number is higher than all that are seen here, but its month may be another.
+        """
+        months = LogMonth.objects.of(company_id).filter(last_number__gt=number)
+        found = months.aggregate(first=models.Min("month"), last=models.Max("last_number"))
+        if found["last"] is None:
+            return self.none()
+        since = datetime.combine(found["first"], time(), UTC)
+        return (
+            self.of(company_id).filter(number__gt=number, number__lte=found["last"], time__gte=since).order_by("number")
+        )
+
+    def page_after(self, number: int, *, company_id: UUID, most: int) -> "list[AuditEntry]":
+        """The first so many of them.
+
+        Numbers follow each other, so those of a page lie in few months. All that come later are opened only where some
+        of these numbers are not asked for, or were taken out.
+        """
+        last = number + most
+        near = models.Q(first_number__lte=last)
+        found = (
+            LogMonth.objects.of(company_id)
+            .filter(last_number__gt=number)
+            .aggregate(
+                newest=models.Max("last_number"),
+                first=models.Min("month", filter=near),
+                until=models.Max("month", filter=near),
+            )
+        )
+        if found["newest"] is None:
+            return []
+        if found["first"] is not None:
+            since, until = (datetime.combine(found[name], time(), UTC) for name in ("first", "until"))
+            rows = self.of(company_id).filter(number__gt=number, number__lte=min(last, found["newest"]))
+            page = list(rows.filter(time__gte=since, time__lt=until + A_MONTH).order_by("number"))
+            if len(page) == most or found["newest"] <= last:
+                return page
+        return list(self.after(number, company_id=company_id)[:most])
+
+    def found(self, entry_id: UUID) -> "AuditEntry | None":
+        """The entry of this id, looked for first where the id was made."""
+        about = made_at(entry_id)
+        near = self.filter(time__gt=about - A_DAY, time__lt=about + A_DAY)
+        return near.filter(id=entry_id).first() or self.filter(id=entry_id).first()
 
 
 class AuditEntry(CompanyOwned):
@@ -64,8 +115,8 @@ class AuditEntry(CompanyOwned):
 
     class Meta:
         verbose_name_plural = "audit entries"
-        constraints = [models.UniqueConstraint(fields=["company", "number"], name="audit_entry_numbered_once")]
         indexes = [
+            models.Index(fields=["company", "number"], name="audit_entry_by_number"),
             models.Index(fields=["company", "time", "id"], name="audit_entry_by_time"),
             models.Index(fields=["company", "entity_type", "entity_id"], name="audit_entry_by_entity"),
             # Who asks for help names a request, from which staff find the company.
@@ -74,6 +125,47 @@ class AuditEntry(CompanyOwned):
 
     def __str__(self) -> str:
         return f"{self.time:%Y-%m-%d %H:%M} {self.action}"
+
+
+class LogMonthQuerySet(CompanyOwnedQuerySet[Any]):
+    def newest_number(self) -> int:
+        """Of the last entry in these; 0 where there is none."""
+        return self.aggregate(last=models.Max("last_number"))["last"] or 0
+
+
+class LogMonth(models.Model):
+    """The first and the last number that a company's log has in a month of UTC.
+
+    A trigger of the log keeps it and counts on from it, which is what makes numbers unique. It stays when the month is
+    taken out of the log: a number is never given twice.
+    """
+
+    pk = models.CompositePrimaryKey("company_id", "month")
+    company = models.ForeignKey(
+        "companies.Company", models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    month = models.DateField()  # its first day
+    first_number = models.BigIntegerField()
+    last_number = models.BigIntegerField()
+
+    objects = LogMonthQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.month:%Y-%m} {self.last_number}"
+
+
+def latest_first(now: datetime) -> Callable[[datetime | None], models.Q]:
+    """For pages of the log, latest first: what lies within a month before where the page begins, or later, comes first.
+
+    To ask for that opens two months of the log and those to come, not all.
+    """
+
+    def near(begins: datetime | None) -> models.Q:
+        if begins is not None and (begins.tzinfo is None or begins.year <= 1):  # of a cursor that somebody made up
+            return models.Q()
+        return models.Q(time__gte=(begins or now) - A_MONTH)
+
+    return near
 
 
 SECRETS = {"digest", "token_digest", "salt", "old_salt", "company"}

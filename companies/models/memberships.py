@@ -9,8 +9,9 @@ from django.db.models import Q
 
 from companies import emails
 from companies.errors import Conflict
+from companies.models.directory import DirectoryEntry, Listed
 from companies.models.stamps import Audited, Stamp
-from companies.models.tenancy import CompanyOwned, CompanyOwnedQuerySet
+from companies.models.tenancy import CompanyOwnedQuerySet
 from companies.models.users import User
 from companies.permissions import Permissions, Role, membership_permissions
 
@@ -33,6 +34,10 @@ class AlreadyInvited(Conflict):
 
 
 class MembershipQuerySet(CompanyOwnedQuerySet["Membership"]):
+    def of_person(self, user_id: UUID) -> Self:
+        """Theirs in whichever company; the directory is asked now."""
+        return self.filter(company_id__in=DirectoryEntry.objects.companies_of(user_id), user_id=user_id)
+
     def active(self) -> "MembershipQuerySet":
         """Without those who are invited and have not accepted."""
         return self.filter(user__isnull=False)
@@ -49,9 +54,11 @@ class MembershipQuerySet(CompanyOwnedQuerySet["Membership"]):
         return self.select_related("user").order_by("user__canonical_email", "invited_email")
 
 
-class Membership(CompanyOwned, Audited):
+class Membership(Listed, Audited):
     """Somebody who belongs to a company, or an invitation to: that one is an address and no user, so that nothing which
     asks for a user's memberships ever finds it."""
+
+    LISTED_BY = "user_id"
 
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships", null=True)
     joined_time = models.DateTimeField(null=True)

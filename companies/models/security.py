@@ -9,6 +9,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import F, Q
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
 
 from companies.models.tenancy import Unowned, new_id
 from companies.models.users import User
@@ -64,13 +65,13 @@ class EmailChange(Unowned):
 
 
 class PersonalEvent(models.TextChoices):
-    SIGNED_IN = "signedIn", "Signed in"
-    SIGN_IN_FAILED = "signInFailed", "Sign-in failed"
-    PASSWORD_CHANGED = "passwordChanged", "Password changed"
-    FACTOR_CHANGED = "factorChanged", "Second factor changed"
-    API_KEY_CREATED = "apiKeyCreated", "API key created"
-    EMAIL_CHANGED = "emailChanged", "E-mail address changed"
-    SESSIONS_ENDED = "sessionsEnded", "Other sessions ended"
+    SIGNED_IN = "signedIn", _("Signed in")
+    SIGN_IN_FAILED = "signInFailed", _("Sign-in failed")
+    PASSWORD_CHANGED = "passwordChanged", _("Password changed")
+    FACTOR_CHANGED = "factorChanged", _("Second factor changed")
+    API_KEY_CREATED = "apiKeyCreated", _("API key created")
+    EMAIL_CHANGED = "emailChanged", _("E-mail address changed")
+    SESSIONS_ENDED = "sessionsEnded", _("Other sessions ended")
 
 
 class PersonalEntryQuerySet(models.QuerySet["PersonalEntry"]):

@@ -7,6 +7,7 @@ schema can be distributed by company. Django's own state keeps ``id`` as the pri
 
 import uuid
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Self, TypeVar
 
 import uuid_utils.compat
@@ -24,6 +25,15 @@ def new_id() -> uuid.UUID:
     return uuid_utils.compat.uuid7()
 
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LAST_DAY = datetime(9999, 12, 1, tzinfo=UTC) - EPOCH  # no time is much later
+
+
+def made_at(row_id: uuid.UUID) -> datetime:
+    """When one of our ids was made, by its own word; of what is none of ours, any time after 1970."""
+    return EPOCH + min(timedelta(milliseconds=row_id.int >> 80), LAST_DAY)
+
+
 def id_from(text: str) -> uuid.UUID | None:
     """The id in an address: 36 characters as they are printed, in any case; None for everything else."""
     try:
@@ -36,9 +46,9 @@ def id_from(text: str) -> uuid.UUID | None:
 class CompanyOwnedQuerySet(models.QuerySet[M]):
     """Rows of companies.
 
-    A subquery among the selected columns names the company by its value, not by ``OuterRef("company")``: where
-    companies are distributed, only a plain EXISTS takes over the outer query's, and all others are asked of every
-    machine.
+    A subquery among the selected columns, or beside an OR, names the company by its value, not by
+    ``OuterRef("company")``: where companies are distributed, only a plain EXISTS that holds for every row takes over
+    the outer query's, and all others are asked of every machine.
     """
 
     def of(self, company_id: uuid.UUID) -> Self:
@@ -50,12 +60,14 @@ class CompanyForeignKey(models.ForeignKey):
     """A reference to a row of the same company; joins and accessors compare the company too.
 
     ``when_deleted`` is what the database does when the row referred to is deleted: ``restrict`` (the delete fails) or
-    ``cascade``. Django itself does nothing, so a delete is one statement. A reference that may become empty is cleared
-    by the act that deletes: no cluster takes SET NULL for a key with the company in it. The first migrations say
-    ``set_null``; later ones made it ``restrict`` where they had run.
+    ``cascade``; one that ``stays`` it does not check, for the log's old months may be taken out. Django itself does
+    nothing, so a delete is one statement. A reference that may become empty is cleared by the act that deletes: no
+    cluster takes SET NULL for a key with the company in it. The first migrations say ``set_null``; later ones made it
+    ``restrict`` where they had run.
     """
 
     RULES = {"restrict": "NO ACTION", "cascade": "CASCADE", "set_null": "NO ACTION"}
+    UNCHECKED = "stays"
 
     def __init__(self, to: Any, on_delete: Any = models.DO_NOTHING, *, when_deleted: str = "restrict", **kwargs: Any):
         self.when_deleted = when_deleted
@@ -206,5 +218,6 @@ def reference(model: Any, field: CompanyForeignKey) -> str:
 
 
 def company_references(model: Any) -> list[CompanyForeignKey]:
-    """The fields of a model that refer to company-owned rows."""
-    return [field for field in model._meta.concrete_fields if isinstance(field, CompanyForeignKey)]
+    """The fields of a model that refer to company-owned rows, and that the database checks."""
+    fields = [field for field in model._meta.concrete_fields if isinstance(field, CompanyForeignKey)]
+    return [field for field in fields if field.when_deleted != CompanyForeignKey.UNCHECKED]

@@ -9,9 +9,12 @@ from django.apps import apps
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from companies.models import ApiKey, AuditEntry, Membership, User, id_from
-from companies.pages.log_words import ACTS, COUNTS, KINDS, field_word, named, plain, sentence
+from companies.models import ApiKey, AuditEntry, Membership, User, id_from, latest_first
+from companies.pages.log_fields import code_word, field_word, plain
+from companies.pages.log_words import ACTS, COUNTS, KINDS, named, sentence
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -29,14 +32,15 @@ A_WORD = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+")  # transactionDate
 SERVICE = "service"  # who the log has no name for
 FIELDS = ("person", "kind", "from", "to", "thing")
 AN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-NO_DAY = "Write a day such as 2026-03-31."
+NO_DAY = gettext_lazy("Write a day such as 2026-03-31.")
 
 
 @company_page(reads=Permission.AUDIT_READ)
 def log(visit: Visit) -> HttpResponse:
     """Changes that match, latest first, each as a sentence."""
     form = Typed(values={name: visit.request.GET.get(name, "").replace("\0", "").strip() for name in FIELDS})
-    rows, cursor = visit.page_of(found(visit, form), order=("-time", "-id"), limit=A_PAGE)
+    near = latest_first(visit.stamp.time)
+    rows, cursor = visit.page_of(found(visit, form), order=("-time", "-id"), limit=A_PAGE, near=near)
     people = names(visit, {row.actor for row in rows if row.actor})
     things = things_of(visit, rows)
     narrowed = visit.request.GET.copy()
@@ -51,9 +55,7 @@ def log(visit: Visit) -> HttpResponse:
         narrowed=any(form.values.values()),
         query=narrowed.urlencode(),
         people=choices(visit),
-        kinds=sorted(
-            ((value, label[0].upper() + label[1:]) for value, label in KINDS.items()), key=lambda each: each[1]
-        ),
+        kinds=sorted(((value, str(label)) for value, label in KINDS.items()), key=lambda each: each[1]),
     )
 
 
@@ -78,7 +80,7 @@ def day_of(form: Typed, name: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        form.errors[name] = NO_DAY
+        form.errors[name] = str(NO_DAY)
         return None
 
 
@@ -89,14 +91,18 @@ def midnight(day: date) -> datetime:
 def choices(visit: Visit) -> list[tuple[str, str]]:
     """Whom the log can be asked about: the members and the keys, as far as the visitor may know them."""
     own = visit.stamp.user_id
-    found = {str(own): "Me"}
+    found = {str(own): _("Me")}
     if visit.may(Permission.MEMBERS_MANAGE):
         rows = Membership.objects.of(visit.company.id).active().with_people()
         found |= {str(row.user_id): row.called for row in rows if row.is_known and row.user_id != own}
     if visit.may(Permission.API_KEYS_MANAGE):
         keys = ApiKey.objects.of(visit.company.id).order_by("name")
-        found |= {f"{KEY_PREFIX}{key.id}": f"key “{key.name}”" for key in keys}
-    return [*found.items(), (SERVICE, "The service itself")]
+        found |= {f"{KEY_PREFIX}{key.id}": called(key) for key in keys}
+    return [*found.items(), (SERVICE, _("The service itself"))]
+
+
+def called(key: ApiKey) -> str:
+    return _("key “{name}”").format(name=key.name)
 
 
 def hides(visit: Visit, kind: str) -> bool:
@@ -113,7 +119,7 @@ def entry_of(
     name = things.get((row.entity_type, row.entity_id)) or ("" if hides else named(before, after))
     return {
         "row": row,
-        "actor": people.get(row.actor or "", "the service"),
+        "actor": people.get(row.actor or "", _("the service")),
         "did": sentence(row.action, name=name, before=before, after=after),
         "facts": [fact for fact in facts(row) if fact[1:] != ("", name)],  # it is called so in the sentence
         "new": not before,
@@ -128,13 +134,13 @@ def things_of(visit: Visit, rows: Iterable[AuditEntry]) -> dict[tuple[str, str],
         label, permission = settings.LOG_NAMED.get(row.entity_type, ("", ""))
         if label and visit.may(Permission(permission)) and id_from(row.entity_id):
             wanted.setdefault(row.entity_type, set()).add(row.entity_id)
-    called = {}
+    found = {}
     for kind, ids in wanted.items():
         model: Any = apps.get_model(settings.LOG_NAMED[kind][0])
         there = model.objects.of(visit.company.id).filter(id__in=ids)
         for thing in there.with_people() if kind == "member" else there:
-            called[kind, str(thing.id)] = getattr(thing, "called", None) or str(thing)
-    return called
+            found[kind, str(thing.id)] = getattr(thing, "called", None) or str(thing)
+    return found
 
 
 def names(visit: Visit, actors: Iterable[str]) -> dict[str, str]:
@@ -144,22 +150,16 @@ def names(visit: Visit, actors: Iterable[str]) -> dict[str, str]:
     """
     keys = {actor for actor in actors if actor.startswith(KEY_PREFIX)}
     people = {actor for actor in actors if not actor.startswith(KEY_PREFIX)}
-    found = dict.fromkeys(keys, "a key that is gone") | dict.fromkeys(people, "somebody who is gone")
+    found = dict.fromkeys(keys, _("a key that is gone")) | dict.fromkeys(people, _("somebody who is gone"))
     if visit.may(Permission.API_KEYS_MANAGE):
         rows = ApiKey.objects.of(visit.company.id).filter(id__in=[key.removeprefix(KEY_PREFIX) for key in keys])
-        found |= {f"{KEY_PREFIX}{key.id}": f"key “{key.name}”" for key in rows}
+        found |= {f"{KEY_PREFIX}{key.id}": called(key) for key in rows}
     else:
-        found |= dict.fromkeys(keys, "an API key")
+        found |= dict.fromkeys(keys, _("an API key"))
     if not visit.may(Permission.MEMBERS_MANAGE):
-        found |= dict.fromkeys(people, "somebody else")
+        found |= dict.fromkeys(people, _("somebody else"))
         people &= {str(visit.stamp.user_id)}
     return found | {str(user.pk): user.display_name for user in User.objects.filter(pk__in=people)}
-
-
-def in_words(action: str) -> str:
-    """apiKey.allRevoked → API key all revoked"""
-    text = re.sub(r"\bapi\b", "API", plain(action.replace(".", " ")))
-    return text[:1].upper() + text[1:]
 
 
 def facts(row: AuditEntry) -> list[tuple[str, str, str]]:
@@ -185,8 +185,8 @@ def said_already(name: str, row: AuditEntry) -> bool:
 def worded(name: str, value: Any) -> Any:
     """A code in the words that the pages of its kind have for it: cac → Sales and marketing."""
     if name not in settings.LOG_WORDS:
-        return value
-    words = {str(code): word for code, word in import_string(settings.LOG_WORDS[name]).items()}
+        return code_word(name, value)
+    words = {str(code): str(word) for code, word in import_string(settings.LOG_WORDS[name]).items()}
     if isinstance(value, list):
         return [words.get(each, each) for each in value]
     return words.get(value, value)
@@ -210,14 +210,14 @@ def said(value: Any) -> str:
         case None:
             return ""
         case bool():
-            return "yes" if value else "no"
+            return _("yes") if value else _("no")
         case list() if value and all(isinstance(each, str) and AN_ID.fullmatch(each) for each in value):
             return str(len(value))
         case list():
             return ", ".join(map(said, value))
         case dict():
-            told = {name: said(each) for name, each in value.items() if not is_id(name)}
-            return ", ".join(f"{plain(name)} {text}" for name, text in told.items() if text)
+            told = {name: said(code_word(name, each)) for name, each in value.items() if not is_id(name)}
+            return ", ".join(f"{field_word(name)} {text}" for name, text in told.items() if text)
         case str() if AN_ID.fullmatch(value):
             return ""
         case str() if A_WORD.fullmatch(value):

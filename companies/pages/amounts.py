@@ -4,6 +4,7 @@ import re
 from decimal import Decimal
 
 from babel.numbers import get_currency_precision
+from django.utils.translation import gettext as _
 
 from companies.locales import Locale, current
 
@@ -80,12 +81,13 @@ def amount_typed(text: str) -> str:
         return text
     if grouped and comma and not locale.tag and not _ZERO.match(text):
         plain = text.replace(",", "")
-        raise NotAnAmount(f"“{text}” could be {plain} or {text.replace(',', '.')}. Write it without separators.")
+        said = _("“{text}” could be {one} or {other}. Write it without separators.")
+        raise NotAnAmount(said.format(text=text, one=plain, other=text.replace(",", ".")))
     if comma:
         return f"{comma[1]}.{comma[2]}"
     if grouped and grouped[3] != grouped[4]:
         return joined(grouped)
-    raise NotAnAmount(f"Write an amount such as {example(locale)}.")
+    raise NotAnAmount(_("Write an amount such as {example}.").format(example=example(locale)))
 
 
 def joined(grouped: re.Match[str]) -> str:

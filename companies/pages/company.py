@@ -7,11 +7,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from companies import founding, logos
 from companies.locales import current
-from companies.models import Company, Currency, ValuationCategory, ValuationLens
+from companies.models import Company, Currency, SystemStatus, ValuationCategory, ValuationLens
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page, page_stamp, person, sending, signed_in
 from companies.permissions import Permission
@@ -22,11 +24,23 @@ FLAGS = ("plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plReco
 MANAGED = ("baseCurrency", "dataStartDate")  # those need company:manage; to others they are not even sent
 DEMANDED = ("requireSecondFactor",)
 CATEGORIES = {
-    ValuationCategory.TRADITIONAL: "Traditional B2B SaaS",
-    ValuationCategory.AI_ENHANCED: "SaaS enhanced by AI",
-    ValuationCategory.AI_NATIVE: "AI native",
+    ValuationCategory.TRADITIONAL: gettext_lazy("Traditional B2B SaaS"),
+    ValuationCategory.AI_ENHANCED: gettext_lazy("SaaS enhanced by AI"),
+    ValuationCategory.AI_NATIVE: gettext_lazy("AI native"),
 }
-LENSES = {ValuationLens.FUNDRAISING: "Fundraising", ValuationLens.ACQUISITION: "Acquisition"}
+LENSES = {
+    ValuationLens.FUNDRAISING: gettext_lazy("Fundraising"),
+    ValuationLens.ACQUISITION: gettext_lazy("Acquisition"),
+}
+STATUSES = {
+    SystemStatus.SANDBOX: gettext_lazy("sandbox"),
+    SystemStatus.TRIAL: gettext_lazy("trial"),
+    SystemStatus.FREE: gettext_lazy("free"),
+    SystemStatus.PAID: gettext_lazy("paid"),
+    SystemStatus.CANCELLED: gettext_lazy("cancelled"),
+    SystemStatus.EXPIRED: gettext_lazy("expired"),
+    SystemStatus.BETA: gettext_lazy("beta"),
+}
 
 
 @signed_in
@@ -39,8 +53,9 @@ def new(request: HttpRequest) -> HttpResponse:
         if form.valid:
             stamp = page_stamp(request)
             with sending(request, form):
-                company, _ = founding.found_company(**form.data, owner=person(request), stamp=stamp)
-                messages.success(request, f"{company.name} is ready. Its trial lasts until {day_after_trial(company)}.")
+                company, _owner = founding.found_company(**form.data, owner=person(request), stamp=stamp)
+                said = _("{company} is ready. Its trial lasts until {day}.")
+                messages.success(request, said.format(company=company.name, day=day_after_trial(company)))
                 return redirect("company", company_id=company.id)
     context = {"form": form, "currencies": Currency.values}
     return render(request, "companies/new.html", context, status=400 if form.errors else 200)
@@ -69,7 +84,7 @@ def edit(visit: Visit) -> HttpResponse:
             founding.change_company(
                 company=visit.company, stamp=visit.stamp, permissions=visit.access.permissions, values=form.data
             )
-            return visit.done("The company was saved.", "company-settings")
+            return visit.done(_("The company was saved."), "company-settings")
     return shown(visit, form)
 
 
@@ -83,6 +98,7 @@ def shown(visit: Visit, form: Typed) -> HttpResponse:
         currencies=Currency.values,
         categories=CATEGORIES,
         lenses=LENSES,
+        status_word=STATUSES[SystemStatus(visit.company.system_status)],
         writes=visit.may(Permission.COMPANY_WRITE),
         manages=visit.may(Permission.COMPANY_MANAGE),
     )
@@ -93,10 +109,11 @@ def logo(visit: Visit) -> HttpResponse:
     """Another logo, or none of the company's own."""
     upload: Any = visit.request.FILES.get("logo")
     if upload is None and "remove" not in visit.request.POST:
-        messages.error(visit.request, "Choose a PNG image first.")
+        messages.error(visit.request, _("Choose a PNG image first."))
         return redirect("company-settings", company_id=visit.company.id)
     with visit.sending():
         png = None if "remove" in visit.request.POST else logos.uploaded_png(upload)
         logos.replace_logo(company=visit.company, stamp=visit.stamp, png=png)
-        return visit.done("The logo was removed." if png is None else "The logo was replaced.", "company-settings")
+        said = _("The logo was removed.") if png is None else _("The logo was replaced.")
+        return visit.done(said, "company-settings")
     return visit.to("company-settings")

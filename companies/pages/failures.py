@@ -4,6 +4,7 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooMany
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 
 from companies.api import errors
 from companies.pages.visits import FactorNeeded, ReadOnly
@@ -15,7 +16,9 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """A page for people, the usual body for programs."""
     if not request.path.startswith(PAGES):
         return errors.page_not_found(request, exception)
-    return render(request, "companies/error.html", {"title": "Nothing here", "text": errors.NOT_FOUND}, status=404)
+    return render(
+        request, "companies/error.html", {"title": _("Nothing here"), "text": _(errors.NOT_FOUND)}, status=404
+    )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -23,9 +26,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     answer = errors.server_error(request)
     if not request.path.startswith(PAGES):
         return answer
-    title, text = "Something went wrong", f"It is our fault. Tell us this number: {request.request_id}"  # type: ignore[attr-defined]
+    number = request.request_id  # type: ignore[attr-defined]
+    title, text = _("Something went wrong"), _("It is our fault. Tell us this number: {number}").format(number=number)
     if answer.status_code != 500:
-        title, text = "Out of order", "Something that we need does not answer. Please try again in a minute."
+        title, text = _("Out of order"), _("Something that we need does not answer. Please try again in a minute.")
     page = HttpResponse(render_to_string("companies/error.html", {"title": title, "text": text}))
     page.status_code = answer.status_code
     if "Retry-After" in answer:
@@ -36,12 +40,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     if not request.path.startswith(PAGES):
         return errors.permission_denied(request, exception)
-    text = "Your role in this company does not allow this. An owner can change that."
+    text = _("Your role in this company does not allow this. An owner can change that.")
     if isinstance(exception, ReadOnly):
-        text = "The company is read-only: its trial or its subscription has ended. Nothing was changed."
+        text = _("The company is read-only: its trial or its subscription has ended. Nothing was changed.")
     if isinstance(exception, FactorNeeded):
         return render(request, "companies/factor_needed.html", status=403)
-    return render(request, "companies/error.html", {"title": "Not allowed", "text": text}, status=403)
+    return render(request, "companies/error.html", {"title": _("Not allowed"), "text": text}, status=403)
 
 
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -50,18 +54,23 @@ def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
     if not request.path.startswith(PAGES):
         return answer
     large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent)
-    text = "The form has more fields, or more text, than we take at once." if large else "The form could not be read."
-    return not_taken(request, status=413 if large else 400, text=f"{text} Nothing was stored.")
+    if large:
+        text = _("The form has more fields, or more text, than we take at once. Nothing was stored.")
+    else:
+        text = _("The form could not be read. Nothing was stored.")
+    return not_taken(request, status=413 if large else 400, text=text)
 
 
 def not_taken(request: HttpRequest, *, status: int, text: str) -> HttpResponse:
     """What was sent was not looked at: nor is who sent it."""
-    title = "Too large" if status == 413 else "Not readable"
+    title = _("Too large") if status == 413 else _("Not readable")
     page = render_to_string("companies/error.html", {"title": title, "text": text})
     return HttpResponse(page, status=status)
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form without our token: sent by another site, or from a page that stood open across a sign-in."""
-    text = "This form was not sent from a current page of ours, so nothing was changed. Go back, reload, and try again."
-    return render(request, "companies/error.html", {"title": "Please try again", "text": text}, status=403)
+    text = _(
+        "This form was not sent from a current page of ours, so nothing was changed. Go back, reload, and try again."
+    )
+    return render(request, "companies/error.html", {"title": _("Please try again"), "text": text}, status=403)

@@ -5,6 +5,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from companies import inviting
@@ -14,8 +16,8 @@ from companies.models import Membership, Stamp, User
 from companies.pages.typed import Typed
 from companies.pages.visits import person, sending, stamp_of, to_sign_in
 
-ENDED = "This invitation was used, declined or cancelled, or is older than seven days. Ask for a new one."
-ELSE = (
+ENDED = gettext_lazy("This invitation was used, declined or cancelled, or is older than seven days. Ask for a new one.")
+ELSE = gettext_lazy(
     "This invitation is for another e-mail address than the one you are signed in with. Sign out, then open it again."
 )
 
@@ -26,9 +28,9 @@ def answer(request: HttpRequest, company_id: str, member_id: str, token: str) ->
     invitation = inviting.opened(company_id=company_id, member_id=member_id, token=token, now=timezone.now())
     account = User.objects.with_email(invitation.shown_email) if invitation else None
     if invitation is None or (account and not account.is_active):
-        return page(request, status=410, title="This invitation no longer works", text=ENDED)
+        return page(request, status=410, title=_("This invitation no longer works"), text=ENDED)
     if request.user.is_authenticated and person(request) != account:
-        return page(request, status=403, title="Not your invitation", text=ELSE, somebody_else=True)
+        return page(request, status=403, title=_("Not your invitation"), text=ELSE, somebody_else=True)
     if request.POST.get("decision") == "decline":
         return declined(request, invitation, token)
     if request.user.is_authenticated:
@@ -48,7 +50,8 @@ def asking(request: HttpRequest, invitation: Membership, **context: Any) -> Http
     """The question itself."""
     status = 400 if request.method == "POST" else 200
     shown = {"invitation": invitation, "inviter": inviting.inviter_of(invitation), **context}
-    return page(request, status=status, title=f"Join {invitation.company.name}", **shown)
+    title = _("Join {company}").format(company=invitation.company.name)
+    return page(request, status=status, title=title, **shown)
 
 
 def declined(request: HttpRequest, invitation: Membership, token: str) -> HttpResponse:
@@ -56,9 +59,9 @@ def declined(request: HttpRequest, invitation: Membership, token: str) -> HttpRe
     with sending(request, refused):
         stamp = Stamp(time=timezone.now(), request_id=getattr(request, "request_id", ""))
         inviting.decline(invitation=invitation, token=token, stamp=stamp)
-        text = f"You do not join {invitation.company.name}. Nothing was set up for you."
-        return page(request, title="Declined", text=text)
-    return page(request, status=410, title="This invitation no longer works", text=refused.general)
+        text = _("You do not join {company}. Nothing was set up for you.").format(company=invitation.company.name)
+        return page(request, title=_("Declined"), text=text)
+    return page(request, status=410, title=_("This invitation no longer works"), text=refused.general)
 
 
 def for_account(request: HttpRequest, invitation: Membership, token: str) -> HttpResponse:

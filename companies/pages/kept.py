@@ -13,7 +13,7 @@ from django.db import connection
 from django.utils.safestring import SafeString
 
 from companies.locales import current
-from companies.models import AuditEntry
+from companies.models import LogMonth
 
 
 def kept(*, company_id: UUID, name: str, of: Sequence[object], draw: Callable[[], str]) -> SafeString:
@@ -26,7 +26,7 @@ def kept(*, company_id: UUID, name: str, of: Sequence[object], draw: Callable[[]
         return SafeString(draw())
     pages, key = caches["pages"], ":".join(map(str, (name, company_id, current().tag, *of)))
     drawn_at, part = pages.get(key, (None, ""))
-    last = AuditEntry.objects.of(company_id).newest_number()
+    last = LogMonth.objects.of(company_id).newest_number()
     if drawn_at != last:
         part = draw()
         pages.set(key, (last, part))

@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.api.fields import utc
 from companies.callers.access import Access
@@ -14,26 +16,41 @@ from companies.serializers import NewApiKey
 
 RESOURCES = list(dict.fromkeys(p.value.partition(":")[0] for p in Permission if p not in ADMIN_LEVEL))
 LABELS = {
-    "balances": "Balances and cash flow",
-    "financials": "Revenue, expenses and P&L",
-    "planning": "Planned transactions and plan",
+    "accounts": gettext_lazy("Accounts"),
+    "transactions": gettext_lazy("Transactions"),
+    "categories": gettext_lazy("Categories"),
+    "counterparties": gettext_lazy("Counterparties"),
+    "files": gettext_lazy("Files"),
+    "planning": gettext_lazy("Planned transactions and plan"),
+    "products": gettext_lazy("Products"),
+    "subscriptions": gettext_lazy("Subscriptions"),
+    "notifications": gettext_lazy("Notifications"),
+    "company": gettext_lazy("Company"),
+    "balances": gettext_lazy("Balances and cash flow"),
+    "financials": gettext_lazy("Revenue, expenses and P&L"),
 }
-LEVELS = {"none": "None", "read": "Read", "write": "Read and write"}
+LEVELS = {"none": gettext_lazy("None"), "read": gettext_lazy("Read"), "write": gettext_lazy("Read and write")}
 GIVEN = {"read": ("read",), "write": ("read", "write")}  # the permissions of a level
 ADMIN_LABELS = {
-    Permission.COMPANY_MANAGE: "Change currency and start date of the books",
-    Permission.MEMBERS_MANAGE: "Add, change and remove members",
-    Permission.API_KEYS_MANAGE: "Make and revoke API keys",
-    Permission.APPS_MANAGE: "Disconnect everyone's apps",
-    Permission.NOTIFICATIONS_MANAGE: "See and delete everyone's notifications",
-    Permission.AUDIT_READ: "Read the audit log",
+    Permission.COMPANY_MANAGE: gettext_lazy("Change currency and start date of the books"),
+    Permission.MEMBERS_MANAGE: gettext_lazy("Add, change and remove members"),
+    Permission.API_KEYS_MANAGE: gettext_lazy("Make and revoke API keys"),
+    Permission.APPS_MANAGE: gettext_lazy("Disconnect everyone's apps"),
+    Permission.NOTIFICATIONS_MANAGE: gettext_lazy("See and delete everyone's notifications"),
+    Permission.AUDIT_READ: gettext_lazy("Read the audit log"),
 }
 PRESETS = {
-    "read": "Read everything",
-    "write": "Read and write everything",
-    "custom": "Choose for each resource",
+    "read": gettext_lazy("Read everything"),
+    "write": gettext_lazy("Read and write everything"),
+    "custom": gettext_lazy("Choose for each resource"),
 }
-EXPIRIES = {"30": "30 days", "90": "90 days", "365": "1 year", "date": "On a date", "never": "Never"}
+EXPIRIES = {
+    "30": gettext_lazy("30 days"),
+    "90": gettext_lazy("90 days"),
+    "365": gettext_lazy("1 year"),
+    "date": gettext_lazy("On a date"),
+    "never": gettext_lazy("Never"),
+}
 BLANK: dict[str, Any] = {"name": "", "preset": "read", "expiry": "90", "expiry_date": "", "admin": []}
 FIELD_AT = {"name": "name", "permissions": "preset", "expiresTime": "expiry_date"}
 
@@ -77,13 +94,13 @@ def ends(values: Mapping[str, Any], now: datetime) -> str | None:
 def mistakes(form: Typed) -> dict[str, str]:
     """What is wrong with a choice that the API does not have, or that it would say in words of its own."""
     said = {
-        "preset": "Choose at least one permission." if "preset" in form.errors else None,
-        "expiry_date": "Name the day on which the key ends." if "expiry_date" in form.errors else None,
+        "preset": _("Choose at least one permission.") if "preset" in form.errors else None,
+        "expiry_date": _("Name the day on which the key ends.") if "expiry_date" in form.errors else None,
     }
     if form.values["preset"] not in PRESETS:
-        said["preset"] = "Choose what the key may do."
+        said["preset"] = _("Choose what the key may do.")
     if form.values["expiry"] not in EXPIRIES:
-        said["expiry_date"] = "Choose when the key ends."
+        said["expiry_date"] = _("Choose when the key ends.")
     return {name: text for name, text in said.items() if text}
 
 
@@ -93,7 +110,7 @@ def resources(values: Mapping[str, Any], held: Permissions) -> list[dict[str, An
     return [
         {
             "field": field_of(each),
-            "label": LABELS.get(each, each.capitalize()),
+            "label": LABELS[each],
             "chosen": values.get(field_of(each), "none"),
             "levels": {
                 level: label for level, label in LEVELS.items() if level == "none" or f"{each}:{level}" in strings
@@ -107,4 +124,4 @@ def admin_choices(maker: Access) -> dict[str, str]:
     """Administrative permissions, which only owners put into keys."""
     if maker.role != Role.OWNER:
         return {}
-    return {p.value: label for p, label in ADMIN_LABELS.items() if p in maker.permissions}
+    return {p.value: str(label) for p, label in ADMIN_LABELS.items() if p in maker.permissions}

@@ -7,6 +7,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from companies.callers import api_keys, sessions
@@ -18,7 +20,18 @@ from companies.pages.visits import Visit, reached, signed_in, to_sign_in
 from companies.permissions import Permission, in_words, known
 
 UNUSED_DAYS = 90  # after which a key is marked as unused
-OVERLAPS = {"0": "Now", "1": "In 1 hour", "24": "In 1 day", "168": "In 7 days"}
+OVERLAPS = {
+    "0": gettext_lazy("Now"),
+    "1": gettext_lazy("In 1 hour"),
+    "24": gettext_lazy("In 1 day"),
+    "168": gettext_lazy("In 7 days"),
+}
+STATUSES = {
+    "active": gettext_lazy("active"),
+    "expired": gettext_lazy("expired"),
+    "revoked": gettext_lazy("revoked"),
+    "unused": gettext_lazy("unused"),
+}
 
 
 def key_manager(request: HttpRequest, company_id: str) -> Visit:
@@ -45,9 +58,10 @@ def shown_keys(rows: list[ApiKey], *, now: Any) -> list[dict[str, Any]]:
         {
             "key": row,
             "summary": in_words(row.permissions),
-            "maker": makers.get(row.created_user_id or "", "the command line"),
-            "status": status_of(row, now=now),
-            "live": status_of(row, now=now) not in ("revoked", "expired"),
+            "maker": makers.get(row.created_user_id or "", _("the command line")),
+            "status": (status := status_of(row, now=now)),
+            "status_word": STATUSES[status],
+            "live": status not in ("revoked", "expired"),
         }
         for row in rows
     ]
@@ -119,7 +133,7 @@ def roll_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse
     form = Typed(values={"overlap": request.POST.get("overlap", "24")})
     hours = form.values["overlap"]
     if hours not in OVERLAPS:
-        form.errors["overlap"] = "Choose when the old key ends."
+        form.errors["overlap"] = _("Choose when the old key ends.")
     elif visit.sent:
         with visit.sending(form):
             minted = api_keys.roll(
@@ -143,7 +157,7 @@ def revoke_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpRespon
     visit = key_manager(request, company_id)
     with visit.sending():
         key = api_keys.revoke(company=visit.company, stamp=visit.stamp, key_id=key_id)
-        return visit.done(f"The key “{key.name}” was revoked.", "api-keys")
+        return visit.done(_("The key “{name}” was revoked.").format(name=key.name), "api-keys")
     return visit.to("api-keys")
 
 

@@ -1,115 +1,135 @@
-"""The words in which the log tells what somebody did: a sentence for each act, and what a field is called."""
+"""The words in which the log tells what somebody did, in the language of who reads it: a sentence for each act."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from companies.pages.amounts import number
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
-# What the log calls a thing → how people do; also the choices of its filter.
+from companies.pages.amounts import number
+from companies.pages.log_fields import plain
+
+# What the log calls a thing → how people do: the choices of its filter, and in a sentence.
 KINDS = {
-    "account": "account",
-    "accountGroup": "account group",
-    "apiKey": "API key",
-    "app": "connected app",
-    "categorizationRule": "rule",
-    "categorizationRun": "run of the rules",
-    "category": "category",
-    "company": "company",
-    "counterparty": "counterparty",
-    "file": "document",
-    "import": "import",
-    "initialBalance": "initial balance",
-    "member": "member",
-    "notification": "notification",
-    "planItem": "plan line",
-    "plannedTransaction": "planned payment",
-    "product": "product",
-    "productGroup": "product group",
-    "savedView": "saved view",
-    "subscription": "subscription",
-    "subscriptionEvent": "price of a subscription",
-    "transaction": "transaction",
-    "transfer": "transfer",
-    "webhookEndpoint": "webhook",
+    "account": _("Account"),
+    "accountGroup": _("Account group"),
+    "apiKey": _("API key"),
+    "app": _("Connected app"),
+    "categorizationRule": _("Rule"),
+    "categorizationRun": _("Run of the rules"),
+    "category": _("Category"),
+    "company": _("Company"),
+    "counterparty": _("Counterparty"),
+    "file": _("Document"),
+    "import": _("Import"),
+    "initialBalance": _("Initial balance"),
+    "member": _("Member"),
+    "notification": _("Notification"),
+    "planItem": _("Plan line"),
+    "plannedTransaction": _("Planned payment"),
+    "product": _("Product"),
+    "productGroup": _("Product group"),
+    "savedView": _("Saved view"),
+    "subscription": _("Subscription"),
+    "subscriptionEvent": _("Price of a subscription"),
+    "transaction": _("Transaction"),
+    "transfer": _("Transfer"),
+    "webhookEndpoint": _("Webhook"),
+}
+THINGS = {
+    "account": _("the account"),
+    "accountGroup": _("the account group"),
+    "apiKey": _("the API key"),
+    "app": _("the connected app"),
+    "categorizationRule": _("the rule"),
+    "categorizationRun": _("the run of the rules"),
+    "category": _("the category"),
+    "company": _("the company"),
+    "counterparty": _("the counterparty"),
+    "file": _("the document"),
+    "import": _("the import"),
+    "initialBalance": _("the initial balance"),
+    "member": _("the member"),
+    "notification": _("the notification"),
+    "planItem": _("the plan line"),
+    "plannedTransaction": _("the planned payment"),
+    "product": _("the product"),
+    "productGroup": _("the product group"),
+    "savedView": _("the saved view"),
+    "subscription": _("the subscription"),
+    "subscriptionEvent": _("the price of a subscription"),
+    "transaction": _("the transaction"),
+    "transfer": _("the transfer"),
+    "webhookEndpoint": _("the webhook"),
 }
 VERBS = {
-    "created": "added",
-    "updated": "changed",
-    "deleted": "deleted",
-    "archived": "archived",
-    "unarchived": "restored",
-    "disabled": "switched off",
-    "removed": "removed",
-    "revoked": "revoked",
-    "rolled": "renewed",
+    "created": _("added {what}"),
+    "updated": _("changed {what}"),
+    "deleted": _("deleted {what}"),
+    "archived": _("archived {what}"),
+    "unarchived": _("restored {what}"),
+    "disabled": _("switched off {what}"),
+    "removed": _("removed {what}"),
+    "revoked": _("revoked {what}"),
+    "rolled": _("renewed {what}"),
 }
-# Acts that are more than a verb and a thing: {name} is the thing's, {n} the number of the first count, {s} its plural.
+# Acts that are more than a verb and a thing: {name} is the thing's, {n} the number of the first count.
 ACTS = {
-    "account.groupChanged": "moved the account{name} to another group",
-    "app.connected": "connected the app{name}",
-    "app.revoked": "disconnected the app{name}",
-    "categorizationRule.disabled": "switched off the rule{name}",
-    "categorizationRules.arranged": "put the rules into another order",
-    "category.replaced": "put another category in the place of{name}",
-    "company.logoRemoved": "removed the logo",
-    "company.logoReplaced": "replaced the logo",
-    "company.updated": "changed the company’s settings",
-    "counterparty.merged": "merged the counterparty{name} into another",
-    "import.finished": "imported {n} transaction{s}",
-    "import.undone": "undid the import{name} of {n} transaction{s}",
-    "member.declined": "declined the invitation{name}",
-    "member.invited": "invited{name}",
-    "member.invitedAgain": "invited{name} again",
-    "member.joined": "joined the company",
-    "member.left": "left the company",
-    "member.secondFactorRemoved": "took all second factors from{name}",
-    "notification.allRead": "marked {n} notification{s} as read",
-    "notification.deleted": "deleted {n} notification{s}",
-    "notification.read": "read a notification",
-    "plannedTransaction.overridden": "changed one occurrence of the planned payment{name}",
-    "plannedTransaction.settled": "settled the planned payment{name}",
-    "plannedTransaction.unsettled": "took back that the planned payment{name} was settled",
-    "plannedTransactions.settled": "settled {n} planned payment{s}",
-    "subscriptionEvent.retracted": "took back a price of a subscription",
-    "subscriptionEvents.imported": "imported {n} price{s} of subscriptions",
-    "transaction.split": "said what the transaction{name} was for",
-    "transactions.categorized": "categorized {n} transaction{s}",
-    "transactions.deleted": "deleted {n} transaction{s}",
-    "transactions.rulesApplied": "applied the rules to {n} transaction{s}",
-    "transactions.runTakenBack": "took back what was done to {n} transaction{s}",
-    "transactions.uncategorized": "uncategorized {n} transaction{s}",
-    "transfer.linked": "linked a transfer",
-    "transfer.unlinked": "unlinked a transfer",
-    "webhookEndpoint.redelivered": "sent an event to the webhook{name} again",
-    "webhookEndpoint.secretRolled": "renewed the secret of the webhook{name}",
-    "webhookEndpoint.tested": "tested the webhook{name}",
+    "account.groupChanged": _("moved the account{name} to another group"),
+    "app.connected": _("connected the app{name}"),
+    "app.revoked": _("disconnected the app{name}"),
+    "categorizationRule.disabled": _("switched off the rule{name}"),
+    "categorizationRules.arranged": _("put the rules into another order"),
+    "category.replaced": _("put another category in the place of{name}"),
+    "company.logoRemoved": _("removed the logo"),
+    "company.logoReplaced": _("replaced the logo"),
+    "company.updated": _("changed the company’s settings"),
+    "counterparty.merged": _("merged the counterparty{name} into another"),
+    "import.finished": ngettext_lazy("imported {n} transaction", "imported {n} transactions", "count"),
+    "import.undone": ngettext_lazy(
+        "undid the import{name} of {n} transaction", "undid the import{name} of {n} transactions", "count"
+    ),
+    "member.declined": _("declined the invitation{name}"),
+    "member.invited": _("invited{name}"),
+    "member.invitedAgain": _("invited{name} again"),
+    "member.joined": _("joined the company"),
+    "member.left": _("left the company"),
+    "member.secondFactorRemoved": _("took all second factors from{name}"),
+    "notification.allRead": ngettext_lazy(
+        "marked {n} notification as read", "marked {n} notifications as read", "count"
+    ),
+    "notification.deleted": ngettext_lazy("deleted {n} notification", "deleted {n} notifications", "count"),
+    "notification.read": _("read a notification"),
+    "plannedTransaction.overridden": _("changed one occurrence of the planned payment{name}"),
+    "plannedTransaction.settled": _("settled the planned payment{name}"),
+    "plannedTransaction.unsettled": _("took back that the planned payment{name} was settled"),
+    "plannedTransactions.settled": ngettext_lazy(
+        "settled {n} planned payment", "settled {n} planned payments", "count"
+    ),
+    "subscriptionEvent.retracted": _("took back a price of a subscription"),
+    "subscriptionEvents.imported": ngettext_lazy(
+        "imported {n} price of subscriptions", "imported {n} prices of subscriptions", "count"
+    ),
+    "transaction.split": _("said what the transaction{name} was for"),
+    "transactions.categorized": ngettext_lazy("categorized {n} transaction", "categorized {n} transactions", "count"),
+    "transactions.deleted": ngettext_lazy("deleted {n} transaction", "deleted {n} transactions", "count"),
+    "transactions.rulesApplied": ngettext_lazy(
+        "applied the rules to {n} transaction", "applied the rules to {n} transactions", "count"
+    ),
+    "transactions.runTakenBack": ngettext_lazy(
+        "took back what was done to {n} transaction", "took back what was done to {n} transactions", "count"
+    ),
+    "transactions.uncategorized": ngettext_lazy(
+        "uncategorized {n} transaction", "uncategorized {n} transactions", "count"
+    ),
+    "transfer.linked": _("linked a transfer"),
+    "transfer.unlinked": _("unlinked a transfer"),
+    "webhookEndpoint.redelivered": _("sent an event to the webhook{name} again"),
+    "webhookEndpoint.secretRolled": _("renewed the secret of the webhook{name}"),
+    "webhookEndpoint.tested": _("tested the webhook{name}"),
 }
 COUNTS = ("affected", "count", "deleted", "settled", "read_count", "deleted_count")
 NAMES = ("name", "filename", "from_to", "description", "email", "url")
-MOVED = "moved {what}{name} to place {place}"
-FIELDS = {
-    "amount_currency": "currency",
-    "amount_value": "amount",
-    "auto_settle": "settles by itself",
-    "categorized_value": "categorized",
-    "default_currency": "currency",
-    "emoji": "sign",
-    "external_id": "external id",
-    "file_extension": "format",
-    "filename": "file",
-    "from_to": "from / to",
-    "kept": "stay as they were",
-    "include_in_cash_balance": "counts as cash",
-    "order": "place in lists",
-    "parse_data": "what it says",
-    "parse_status": "state",
-    "pl_type": "P&L line",
-    "pl_types": "P&L lines",
-    "rule": "counts by",
-    "system": "built in",
-    "transaction_ids": "transactions",
-}
 
 
 def sentence(action: str, *, name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -120,32 +140,23 @@ def sentence(action: str, *, name: str, before: Mapping[str, Any], after: Mappin
     >>> sentence("transactions.categorized", name="", before={}, after={"affected": 12})
     'categorized 12 transactions'
     """
-    called = f" “{name}”" if name else ""
+    called = gettext(" “{name}”").format(name=name) if name else ""
     if told := ACTS.get(action):
         count = next((after[each] for each in COUNTS if isinstance(after.get(each), int)), 0)
-        return told.format(name=called, n=number(count), s="" if count == 1 else "s")
-    kind, _, act = action.partition(".")
+        return told.format(name=called, n=number(count), count=count)
+    kind, _dot, act = action.partition(".")
+    what = f"{noun(kind)}{called}"
     if act == "updated" and after.keys() == {"order"}:
-        return MOVED.format(what=noun(kind), name=called, place=after["order"] + 1)
-    return f"{VERBS.get(act, plain(act))} {noun(kind)}{called}"
+        return gettext("moved {what} to place {place}").format(what=what, place=after["order"] + 1)
+    return VERBS[act].format(what=what) if act in VERBS else f"{plain(act)} {what}"
 
 
 def noun(kind: str) -> str:
     """the account; API keys are called as people do."""
-    return f"the {KINDS.get(kind, plain(kind))}"
+    return str(THINGS[kind]) if kind in THINGS else gettext("the {thing}").format(thing=plain(kind))
 
 
 def named(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """What a thing was called by its own columns, for one that is gone or has just come."""
     found = (each.get(name) for name in NAMES for each in (after, before))
     return next((text for text in found if isinstance(text, str) and text), "")
-
-
-def field_word(name: str) -> str:
-    """last_of_month → last of month"""
-    return FIELDS.get(name) or plain(name)
-
-
-def plain(name: str) -> str:
-    """lastOfMonth, last_of_month → last of month"""
-    return re.sub(r"(?<=[a-z])([A-Z])", r" \1", name).replace("_", " ").lower()

@@ -8,23 +8,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from companies import inviting, members
 from companies.models import Membership
 from companies.pages.permissions import in_short
+from companies.pages.roles import DOES, role_word
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page, prove_again, reached, signed_in
 from companies.permissions import Permission, Role
 from companies.serializers import MemberInput, NewMember
-
-ROLES = {
-    Role.OWNER: "Everything",
-    Role.ADMIN: "Everything but the currency and start date of the books",
-    Role.EDITOR: "Reads and writes the books",
-    Role.VIEWER: "Reads the books",
-}
-ALL = ", with all permissions of that role"
 
 
 @company_page(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE)
@@ -38,7 +32,9 @@ def everyone(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             inviting.invite(company=visit.company, stamp=visit.stamp, by=visit.access, **form.data)
-            return visit.done(f"{form.data['email']} was invited as {form.data['role']}.", "members")
+            said = _("{email} was invited as {role}.")
+            said = said.format(email=form.data["email"], role=role_word(form.data["role"]))
+            return visit.done(said, "members")
     return shown(visit, form)
 
 
@@ -58,7 +54,7 @@ def shown(visit: Visit, form: Typed) -> HttpResponse:
         form=form,
         rows=rows,
         now=visit.now,
-        roles=ROLES,
+        roles=DOES,
     )
 
 
@@ -74,7 +70,10 @@ def change(visit: Visit, member_id: UUID) -> HttpResponse:
         member, gave_up = members.change_role(
             company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id, role=form.data["role"]
         )
-        return visit.done(f"{member.shown_email} is {member.role} now{ALL if gave_up else ''}.", "members")
+        said = (
+            _("{email} is {role} now, with all permissions of that role.") if gave_up else _("{email} is {role} now.")
+        )
+        return visit.done(said.format(email=member.shown_email, role=role_word(member.role)), "members")
     return visit.to("members")
 
 
@@ -86,8 +85,10 @@ def remove(visit: Visit, member_id: UUID) -> HttpResponse:
     with visit.sending():
         member = members.remove(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
         if member.user_id is None:
-            return visit.done(f"The invitation of {member.shown_email} was cancelled.", "members")
-        messages.success(visit.request, f"{member.shown_email} no longer belongs to the company.")
+            said = _("The invitation of {email} was cancelled.").format(email=member.shown_email)
+            return visit.done(said, "members")
+        said = _("{email} no longer belongs to the company.").format(email=member.shown_email)
+        messages.success(visit.request, said)
         return redirect("home") if member.user_id == visit.stamp.user_id else visit.to("members")
     return visit.to("members")
 
@@ -99,7 +100,8 @@ def resend(visit: Visit, member_id: UUID) -> HttpResponse:
         return asking
     with visit.sending():
         member = inviting.resend(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
-        return visit.done(f"The invitation was sent to {member.shown_email} again.", "members")
+        said = _("The invitation was sent to {email} again.").format(email=member.shown_email)
+        return visit.done(said, "members")
     return visit.to("members")
 
 
@@ -111,6 +113,6 @@ def leave(request: HttpRequest, company_id: str) -> HttpResponse:
     if visit.sent:
         with visit.sending():
             members.leave(company=visit.company, stamp=visit.stamp)
-            messages.success(request, f"You no longer belong to {visit.company.name}.")
+            messages.success(request, _("You no longer belong to {company}.").format(company=visit.company.name))
             return redirect("home")
     return visit.show("settings/leave.html", section="leave")

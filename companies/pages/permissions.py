@@ -7,6 +7,8 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from companies import members
@@ -17,8 +19,8 @@ from companies.pages.visits import Visit, company_page, prove_again, reached, si
 from companies.permissions import ADMIN_LEVEL, ALL, Permission, Permissions, Role, in_order
 from companies.serializers import MemberInput
 
-TICKED = "What is ticked differs from the role. Choose a list of their own to give just that."
-KINDS = {"role": "Those of the role", "own": "A list of their own"}
+TICKED = gettext_lazy("What is ticked differs from the role. Choose a list of their own to give just that.")
+KINDS = {"role": gettext_lazy("Those of the role"), "own": gettext_lazy("A list of their own, as ticked below")}
 
 
 @company_page(reads=Permission.MEMBERS_MANAGE, writes=Permission.MEMBERS_MANAGE)
@@ -38,7 +40,7 @@ def of_member(visit: Visit, member_id: UUID) -> HttpResponse:
                 member = members.change(
                     company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id, values=values
                 )
-                return visit.done(f"What {member.called} may do was saved.", "members")
+                return visit.done(_("What {name} may do was saved.").format(name=member.called), "members")
     return visit.show(
         "settings/permissions.html",
         status=400 if form.errors else 200,
@@ -59,9 +61,9 @@ def read(visit: Visit, *, held: list[str], role: str) -> Typed:
     body = {"permissions": None if values["kind"] == "role" else values["permissions"]}
     form = of_body(MemberInput, body, values=values, fields={"permissions": "permissions"}, partial=True)
     if values["kind"] not in KINDS:
-        form.errors["kind"] = "Choose one of these."
+        form.errors["kind"] = _("Choose one of these.")
     elif values["kind"] == "role" and set(values["permissions"]) not in (set(), set(held), set(Role(role).permissions)):
-        form.errors["kind"] = TICKED
+        form.errors["kind"] = str(TICKED)
     return form
 
 
@@ -85,10 +87,10 @@ def resources(held: Collection[str]) -> list[dict[str, Any]]:
     known = {each.value for each in ALL}
     return [
         {
-            "label": LABELS.get(name, name.capitalize()),
+            "label": LABELS[name],
             "cells": [
                 {"value": value, "held": value in held, "does": does} if value in known else None
-                for does, value in (("see", f"{name}:read"), ("change", f"{name}:write"))
+                for does, value in ((_("see"), f"{name}:read"), (_("change"), f"{name}:write"))
             ],
         }
         for name in RESOURCES
@@ -102,15 +104,32 @@ def administrative(held: Collection[str]) -> list[dict[str, Any]]:
 def in_short(held: Permissions) -> str:
     """Sees everything, changes 3 of 10, administers"""
     plain = ALL - ADMIN_LEVEL
-    words = [part_of(held, frozenset(each for each in plain if not each.writes), "sees")]
-    words.append(part_of(held, frozenset(each for each in plain if each.writes), "changes"))
+    seen, all_seen = part_of(held, frozenset(each for each in plain if not each.writes))
+    changed, all_changed = part_of(held, frozenset(each for each in plain if each.writes))
+    words = [SEES[how_much(seen, all_seen)].format(there=seen, all=all_seen)]
+    words.append(CHANGES[how_much(changed, all_changed)].format(there=changed, all=all_changed))
     if held & ADMIN_LEVEL:
-        words.append("administers")
+        words.append(_("administers"))
     text = ", ".join(words)
     return text[:1].upper() + text[1:]
 
 
-def part_of(held: Permissions, all_of_them: Permissions, verb: str) -> str:
-    there = len(held & all_of_them)
-    amount = {0: "nothing", len(all_of_them): "everything"}.get(there, f"{there} of {len(all_of_them)}")
-    return f"{verb} {amount}"
+SEES = {
+    "nothing": gettext_lazy("sees nothing"),
+    "everything": gettext_lazy("sees everything"),
+    "some": gettext_lazy("sees {there} of {all}"),
+}
+CHANGES = {
+    "nothing": gettext_lazy("changes nothing"),
+    "everything": gettext_lazy("changes everything"),
+    "some": gettext_lazy("changes {there} of {all}"),
+}
+
+
+def part_of(held: Permissions, all_of_them: Permissions) -> tuple[int, int]:
+    """(how many of them are held, of how many)"""
+    return len(held & all_of_them), len(all_of_them)
+
+
+def how_much(there: int, of_all: int) -> str:
+    return {0: "nothing", of_all: "everything"}.get(there, "some")

@@ -8,9 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from companies.locales import NAMES, accepted, locale
+from companies import members
+from companies.locales import NAMES, accepted, locale, locale_of, reading_as
 from companies.models import EmailChange, User
 from companies.names import name_in
 from companies.pages.typed import Typed
@@ -30,10 +32,12 @@ def profile(request: HttpRequest) -> HttpResponse:
     form = read(request)
     if form.errors:
         return shown(request, form)
-    user.name, user.locale = form.data["name"], form.data["locale"]
-    user.save(update_fields=["name", "locale"])
-    messages.success(request, "Your profile was saved.")
-    return redirect("profile")
+    with sending(request, form):
+        members.describe(user=user, name=form.data["name"], locale=form.data["locale"], stamp=page_stamp(request))
+        with reading_as(locale_of(request)):  # the one that was just chosen
+            messages.success(request, _("Your profile was saved."))
+        return redirect("profile")
+    return shown(request, form)
 
 
 def read(request: HttpRequest) -> Typed:
@@ -43,9 +47,9 @@ def read(request: HttpRequest) -> Typed:
     try:
         form.data["name"] = name_in(form.values["name"], longest=LONGEST_NAME) if form.values["name"] else ""
     except ValidationError:
-        form.errors["name"] = f"A name has at most {LONGEST_NAME} characters, on one line."
+        form.errors["name"] = _("A name has at most {most} characters, on one line.").format(most=LONGEST_NAME)
     if form.values["locale"] not in {"", *NAMES}:
-        form.errors["locale"] = "Choose one of the list."
+        form.errors["locale"] = _("Choose one of the list.")
     return form
 
 
@@ -74,12 +78,15 @@ def change_email(request: HttpRequest) -> HttpResponse:
     try:
         User._meta.get_field("email").clean(form.values["email"], None)
     except ValidationError:
-        form.errors["email"] = "Write an e-mail address such as anna@example.com."
+        form.errors["email"] = _("Write an e-mail address such as anna@example.com.")
         return shown(request, moving=form)
     with sending(request, form):
         readdressing.ask(user=person(request), email=form.values["email"], stamp=page_stamp(request))
-        told = f"If {form.values['email']} can be yours, a link is on its way there. It holds for a day."
-        messages.success(request, f"{told} Until you open it, nothing changes.")
+        told = _(
+            "If {email} can be yours, a link is on its way there. It holds for a day. "
+            "Until you open it, nothing changes."
+        )
+        messages.success(request, told.format(email=form.values["email"]))
         return redirect("profile")
     return shown(request, moving=form)
 
@@ -92,11 +99,12 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
     try:
         if request.method == "POST":
             new = readdressing.confirm(user=user, token=token, request=request, stamp=stamp)
-            messages.success(request, f"Your e-mail address is {new} now.")
+            messages.success(request, _("Your e-mail address is {email} now.").format(email=new))
             return redirect("profile")
         row = readdressing.asked(user=user, token=token, stamp=stamp)
     except readdressing.ChangeEnded:
-        messages.error(request, f"This link has ended, or is for another account than {user.email}.")
+        told = _("This link has ended, or is for another account than {email}.")
+        messages.error(request, told.format(email=user.email))
         return redirect("profile")
     response = render(request, "companies/confirm_email.html", {"row": row})
     response["Referrer-Policy"] = "no-referrer"

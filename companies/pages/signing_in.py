@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -20,6 +21,7 @@ from companies.callers import addresses, sessions
 from companies.factors import passkeys, steps
 from companies.follow_ups import follow_up
 from companies.forms import FirstPasswordForm, NewPasswordForm, SignInForm
+from companies.locales import locale_of_person, reading_as
 from companies.members import password_link
 from companies.models import User
 from companies.pages.typed import typed
@@ -85,7 +87,7 @@ def safe_next(request: HttpRequest) -> str:
     return then if addresses.ours(then) else HOME
 
 
-def locked_out(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
+def locked_out(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     """Too many wrong passwords for one e-mail address from one place."""
     response = render(request, "companies/locked_out.html", status=429)
     response["Retry-After"] = str(int(settings.AXES_COOLOFF_TIME * 3600))
@@ -115,7 +117,7 @@ def password_change(request: HttpRequest) -> HttpResponse:
             ending.password_changed(user=user, now=stamp.time, request=request, but=here)
         if not sessions.has_factor(user):  # else that is the proof, and was not given here
             request.session["auth_time"] = stamp.time.timestamp()
-        messages.success(request, "Your password was changed. Other sessions were signed out.")
+        messages.success(request, _("Your password was changed. Other sessions were signed out."))
         return redirect(HOME)
     if getattr(request, "axes_locked_out", False):  # whoever sits there does not know the password: the answer is a 429
         logout(request)
@@ -140,15 +142,16 @@ def password_reset(request: HttpRequest) -> HttpResponse:
 def mail_reset(user: User | None, *, email: str) -> None:
     """Mails a link to set a new password; for nobody it does the same work, so that its time tells nothing."""
     named = user or User(email=email)
-    mailing.send_later(
-        to=[user.email] if user else [],
-        subject="Set a new password",
-        message=(
-            f"Somebody, probably you, asked for a new password for {named.email}. Set it here:\n\n"
-            f"{password_link(named)}\n\n"
+    with reading_as(locale_of_person(named)):
+        message = _(
+            "Somebody, probably you, asked for a new password for {email}. Set it here:\n\n{link}\n\n"
             "The link holds for three days and works once. If it was not you, you can ignore this message."
-        ),
-    )
+        )
+        mailing.send_later(
+            to=[user.email] if user else [],
+            subject=_("Set a new password"),
+            message=message.format(email=named.email, link=password_link(named)),
+        )
 
 
 class SetPassword(PasswordResetConfirmView):
@@ -166,5 +169,5 @@ class SetPassword(PasswordResetConfirmView):
             follow_up("apps_signed_out", user=form.user, stamp=stamp)
         here = self.request.session.session_key  # a visitor's, or it knows by itself that the password is another
         ending.password_changed(user=form.user, now=stamp.time, request=self.request, but=here)
-        messages.success(self.request, "Your password is set. Sign in with it.")
+        messages.success(self.request, _("Your password is set. Sign in with it."))
         return response

@@ -15,17 +15,18 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 from rest_framework.exceptions import ValidationError
 
 from companies.api.errors import refusal_of
-from companies.api.pagination import keyset_rows
+from companies.api.pagination import Near, keyset_rows
 from companies.callers import addresses, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
 from companies.errors import FieldErrors, Missing, Refusal
-from companies.locales import locale_of, reading_as
 from companies.models import Company, Stamp, User
+from companies.models.tenancy import id_from
 from companies.pages.repeated import only_once
 from companies.pages.unchanged import ChangedMeanwhile
 from companies.permissions import Permission
@@ -37,7 +38,7 @@ Page = Callable[..., HttpResponse]
 
 
 def signed_in(page: Page) -> Page:
-    """Lets nobody in who has not signed in; what is shown is theirs alone, and in their locale."""
+    """Lets nobody in who has not signed in; what is shown is theirs alone."""
 
     @wraps(page)
     def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -45,8 +46,7 @@ def signed_in(page: Page) -> Page:
             if request.method in ("GET", "HEAD"):
                 return to_sign_in(request.get_full_path())
             return to_sign_in(where_it_stood(request), ended=True)
-        with reading_as(locale_of(request)):
-            response = page(request, *args, **kwargs)
+        response = page(request, *args, **kwargs)
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
 
@@ -62,7 +62,7 @@ def prove_again(request: HttpRequest, *, then: str) -> HttpResponse | None:
     if sessions.signed_in_recently(request, now=timezone.now()):
         return None
     if request.method == "POST":
-        messages.info(request, "Nothing was changed yet. Confirm that it is you, then send it again.")
+        messages.info(request, _("Nothing was changed yet. Confirm that it is you, then send it again."))
     return to_sign_in(then, again=True)
 
 
@@ -90,12 +90,14 @@ class FactorNeeded(PermissionDenied):
 
 def reached(request: HttpRequest, company_id: str) -> Access:
     """The user's access to the company of the address. Raises Http404 where there is none, FactorNeeded."""
-    access = SessionCredential(user=person(request)).access(company_id)
+    accesses = SessionCredential(user=person(request)).accesses()
+    access = next((each for each in accesses if each.company.id == id_from(company_id)), None)
     if access is None:
         raise Http404
     if access.waits:
         raise FactorNeeded
-    request.access = access  # type: ignore[attr-defined] # for what stands on every page of a company
+    # For what stands on every page of a company: who looks at it, and where else they may go.
+    request.access, request.accesses = access, accesses  # type: ignore[attr-defined]
     return access
 
 
@@ -157,7 +159,11 @@ def sending(request: HttpRequest, form: Refusing | None = None) -> Iterator[None
 
 def told(refusal: Refusal) -> str:
     """What a refusal says above a page that has no fields to show it at."""
-    return " ".join(said for _, _, said in refusal.errors) if isinstance(refusal, FieldErrors) else refusal.detail
+    return (
+        " ".join(said for _pointer, _code, said in refusal.errors)
+        if isinstance(refusal, FieldErrors)
+        else refusal.detail
+    )
 
 
 # ---------------------------------------------------------------------------------------------- pages of a company
@@ -217,11 +223,11 @@ class Visit:
         return redirect(page, company_id=self.company.id, **names)
 
     def page_of(
-        self, rows: QuerySet[Any], *, order: Sequence[str], limit: int = A_PAGE
+        self, rows: QuerySet[Any], *, order: Sequence[str], limit: int = A_PAGE, near: Near | None = None
     ) -> tuple[list[Any], str | None]:
         """(rows of the page that the address asks for, the next one's cursor). Raises Http404 for a strange cursor."""
         try:
-            return keyset_rows(self.request, rows, order=order, limit=limit)
+            return keyset_rows(self.request, rows, order=order, limit=limit, near=near)
         except ValidationError:
             raise Http404 from None
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import sleep
 
 from django.core.mail import EmailMessage
+from django.utils.translation import gettext as _
 
 from companies.emails import deliverable
 from companies.running.counters import MAILS, MAILS_WAITING
@@ -37,7 +38,7 @@ def one_line(text: str) -> str:
 
 def quoted(name: str) -> str:
     """What somebody calls themselves or their company, inside quotes, on one line, and leading nowhere."""
-    return f"“{one_line(LINKS.sub(' ', name))}”"
+    return _("“{name}”").format(name=one_line(LINKS.sub(" ", name)))
 
 
 def hand_over(letter: EmailMessage) -> None:

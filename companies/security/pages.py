@@ -5,6 +5,7 @@ from django.contrib.auth import logout
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from rest_framework.exceptions import ValidationError
 
@@ -13,6 +14,7 @@ from companies.callers import sessions
 from companies.models import PersonalEntry, PersonalEvent
 from companies.pages.visits import person, signed_in, to_sign_in
 from companies.security import ending, log
+from companies.security.words_told import retold
 
 PAGE = "/app/security"
 ENTRIES = 20  # of a page
@@ -57,7 +59,7 @@ def end(request: HttpRequest) -> HttpResponse:
         said = f"{ended.device} ({ended.address})" if ended else ""
     if said:
         log.note(user=user, event=PersonalEvent.SESSIONS_ENDED, request=request, now=now, detail=said)
-        messages.success(request, f"Signed out: {said}.")
+        messages.success(request, _("Signed out: {what}.").format(what=retold(said)))
     else:
-        messages.info(request, "That session had ended already.")
+        messages.info(request, _("That session had ended already."))
     return redirect("security")

@@ -11,10 +11,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
-from companies import emails
+from companies import emails, members
 from companies.api import throttling
 from companies.errors import Conflict, TooMany
+from companies.locales import locale_of_person, reading_as
 from companies.models import EmailChange, PersonalEvent, Stamp, User
 from companies.running import mailing
 from companies.security import log, telling
@@ -52,15 +54,16 @@ def ask(*, user: User, email: str, stamp: Stamp) -> None:
         telling.email_change_asked(user=user, address=address, stamp=stamp)
     other = User.objects.with_email(address)
     to = [address] if other is None or other.pk == user.pk else []
-    mailing.send_later(to=to, subject="Confirm your new e-mail address", message=text(token))
+    with reading_as(locale_of_person(user)):
+        mailing.send_later(to=to, subject=_("Confirm your new e-mail address"), message=text(token))
 
 
 def text(token: str) -> str:
-    return (
+    return _(
         "This address was given as the new one of an account in Tidebook. Sign in there and confirm it here:\n\n"
-        f"{settings.APP_URL}/profile/email/{token}\n\n"
+        "{link}\n\n"
         "The link holds for a day and works once. If you did not expect this, you can ignore this message."
-    )
+    ).format(link=f"{settings.APP_URL}/profile/email/{token}")
 
 
 def asked(*, user: User, token: str, stamp: Stamp) -> EmailChange:
@@ -76,13 +79,15 @@ def confirm(*, user: User, token: str, request: Any, stamp: Stamp) -> str:
     try:
         with transaction.atomic():
             person = User.objects.select_for_update().get(pk=user.pk)
-            row, old = asked(user=person, token=token, stamp=stamp), person.email
+            row, before = asked(user=person, token=token, stamp=stamp), members.shown(person)
+            old = person.email
             row.delete()
             person.email = row.email
             person.save(update_fields=["email", "canonical_email"])
+            members.person_changed(user=person, before=before, stamp=stamp)
             detail = f"{old} became {row.email}"[: telling.LONGEST]
             log.note(user=person, event=PersonalEvent.EMAIL_CHANGED, request=request, now=stamp.time, detail=detail)
-            telling.email_changed(old=old, new=row.email, stamp=stamp)
+            telling.email_changed(user=person, old=old, stamp=stamp)
     except IntegrityError:  # it became somebody else's meanwhile
         raise ChangeEnded from None
     return row.email

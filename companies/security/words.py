@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from companies.models import Membership, User
 
@@ -26,7 +27,7 @@ class NotOurWords:
             raise ValidationError(self.get_help_text())
 
     def get_help_text(self) -> str:
-        return "Your password is made of words that are guessed first: of this service, or of your company's name."
+        return _("Your password is made of words that are guessed first: of this service, or of your company's name.")
 
 
 def words(user: Any) -> set[str]:
@@ -40,7 +41,7 @@ def of_addresses() -> Iterator[str]:
 
 
 def of_companies(user: Any) -> Iterator[str]:
-    memberships = Membership.objects.filter(user=user) if isinstance(user, User) else Membership.objects.none()
+    memberships = Membership.objects.of_person(user.id) if isinstance(user, User) else Membership.objects.none()
     for membership in memberships.select_related("company"):
         yield from long_words(membership.company.name)
 

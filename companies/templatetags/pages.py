@@ -8,19 +8,30 @@ from django.conf import settings
 from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 
 from companies.locales import current
 from companies.models import new_id
 from companies.pages.amounts import as_typed, money
 from companies.pages.repeated import FIELD
+from companies.pages.roles import role_word
 from companies.pages.switching import others
 from companies.pages.typed import Typed
+from companies.security.words_told import retold
 
 register = template.Library()
 register.filter("money", money)
 register.filter("as_typed", as_typed)
+register.filter("role", role_word)
+register.filter("told", retold)
 TONES = 6
-STEPS = ((60, "minute", 60), (24, "hour", 3600), (30, "day", 86400), (12, "month", 30 * 86400))
+STEPS = (
+    (60, ngettext_lazy("{count} minute ago", "{count} minutes ago", "count"), 60),
+    (24, ngettext_lazy("{count} hour ago", "{count} hours ago", "count"), 3600),
+    (30, ngettext_lazy("{count} day ago", "{count} days ago", "count"), 86400),
+    (12, ngettext_lazy("{count} month ago", "{count} months ago", "count"), 30 * 86400),
+)
 
 
 @register.inclusion_tag("companies/tile.html")
@@ -43,21 +54,21 @@ def switcher(context: Context) -> dict[str, Any]:
 def ago(moment: datetime | None) -> str:
     """3 hours ago"""
     if moment is None:
-        return "never"
+        return _("never")
     seconds = (timezone.now() - moment).total_seconds()
     if seconds < 60:
-        return "just now"
-    for most, unit, length in STEPS:
+        return _("just now")
+    for most, told, length in STEPS:
         count = int(seconds // length)
         if count < most:
-            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+            return told.format(count=count)
     return current().day_of(moment)
 
 
 @register.filter
 def day(moment: datetime | None) -> str:
     """31 Jan 2026, or as the reader's place has it"""
-    return current().day_of(moment) if moment else "never"
+    return current().day_of(moment) if moment else _("never")
 
 
 @register.filter

@@ -4,6 +4,7 @@ import json
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -68,7 +69,7 @@ class ImportSettings(serializers.Serializer):
         super().to_internal_value(data)
         found = fields.JsonField().run_validation(data)
         if len(json.dumps(found)) > LONGEST_SETTINGS:
-            raise serializers.ValidationError("Must not be longer than 16 KiB.", code="too_long")
+            raise serializers.ValidationError(_("Must not be longer than 16 KiB."), code="too_long")
         return found
 
     def to_representation(self, instance: Any) -> Any:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import msgspec
+from django.utils.translation import gettext as _
 
 from companies.api.limits import MOST_ERRORS
 from companies.errors import FieldErrors, Invalid
@@ -92,12 +93,14 @@ class BulkBody(Generic[R]):
         walking.check(body)
         start, end, options, ignored = self.opened(body)
         if sum(1 for _ in islice(walking.items(body, start, end), self.most + 1)) > self.most:
-            raise FieldErrors([(f"#/{self.name}", "too_many_items", f"At most {self.most:,} in one call.")])
+            raise FieldErrors(
+                [(f"#/{self.name}", "too_many_items", _("At most {most} in one call.").format(most=f"{self.most:,}"))]
+            )
         request = self.request(items=[], ignored=ignored, **options)
         for index, (first, last) in enumerate(walking.items(body, start, end)):
             pointer = f"#/{self.name}/{index}"
             if last - first > LONGEST_ITEM:
-                request.errors.append((pointer, "too_long", "An item has at most 1 MiB."))
+                request.errors.append((pointer, "too_long", _("An item has at most 1 MiB.")))
                 request.items.append(None)
                 continue
             item = msgspec.json.decode(body[first:last])
@@ -114,7 +117,7 @@ class BulkBody(Generic[R]):
         Of a field that is there twice the last one counts.
         """
         if body.lstrip()[:1] != b"{":
-            raise FieldErrors([("#", "invalid_value", "Must be an object.")])
+            raise FieldErrors([("#", "invalid_value", _("Must be an object."))])
         places: dict[str, tuple[int, int]] = {}
         known = {self.name, *self.options}
         ignored: list[str] = []
@@ -124,10 +127,10 @@ class BulkBody(Generic[R]):
             elif len(ignored) < MOST_IGNORED:
                 ignored.append(name)
         if self.name not in places:
-            raise FieldErrors([(f"#/{self.name}", "required", "This field is required.")])
+            raise FieldErrors([(f"#/{self.name}", "required", _("This field is required."))])
         start, end = places.pop(self.name)
         if body[start : start + 1] != b"[":
-            raise FieldErrors([(f"#/{self.name}", "invalid_value", "Must be an array.")])
+            raise FieldErrors([(f"#/{self.name}", "invalid_value", _("Must be an array."))])
         return start, end, self.options_in(body, places), ignored
 
     def unknown_in(self, item: dict[str, Any]) -> Iterator[str]:
@@ -159,14 +162,14 @@ def amount_fault(amount: str, currency: str, *, such_as: str) -> Fault | None:
     """(field, code, detail) of what is wrong with an amount in a currency."""
     decimals = DECIMALS.get(currency)
     if decimals is None:
-        return "amountCurrency", "invalid_choice", "Not one of the thirty currencies."
+        return "amountCurrency", "invalid_choice", _("Not one of the thirty currencies.")
     whole, point, fraction = amount.partition(".")
     digits = whole[1:] if whole[:1] == "-" else whole
     plain = digits.isdecimal() and digits.isascii() and len(digits) <= 15
     if not plain or (point and not (fraction.isdecimal() and fraction.isascii() and len(fraction) <= 4)):
-        return "amountValue", "invalid_decimal", f"Must be a string such as {such_as}."
+        return "amountValue", "invalid_decimal", _("Must be a string such as {amount}.").format(amount=such_as)
     if len(fraction) > decimals:
-        return "amountValue", "too_many_decimals", f"{currency} has fewer decimals."
+        return "amountValue", "too_many_decimals", _("{currency} has fewer decimals.").format(currency=currency)
     return None
 
 

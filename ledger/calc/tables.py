@@ -21,7 +21,11 @@ LONGEST_CELL = 131_072  # the reader's own limit: a longer one is a quotation ma
 
 
 class NotATable(ValueError):
-    """The bytes are no text in columns; the message says why, for people."""
+    """The bytes are no text in columns: ``why`` says so to people, with ``values`` in its braces."""
+
+    def __init__(self, why: str, **values: str | int):
+        self.why, self.values = why, values
+        super().__init__(why.format(**values))
 
 
 class Line:
@@ -131,7 +135,12 @@ def lines_of(text: TextIO, *, most: int) -> list[Line]:
     try:
         for row in reader:
             if len(row) > MOST_COLUMNS:
-                raise NotATable(f"Line {begins} has {len(row):,} columns; a table has at most {MOST_COLUMNS}.")
+                raise NotATable(
+                    "Line {line} has {count} columns; a table has at most {most}.",
+                    line=str(begins),
+                    count=len(row),
+                    most=MOST_COLUMNS,
+                )
             cells = [cell.strip() for cell in row]
             if any(cells):
                 found.append(Line(begins, cells))
@@ -140,9 +149,9 @@ def lines_of(text: TextIO, *, most: int) -> list[Line]:
             begins = skipped + reader.line_num + 1
             feed.taken = 0
     except csv.Error:
-        raise NotATable(f"Line {begins}: a quotation mark is opened there and never closed.") from None
+        raise NotATable("Line {line}: a quotation mark is opened there and never closed.", line=str(begins)) from None
     except TooLong:
-        raise NotATable(f"Line {begins} is longer than a row of any table.") from None
+        raise NotATable("Line {line} is longer than a row of any table.", line=str(begins)) from None
     return found
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.core.files import File as Content
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from companies.changing import changing
 from companies.errors import UNKNOWN_ID, FieldErrors, Missing, TooLarge, Unsupported
@@ -94,7 +95,8 @@ def kept_or_named(company: Company, stamp: Stamp, name: str, content: bytes, tra
     try:
         return keep(company=company, stamp=stamp, name=name, content=content, transaction_ids=transaction_ids)
     except (TooLarge, Unsupported) as refusal:
-        raise type(refusal)(f"“{shown_name(name)}”: {refusal.detail}") from None
+        detail = _("“{name}”: {why}").format(name=shown_name(name), why=refusal.detail)
+        raise type(refusal)(detail) from None
 
 
 def attach(*, company: Company, stamp: Stamp, file_id: UUID | str, transaction_id: UUID) -> File:

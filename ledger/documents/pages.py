@@ -12,10 +12,12 @@ from django.db.models import Q
 from django.http import FileResponse, Http404, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from companies.errors import Invalid, Missing
 from companies.models import Currency, id_from
-from companies.pages.amounts import NotAnAmount, amount_typed, counted
+from companies.pages.amounts import NotAnAmount, amount_typed, number
 from companies.pages.typed import Typed, of_body, read_amounts
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -33,12 +35,12 @@ MOST_FILES = 20  # at once
 MOST_FOUND = 20  # transactions to choose from
 MOST_NAMED = 3  # transactions in one line of the list
 LONGEST_SEARCH = 200
-STATUSES = {
-    ParseStatus.OPEN: "Not read yet",
-    ParseStatus.PARSED: "Read",
-    ParseStatus.MATCHED: "Matched",
-    ParseStatus.FAILED: "Could not be read",
-    ParseStatus.IGNORED: "Not needed",
+STATUSES: dict[ParseStatus, Any] = {
+    ParseStatus.OPEN: gettext_lazy("Not read yet"),
+    ParseStatus.PARSED: pgettext_lazy("of a document", "Read"),
+    ParseStatus.MATCHED: gettext_lazy("Matched"),
+    ParseStatus.FAILED: gettext_lazy("Could not be read"),
+    ParseStatus.IGNORED: gettext_lazy("Not needed"),
 }
 TEXTS = ("parseStatus", "amount", "currency", "date", "kind")
 FIELDS = {
@@ -72,7 +74,8 @@ def everything(visit: Visit) -> HttpResponse:
     if visit.sent:
         with visit.sending(form):
             kept = keep(visit, transaction_ids=[])
-            return sent(visit, visit.done(f"{counted(len(kept), 'document')} kept.", "documents"))
+            said = ngettext("{count} document kept.", "{count} documents kept.", len(kept))
+            return sent(visit, visit.done(said.format(count=number(len(kept))), "documents"))
     loose, status = visit.request.GET.get("loose") == "true", visit.request.GET.get("status", "")
     rows = File.objects.of(visit.company.id).with_transactions(visit.company.id)
     rows = rows.loose() if loose else rows
@@ -87,7 +90,7 @@ def everything(visit: Visit) -> HttpResponse:
         rows=[
             {
                 "row": row,
-                "status": STATUSES[ParseStatus(row.parse_status)],
+                "status": str(STATUSES[ParseStatus(row.parse_status)]),
                 "beside": [(each, titles[each]) for each in row.transaction_ids[:MOST_NAMED] if each in titles],
                 "more": len(row.transaction_ids) - MOST_NAMED,
             }
@@ -124,7 +127,7 @@ def titles_of(visit: Visit, ids: Sequence[UUID]) -> dict[UUID, str]:
     if not visit.may(Permission.TRANSACTIONS_READ):
         return {}
     rows = Transaction.objects.of(visit.company.id).filter(id__in=set(ids))
-    return {row.id: row.from_to or row.description or "Transaction" for row in rows}
+    return {row.id: row.from_to or row.description or _("Transaction") for row in rows}
 
 
 # ---------------------------------------------------------------------------------------------- one
@@ -138,7 +141,7 @@ def document(visit: Visit, file_id: UUID) -> HttpResponse:
     if visit.sent and form.valid:
         with visit.sending(form):
             keeping.change(company=visit.company, stamp=visit.stamp, file_id=file_id, values=form.data)
-            return visit.done("What is known of the document was saved.", "document", file_id=file_id)
+            return visit.done(_("What is known of the document was saved."), "document", file_id=file_id)
     text = visit.request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_SEARCH]
     names, sees = names_for(visit), visit.may(Permission.TRANSACTIONS_READ)
     tied = Transaction.objects.of(visit.company.id).filter(id__in=row.transaction_ids).order_by("-date", "-id")
@@ -234,7 +237,7 @@ def delete(visit: Visit, file_id: UUID) -> HttpResponse:
     row = found(visit, file_id)
     with visit.sending():
         keeping.delete(company=visit.company, stamp=visit.stamp, file_id=file_id)
-        return visit.done(f"{row.filename} was deleted.", "documents")
+        return visit.done(_("{name} was deleted.").format(name=row.filename), "documents")
     return visit.to("document", file_id=file_id)
 
 
@@ -249,7 +252,7 @@ def attach(visit: Visit, file_id: UUID) -> HttpResponse:
         if wanted is None:
             raise Missing
         row = keeping.attach(company=visit.company, stamp=visit.stamp, file_id=file_id, transaction_id=wanted)
-        return back(visit, f"{row.filename} lies beside the transaction.", file_id, wanted)
+        return back(visit, _("{name} lies beside the transaction.").format(name=row.filename), file_id, wanted)
     return visit.to("document", file_id=file_id)
 
 
@@ -261,7 +264,8 @@ def detach(visit: Visit, file_id: UUID) -> HttpResponse:
         if wanted is None:
             raise Missing
         row = keeping.detach(company=visit.company, stamp=visit.stamp, file_id=file_id, transaction_id=wanted)
-        return back(visit, f"{row.filename} lies beside the transaction no longer.", file_id, wanted)
+        said = _("{name} lies beside the transaction no longer.").format(name=row.filename)
+        return back(visit, said, file_id, wanted)
     return visit.to("document", file_id=file_id)
 
 
@@ -286,7 +290,10 @@ def upload_beside(visit: Visit, transaction_id: UUID) -> HttpResponse:
             kept = 1
         else:
             kept = len(keep(visit, transaction_ids=[transaction_id]))
-        messages.success(visit.request, f"{counted(kept, 'document')} laid beside the transaction.")
+        said = ngettext(
+            "{count} document laid beside the transaction.", "{count} documents laid beside the transaction.", kept
+        )
+        messages.success(visit.request, said.format(count=number(kept)))
     return sent(visit, there)
 
 

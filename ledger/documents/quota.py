@@ -6,8 +6,10 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db import connection
 from django.db.models import Sum
+from django.utils.translation import gettext as _
 
 from companies.errors import TooLarge
+from companies.locales import current
 from ledger.models import File
 
 MIB = 1024 * 1024
@@ -26,10 +28,10 @@ def make_room(*, company_id: UUID, size: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"storage:{company_id}"])
     if taken(company_id) + size > settings.STORAGE_QUOTA_MB * MIB:
-        raise QuotaExceeded(
-            f"The company's files may take {settings.STORAGE_QUOTA_MB:,} MB, and this one would be too much. "
-            "Delete documents first."
-        )
+        detail = _(
+            "The company's files may take {most} MB, and this one would be too much. Delete documents first."
+        ).format(most=current().number(settings.STORAGE_QUOTA_MB))
+        raise QuotaExceeded(detail)
 
 
 def taken(company_id: UUID) -> int:

@@ -136,7 +136,7 @@ def write_journal(
                 for text in in_pieces(told):
                     file.write(text.encode())
         except MissingRate as missing:
-            raise NoRate(str(missing)) from None
+            raise NoRate.of(missing) from None
 
 
 def in_pieces(texts: Iterator[str]) -> Iterator[str]:

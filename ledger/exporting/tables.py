@@ -12,6 +12,8 @@ from typing import IO, Any
 
 import xlsxwriter
 from django.core.exceptions import EmptyResultSet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Invalid
 from companies.models import Company
@@ -24,10 +26,11 @@ from ledger.models import PlType
 from ledger.transactions.pages.words import LINES, NOT_SHOWN, SOURCES, Names, called, names_in
 
 HEADER = (
-    *("Date", "Account", "From/to", "Description", "Amount", "Currency", "Status", "Categories", "P&L lines"),
-    *("Counterparties", "Pending", "Transfer", "Source", "Notes", "External id", "Id"),
+    *(_("Date"), _("Account"), _("From/to"), _("Description"), _("Amount"), _("Currency"), _("Status")),
+    *(_("Categories"), _("P&L lines"), _("Counterparties"), _("Pending"), _("Transfer"), _("Source")),
+    *(_("Notes"), _("External id"), _("Id")),
 )
-AMOUNT = HEADER.index("Amount")
+AMOUNT = 4  # where the header says Amount
 WIDTHS = (11, 20, 28, 40, 14, 8, 8, 24, 24, 24, 8, 8, 12, 24, 16, 36)  # letters
 MOST_ROWS = 1_048_575  # of a sheet, beside its header
 MOST_DIGITS = 15  # of a number in a spreadsheet; what has more stays text
@@ -54,7 +57,6 @@ _ORDERS = {
     "amount_value": "t.amount_value",
 }
 FIRST_PART, PART = 13, 15  # where the columns of a part begin, and where its id is
-LABELS = [LINES[line] for line in PlType]
 
 
 class TooManyRows(Invalid):
@@ -67,7 +69,7 @@ def write_csv(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[s
     """In UTF-8. ``rows`` is a query set of the company's transactions, ``order`` one of ``ORDERS``."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text)
-    writer.writerow(HEADER)
+    writer.writerow(header())
     with table(company=company, rows=rows, order=order, permissions=permissions) as found:
         writer.writerows(found)
     text.detach()
@@ -76,17 +78,22 @@ def write_csv(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[s
 def write_xlsx(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[str], permissions: Permissions) -> None:
     """The same as a sheet in which days and amounts are such. Raises TooManyRows."""
     with xlsxwriter.Workbook(file, {"constant_memory": True, "default_date_format": "yyyy-mm-dd"}) as book:
-        sheet = book.add_worksheet("Transactions")
+        sheet = book.add_worksheet(gettext("Transactions"))
         for column, width in enumerate(WIDTHS):
             sheet.set_column(column, column, width)
         sheet.freeze_panes(1, 0)
-        sheet.write_row(0, 0, HEADER, book.add_format({"bold": True}))
+        sheet.write_row(0, 0, header(), book.add_format({"bold": True}))
         shown = {2: book.add_format({"num_format": "#,##0.00"}), 0: book.add_format({"num_format": "#,##0"})}
         with table(company=company, rows=rows, order=order, permissions=permissions) as found:
             for number, row in enumerate(found, start=1):
                 if number > MOST_ROWS:
                     raise TooManyRows
                 write_row(sheet, number, row, money=shown[minor_units(row[AMOUNT + 1])])
+
+
+def header() -> list[str]:
+    """In the words of the reader."""
+    return [str(each) for each in HEADER]
 
 
 def write_row(sheet: Any, number: int, row: Sequence[str], *, money: Any) -> None:
@@ -108,7 +115,7 @@ def table(
     """The values of HEADER as text; what a transaction has several of is in one cell, with semicolons."""
     with one_moment(), closing(read(company=company, rows=rows, order=order)) as found:
         words = Words(names_in(company, permissions=permissions))
-        yield (words.row(list(parts)) for _, parts in groupby(found, key=operator.itemgetter(0)))
+        yield (words.row(list(parts)) for _id, parts in groupby(found, key=operator.itemgetter(0)))
 
 
 def read(*, company: Company, rows: Any, order: Sequence[str]) -> Generator[list[str]]:
@@ -133,7 +140,11 @@ class Words:
         self.categories = {str(each): harmless(called(row)) for each, row in names.categories.items()}
         self.sees_counterparties = names.sees_counterparties
         self.lines: dict[str, str] = {}
-        self.sources = {str(source): label for source, label in SOURCES.items()}
+        self.labels = [str(LINES[line]) for line in PlType]
+        self.sources = {str(source): str(label) for source, label in SOURCES.items()}
+        self.states = {"t": gettext("open"), "f": gettext("closed")}
+        self.flags = {"t": gettext("yes"), "f": ""}
+        self.hidden = str(NOT_SHOWN)
 
     def row(self, parts: Sequence[list[str]]) -> tuple[str, ...]:
         first = parts[0]
@@ -150,15 +161,15 @@ class Words:
             )
         return (
             day,
-            self.accounts.get(account, NOT_SHOWN),
+            self.accounts.get(account, self.hidden),
             who and harmless(who),
             text and harmless(text),
             amount,
             currency,
-            "open" if is_open == "t" else "closed",
+            self.states[is_open],
             *told,
-            "yes" if pending == "t" else "",
-            "yes" if moved == "t" else "",
+            self.flags[pending],
+            self.flags[moved],
             self.sources[source],
             notes and harmless(notes),
             outside and harmless(outside),
@@ -167,13 +178,13 @@ class Words:
 
     def part(self, row: list[str]) -> tuple[str, str, str]:
         """Category, lines and counterparty of a part."""
-        category, name, _, flags = row[FIRST_PART:]
-        person = name and (harmless(name) if self.sees_counterparties else NOT_SHOWN)
-        return self.categories.get(category, NOT_SHOWN), self.lines_of(flags), person
+        category, name, _id, flags = row[FIRST_PART:]
+        person = name and (harmless(name) if self.sees_counterparties else self.hidden)
+        return self.categories.get(category, self.hidden), self.lines_of(flags), person
 
     def lines_of(self, flags: str) -> str:
         if flags not in self.lines:
-            self.lines[flags] = "; ".join(label for label, flag in zip(LABELS, flags, strict=True) if flag == "t")
+            self.lines[flags] = "; ".join(label for label, flag in zip(self.labels, flags, strict=True) if flag == "t")
         return self.lines[flags]
 
 

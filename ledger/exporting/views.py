@@ -6,6 +6,7 @@ from datetime import date
 from types import ModuleType
 from typing import Any
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
@@ -127,4 +128,4 @@ class ExportViewSet(ExportingViewSet):
 def check_order(start: date | None, end: date | None) -> None:
     """Raises FieldErrors with end_before_start."""
     if start and end and end < start:
-        raise FieldErrors([("#/endDate", "end_before_start", "endDate lies before startDate.")])
+        raise FieldErrors([("#/endDate", "end_before_start", _("endDate lies before startDate."))])

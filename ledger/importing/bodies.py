@@ -5,8 +5,10 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 import msgspec
+from django.utils.translation import gettext as _
 
 from companies.api.limits import MOST_ERRORS
+from companies.errors import UNKNOWN_ID
 from ledger.bulk.bodies import BulkBody, BulkRequest
 
 MOST_ITEMS = 100_000  # decisions on the import: more goes in several calls
@@ -84,12 +86,12 @@ def read_item(item: Any, pointer: str, request: Request) -> Item | None:
 def faults(item: Any, pointer: str) -> Any:
     """(pointer, code, detail) of everything that is wrong with one item by itself."""
     if not isinstance(item, dict):
-        yield pointer, "invalid_value", "Must be an object."
+        yield pointer, "invalid_value", _("Must be an object.")
         return
     for name, declared in FIELDS.items():
         if name not in item:
             if declared.required:
-                yield f"{pointer}/{name}", "required", "This field is required."
+                yield f"{pointer}/{name}", "required", _("This field is required.")
             continue
         try:
             msgspec.convert(item[name], declared.type)
@@ -97,24 +99,24 @@ def faults(item: Any, pointer: str) -> Any:
             yield fault(name, item[name], f"{pointer}/{name}")
         else:
             if isinstance(item[name], str) and "\0" in item[name]:
-                yield f"{pointer}/{name}", "invalid_characters", "Must not have NUL characters."
+                yield f"{pointer}/{name}", "invalid_characters", _("Must not have NUL characters.")
 
 
 def fault(name: str, value: Any, pointer: str) -> tuple[str, str, str]:
     """What is wrong with a value whose type or length does not fit."""
     if name == "date":
         if isinstance(value, str) and len(value) == len("2026-01-31"):
-            return pointer, "invalid_date", "There is no such day."
-        return pointer, "invalid_value", "Must be a date, YYYY-MM-DD."
+            return pointer, "invalid_date", _("There is no such day.")
+        return pointer, "invalid_value", _("Must be a date, YYYY-MM-DD.")
     if name == "amountValue":
-        return pointer, "invalid_decimal", "Must be a string such as -1234.56."
+        return pointer, "invalid_decimal", _("Must be a string such as -1234.56.")
     if name == "externalId" and value == "":
-        return pointer, "must_not_be_empty", "Must not be empty; leave it out where there is none."
+        return pointer, "must_not_be_empty", _("Must not be empty; leave it out where there is none.")
     if isinstance(value, str) and name in TEXTS:
-        return pointer, "too_long", "The text is too long."
+        return pointer, "too_long", _("The text is too long.")
     if name in ("accountId", "categoryId") and value is not None:
-        return pointer, "unknown_id", "There is no such record in this company."
-    return pointer, "invalid_value", "Has the wrong type."
+        return pointer, "unknown_id", _(UNKNOWN_ID)
+    return pointer, "invalid_value", _("Has the wrong type.")
 
 
 IMPORT = BulkBody(body=Body, request=Request, most=MOST_ITEMS, item_fields=NESTED, read_item=read_item)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from django.utils.translation import gettext as _
 
 from companies.errors import TooLarge, Unsupported
+from companies.locales import current
 from ledger.bulk.bodies import Fault
 from ledger.calc.tables import Line, NotATable, lines_of, opened
 from ledger.importing.bodies import MOST_ITEMS, Item, Request, read_item
@@ -45,18 +47,25 @@ def table_of(content: bytes) -> list[Line]:
     """The lines of an uploaded file. Raises UnreadableTable, TooManyRows."""
     text = None if content.startswith(ZIPPED) else opened(content)
     if content.startswith(ZIPPED):
-        raise UnreadableTable("This is a workbook, not a CSV file. Save it as CSV in your spreadsheet and upload that.")
+        detail = _("This is a workbook, not a CSV file. Save it as CSV in your spreadsheet and upload that.")
+        raise UnreadableTable(detail)
     if text is None:
-        raise UnreadableTable("This is no text file: neither UTF-8 nor UTF-16 nor Windows-1252.")
+        raise UnreadableTable(_("This is no text file: neither UTF-8 nor UTF-16 nor Windows-1252."))
     try:
         lines = lines_of(text, most=MOST_ITEMS + LINES_BESIDE + 1)
     except NotATable as error:
-        raise UnreadableTable(str(error)) from None
+        raise UnreadableTable(told(error)) from None
     if not any(len(line.cells) > 1 for line in lines):
-        raise UnreadableTable("No columns were found. A CSV file separates them by commas, semicolons or tabs.")
+        raise UnreadableTable(_("No columns were found. A CSV file separates them by commas, semicolons or tabs."))
     if len(lines) > MOST_ITEMS + LINES_BESIDE:
-        raise TooManyRows(f"More than {MOST_ITEMS:,} rows. Split the file.")
+        raise TooManyRows(_("More than {most} rows. Split the file.").format(most=current().number(MOST_ITEMS)))
     return lines
+
+
+def told(error: Any) -> str:
+    """Why something cannot be read, in the language of who reads it; ``error`` is one of calc, with why and values."""
+    values = {name: current().number(each) if isinstance(each, int) else each for name, each in error.values.items()}
+    return _(error.why).format(**values)
 
 
 class Rows:
@@ -66,8 +75,11 @@ class Rows:
         self.columns, self.account_id = columns, account_id
         self.lines = columns.rows(lines)
         self.names = names_of(lines, columns.headings)
+        self.shown = names_of(lines, columns.headings, unnamed=_("Column {letters}"))
         if len(self.lines) > MOST_ITEMS:
-            raise TooManyRows(f"{len(self.lines):,} rows, and one import takes {MOST_ITEMS:,}. Split the file.")
+            detail = _("{count} rows, and one import takes {most}. Split the file.")
+            count, most = (current().number(each) for each in (len(self.lines), MOST_ITEMS))
+            raise TooManyRows(detail.format(count=count, most=most))
 
     def request(self, *, dry_run: bool = False, on_error: str = "abort", duplicates: str = "skip") -> Request:
         """What to ask of ``import_transactions``: an item for each row, None and an error where it cannot be read."""
@@ -93,13 +105,14 @@ class Rows:
         """(what is wrong, by the wire's names; the item as it would be sent)."""
         wrong: list[tuple[str, str]] = []
         if any(cells[len(self.names) :]) or len(cells) <= self.columns.last:
-            return [("row", f"The row has {len(cells)} columns, the table {len(self.names)}.")], {}
+            detail = _("The row has {count} columns, the table {columns}.")
+            return [("row", detail.format(count=len(cells), columns=len(self.names)))], {}
         values: dict[str, Any] = {"accountId": self.account_id}
         for name, read in (("date", self.date), ("amountValue", self.amount)):
             try:
                 values[name] = read(cells)
             except Unreadable as error:
-                wrong.append((name, str(error)))
+                wrong.append((name, told(error)))
         values |= {wire: text for name, wire in WIRE.items() if (text := self.cell(cells, name))}
         if currency := self.cell(cells, "currency"):
             values["amountCurrency"] = currency.upper()
@@ -151,6 +164,6 @@ class Rows:
         else:
             fields = [FIELD_OF.get(name, name)]
         place = next((self.columns.places[each] for each in fields if each in self.columns.places), None)
-        column = self.names[place] if place is not None else "the whole row"
+        column = self.shown[place] if place is not None else _("the whole row")
         text = self.cell(cells, fields[0]) if place is not None else " · ".join(filter(None, cells))
         return BadRow(line.number, column, text.replace("\0", "␀")[:80], reason)

@@ -61,6 +61,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.DO_NOTHING,
                         related_name="+",
                         to="companies.auditentry",
+                        when_deleted="stays",  # 0019 takes the reference away where it was
                     ),
                 ),
             ],

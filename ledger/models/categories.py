@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Left, Lower
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict
 from companies.models import Audited, CompanyOwned, CompanyOwnedQuerySet
@@ -141,7 +142,7 @@ class Counterparty(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False),
                 name="counterparty_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message="Another counterparty of this type has this externalId.",
+                violation_error_message=_("Another counterparty of this type has this externalId."),
             ),
         ]
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.models import OuterRef
+from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet
@@ -81,7 +82,7 @@ class ProductExternalId(CompanyOwned):
                 fields=["company", "external_id"],
                 name="product_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message="Another product has this external id.",
+                violation_error_message=_("Another product has this external id."),
             ),
         ]
         indexes = [models.Index(fields=["company", "product"], name="product_external_id_by_product")]

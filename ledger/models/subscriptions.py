@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Cast, JSONObject
+from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
@@ -68,7 +69,7 @@ class Subscription(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False),
                 name="subscription_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message="Another subscription has this externalId.",
+                violation_error_message=_("Another subscription has this externalId."),
             )
         ]
 
@@ -114,7 +115,7 @@ class SubscriptionEvent(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False, retracted_time__isnull=True),
                 name="subscription_event_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message="Another event has this externalId.",
+                violation_error_message=_("Another event has this externalId."),
             ),
             models.CheckConstraint(condition=Q(amount_value__gte=0), name="subscription_event_not_negative"),
             models.CheckConstraint(condition=Q(interval__in=BillingPeriod.values), name="subscription_event_interval"),

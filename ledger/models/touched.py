@@ -8,7 +8,7 @@ from companies.models import AuditEntry, CompanyForeignKey, CompanyOwned, Compan
 class TransactionTouched(CompanyOwned):
     """An act changed this transaction; the entry of the log says which act, by whom and when."""
 
-    entry = CompanyForeignKey(AuditEntry)
+    entry = CompanyForeignKey(AuditEntry, when_deleted="stays")
     transaction_id = models.UUIDField()  # no reference: the act may have deleted it
     as_partner = models.BooleanField(default=False)  # it was the other leg of a transfer, not what was chosen
 

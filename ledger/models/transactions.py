@@ -7,8 +7,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Left, Lower
+from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict, Invalid
+from companies.locales import current
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
 from ledger.models.accounts import Account
 from ledger.models.external_ids import ExternalIdTaken
@@ -178,7 +180,7 @@ class Transaction(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False),
                 name="transaction_external_id_once_per_account",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message="The account has a transaction with this externalId.",
+                violation_error_message=_("The account has a transaction with this externalId."),
             ),
             models.UniqueConstraint(
                 fields=["company", "account"],
@@ -195,14 +197,16 @@ class Transaction(CompanyOwned, Audited):
                 ),
                 name="transaction_parts_within_amount",
                 violation_error_code=SplitExceedsAmount.code,
-                violation_error_message="The categorizations add up to more than the transaction.",
+                violation_error_message=_("The categorizations add up to more than the transaction."),
             ),
             models.CheckConstraint(
                 condition=~Q(source=Source.INITIAL_BALANCE)
                 | Q(categorized_value=F("amount_value"), transferred_value=0),
                 name="transaction_initial_balance_complete",
                 violation_error_code=InitialBalanceFixed.code,
-                violation_error_message="An initial balance stands by itself: it is whole, and no leg of a transfer.",
+                violation_error_message=_(
+                    "An initial balance stands by itself: it is whole, and no leg of a transfer."
+                ),
             ),
         ]
 
@@ -212,7 +216,7 @@ class Transaction(CompanyOwned, Audited):
     @property
     def called(self) -> str:
         """What to call it in a sentence."""
-        return self.from_to or self.description or f"{self.date:%-d %b %Y}"
+        return self.from_to or self.description or current().day_of(self.date)
 
     @property
     def is_initial(self) -> bool:

@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from companies.errors import FieldErrors
 from companies.pages.amounts import NotAnAmount, amount_typed
 from ledger.calc.money import InvalidAmount, TooManyDecimals, format_amount, parse_amount
@@ -12,9 +14,11 @@ def amount_in(text: str, currency: str, *, pointer: str) -> Decimal:
     try:
         return parse_amount(text, currency)
     except InvalidAmount:
-        raise FieldErrors([(pointer, "invalid_decimal", "Must be a string such as -1234.56.")]) from None
+        raise FieldErrors([(pointer, "invalid_decimal", _("Must be a string such as -1234.56."))]) from None
     except TooManyDecimals:
-        raise FieldErrors([(pointer, "too_many_decimals", f"{currency} has fewer decimals.")]) from None
+        raise FieldErrors(
+            [(pointer, "too_many_decimals", _("{currency} has fewer decimals.").format(currency=currency))]
+        ) from None
 
 
 def typed_in(text: str, *, pointer: str) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -15,7 +16,7 @@ AMOUNT = {"type": "string", "maxLength": 21, "pattern": r"^-?\d{1,15}(\.\d{1,4})
 class AmountField(serializers.Field):
     """An amount's text; it becomes a number when its currency is known."""
 
-    default_error_messages = {"invalid_decimal": "Must be a string such as -1234.56."}
+    default_error_messages = {"invalid_decimal": _("Must be a string such as -1234.56.")}
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -29,7 +30,7 @@ class AmountField(serializers.Field):
 class CurrencyField(fields.ChoiceField):
     """One of the thirty currencies."""
 
-    default_error_messages = {"invalid_choice": "Not one of the thirty currencies."}
+    default_error_messages = {"invalid_choice": _("Not one of the thirty currencies.")}
 
     def __init__(self, **kwargs: Any):
         kwargs.setdefault("choices", Currency.choices)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.utils.translation import gettext as _
 from psycopg.types.json import Jsonb
 
 from companies.changing import Change, changing
@@ -254,9 +255,10 @@ def tax_of(fact: Fact, choice: Choice) -> Decimal | None:
     if not tax:
         return tax
     if tax * fact.amount < 0:
-        raise FieldErrors([("#/passThroughTax", "wrong_sign", "Must have the sign of the transactions.")])
+        raise FieldErrors([("#/passThroughTax", "wrong_sign", _("Must have the sign of the transactions."))])
     if too_fine(tax, fact.currency):
-        raise FieldErrors([("#/passThroughTax", "too_many_decimals", f"{fact.currency} has fewer decimals.")])
+        detail = _("{currency} has fewer decimals.").format(currency=fact.currency)
+        raise FieldErrors([("#/passThroughTax", "too_many_decimals", detail)])
     if abs(tax) > abs(fact.rest):
         raise SplitExceedsAmount
     return tax
@@ -299,5 +301,5 @@ def checked_counterparty(
     if found is None:
         raise unknown_id(f"{pointer}/id")
     if given[1] not in (None, found.type):
-        raise FieldErrors([(f"{pointer}/type", "wrong_type", f"It is a {found.type}.")])
+        raise FieldErrors([(f"{pointer}/type", "wrong_type", _("It is a {type}.").format(type=found.type))])
     return found.id

@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.changing import changing
 from companies.errors import unknown_id
 from companies.follow_ups import follow_up
@@ -34,7 +36,7 @@ def change(*, company: Company, stamp: Stamp, counterparty_id: UUID | str, value
         former = row.type
         leaves = former == CounterpartyType.CUSTOMER != values.get("type", former)
         if leaves and subscribes(row, today=stamp.today):
-            raise CounterpartyInUse("Subscriptions of this customer live: end them first.")
+            raise CounterpartyInUse(_("Subscriptions of this customer live: end them first."))
         change.update(row, "counterparty.updated", **values)
         if row.type != former:
             mark_referring(row=row, stamp=stamp)
@@ -74,7 +76,7 @@ def merge(*, company: Company, stamp: Stamp, counterparty_id: UUID | str, into: 
             raise unknown_id("#/into")
         subscribed = Subscription.objects.of(company.id).filter(customer=gone)
         if kept.type != CounterpartyType.CUSTOMER and subscribed.exists():
-            raise CounterpartyInUse("It subscribes: merge it into a customer.", pointer="#/into")
+            raise CounterpartyInUse(_("It subscribes: merge it into a customer."), pointer="#/into")
         parts = Categorization.objects.of(company.id).filter(counterparty=gone)
         ids = list(parts.values_list("transaction_id", flat=True))
         Transaction.objects.of(company.id).filter(id__in=parts.values("transaction_id")).update(

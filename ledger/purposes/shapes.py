@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from companies.api import fields
@@ -21,7 +22,8 @@ class CategorizationMap(Shape):
 
     def validate_categorizations(self, value: dict[str, Any]) -> dict[str, Any]:
         if len(value) > MOST_PARTS:
-            raise serializers.ValidationError(f"Must be at most {MOST_PARTS} categorizations.", code="too_many")
+            detail = _("Must be at most {most} categorizations.").format(most=MOST_PARTS)
+            raise serializers.ValidationError(detail, code="too_many")
         return value
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.changing import changing
 from companies.errors import UNKNOWN_ID, FieldErrors
 from companies.models import Company, Stamp, id_from, new_id
@@ -133,7 +135,7 @@ def part_ids(row: Transaction, given: list[Given]) -> list[UUID]:
     others = Categorization.objects.of(row.company_id).exclude(transaction=row)
     taken = set(others.filter(id__in=ids).values_list("id"))
     faults = [
-        (each.pointer, "id_in_use" if (part_id,) in taken else "repeated_id", "Another part has this id.")
+        (each.pointer, "id_in_use" if (part_id,) in taken else "repeated_id", _("Another part has this id."))
         for position, (part_id, each) in enumerate(zip(ids, given, strict=True))
         if (part_id,) in taken or part_id in ids[:position]
     ]
@@ -148,12 +150,14 @@ def faults_of(each: Given, amount: Decimal, currency: str) -> Iterator[Fault]:
     if each.pass_through_tax is not None:
         values["passThroughTax"] = each.pass_through_tax
     if not values:
-        yield f"{each.pointer}/plSplit", "must_not_be_empty", "Must have a line, unless passThroughTax is all there is."
+        detail = _("Must have a line, unless passThroughTax is all there is.")
+        yield f"{each.pointer}/plSplit", "must_not_be_empty", detail
     for name, value in values.items():
         if value * amount < 0:
-            yield f"{each.pointer}/{name}", "wrong_sign", "Must have the sign of the transaction."
+            yield f"{each.pointer}/{name}", "wrong_sign", _("Must have the sign of the transaction.")
         elif too_fine(value, currency):
-            yield f"{each.pointer}/{name}", "too_many_decimals", f"{currency} has fewer decimals."
+            detail = _("{currency} has fewer decimals.").format(currency=currency)
+            yield f"{each.pointer}/{name}", "too_many_decimals", detail
 
 
 def lines_by_category(company: Company, given: list[Given]) -> dict[UUID, list[str]]:
@@ -182,7 +186,7 @@ def reference_faults(company: Company, given: list[Given], pl_types: dict[UUID, 
                 yield (
                     f"{each.pointer}/plSplit/{line}",
                     "pl_type_not_allowed",
-                    "The category does not post to this line.",
+                    _("The category does not post to this line."),
                 )
         yield from counterparty_fault(each, types)
 
@@ -193,7 +197,8 @@ def counterparty_fault(each: Given, types: dict[UUID, str]) -> Iterator[Fault]:
     if each.counterparty_id not in types:
         yield f"{each.pointer}/counterparty/id", "unknown_id", UNKNOWN_ID
     elif each.counterparty_type not in (None, types[each.counterparty_id]):
-        yield f"{each.pointer}/counterparty/type", "wrong_type", f"It is a {types[each.counterparty_id]}."
+        detail = _("It is a {type}.").format(type=types[each.counterparty_id])
+        yield f"{each.pointer}/counterparty/type", "wrong_type", detail
 
 
 def keep_legs(stored: dict[UUID, Categorization], wanted: dict[UUID, Given]) -> None:

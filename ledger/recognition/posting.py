@@ -7,10 +7,11 @@ the database adds them up by month, line and category.
 from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from companies.errors import Conflict
 from companies.models import Company
@@ -40,6 +41,11 @@ class NoRate(Conflict):
     """There is no exchange rate for a currency; it is never taken for 1."""
 
     code = "rate_missing"
+
+    @classmethod
+    def of(cls, missing: MissingRate) -> Self:
+        """Which currency it is, to whoever reads it."""
+        return cls(_("There is no exchange rate for {currency}.").format(currency=missing.currency))
 
 
 class Part(NamedTuple):
@@ -92,7 +98,7 @@ def in_base(amount: Decimal, *, part: Part, base_currency: str, rates: RateTable
     try:
         value = convert(amount, source=part.currency, target=base_currency, day=part.day, rates=rates)
     except MissingRate as missing:
-        raise NoRate(str(missing)) from None
+        raise NoRate.of(missing) from None
     return value.quantize(PRECISION, context=WIDE)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from companies.changing import Change, changing
 from companies.errors import UNKNOWN_ID, Conflict, FieldErrors, unknown_id
@@ -100,12 +101,12 @@ def arrange(*, company: Company, stamp: Stamp, ids: Sequence[UUID]) -> None:
         rules = CategorizationRule.objects.of(company.id).in_bulk()
         faults = [(f"#/ids/{place}", "unknown_id", UNKNOWN_ID) for place, each in enumerate(ids) if each not in rules]
         faults += [
-            (f"#/ids/{place}", "repeated_id", "Is named before.")
+            (f"#/ids/{place}", "repeated_id", _("Is named before."))
             for place, each in enumerate(ids)
             if each in rules and each in ids[:place]
         ]
         if not faults and len(ids) < len(rules):
-            faults = [("#/ids", "required", "Must name every rule of the company.")]
+            faults = [("#/ids", "required", _("Must name every rule of the company."))]
         if faults:
             raise FieldErrors(faults)
         moved = [bool(rules[each].change(stamp, order=place)) for place, each in enumerate(ids)]
@@ -161,7 +162,7 @@ def checked(
     conditions, accounts = checked_conditions(rule.company, values["conditions"], at=at)
     action = checked_action(rule, values["action"], stamp=stamp, enabled=enabled, at=at)
     if enabled and not accounts and all(value is None for value in conditions.values()):
-        raise FieldErrors([(f"{at}/conditions", "must_not_be_empty", "At least one condition is needed.")])
+        raise FieldErrors([(f"{at}/conditions", "must_not_be_empty", _("At least one condition is needed."))])
     columns = {"name": values["name"], "enabled": enabled, **conditions, **action}
     if enabled:
         columns["disabled_reason"] = None
@@ -178,7 +179,7 @@ def checked_conditions(company: Company, given: dict[str, Any], *, at: str) -> t
     columns["counterparty_id"] = given.get("counterparty_id")
     least, most = columns["min_amount"], columns["max_amount"]
     if least is not None and most is not None and most < least:
-        raise FieldErrors([(f"{at}/conditions/maxAmount", "out_of_range", "Must not be below minAmount.")])
+        raise FieldErrors([(f"{at}/conditions/maxAmount", "out_of_range", _("Must not be below minAmount."))])
     wanted = columns["counterparty_id"]
     if wanted and not Counterparty.objects.of(company.id).filter(id=wanted).exists():
         raise unknown_id(f"{at}/conditions/counterpartyId")
@@ -206,7 +207,7 @@ def checked_action(
     period(dates, day=stamp.today, known_invoice_date=None, moves_revenue=False, has_revenue=False)
     percent = given.get("pass_through_tax_percent")
     if percent is not None and percent.normalize().as_tuple().exponent < FINEST_PERCENT:
-        detail = "Must have at most 4 decimals."
+        detail = _("Must have at most 4 decimals.")
         raise FieldErrors([(f"{at}/action/passThroughTaxPercent", "too_many_decimals", detail)])
     return {
         **checked_category(rule, given, enabled=enabled, at=at),
@@ -226,7 +227,7 @@ def checked_category(rule: CategorizationRule, given: dict[str, Any], *, enabled
     category_id = given["category_id"]
     if category_id is None:
         if enabled or rule.disabled_reason is None:
-            raise FieldErrors([(f"{at}/action/categoryId", "required", "An enabled rule needs a category.")])
+            raise FieldErrors([(f"{at}/action/categoryId", "required", _("An enabled rule needs a category."))])
         return {"category_id": None}
     lines = pl_types_of(rule.company, category_id, pointer=f"{at}/action/categoryId")
     return {"category_id": category_id, "pl_type": line_of(lines, given.get("pl_type"), pointer=f"{at}/action/plType")}

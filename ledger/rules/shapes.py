@@ -3,6 +3,8 @@
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -34,7 +36,7 @@ class Condition(Shape):
 
     def validate_value(self, value: str) -> str:
         if not fold(value):
-            raise serializers.ValidationError("Must have a letter, a digit or a sign.", code=BLANK)
+            raise serializers.ValidationError(_("Must have a letter, a digit or a sign."), code=BLANK)
         return value
 
 
@@ -43,8 +45,8 @@ class BoundField(serializers.Field):
     """An amount without sign, as text; a number is taken too."""
 
     default_error_messages = {
-        "invalid_decimal": "Must be a string such as 1234.56.",
-        "out_of_range": "Must not be negative.",
+        "invalid_decimal": gettext_lazy("Must be a string such as 1234.56."),
+        "out_of_range": gettext_lazy("Must not be negative."),
     }
 
     def to_internal_value(self, data: Any) -> Decimal:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from django.utils.translation import gettext as _
+
 from companies.errors import Invalid, unknown_id
 from companies.models import Company, id_from
 from ledger.models import Account
@@ -58,22 +60,25 @@ def checked(account: Account, statement: Statement) -> Account:
     if not statement.account_number or not account.account_number:
         return account
     if not spellings(account.account_number) & spellings(statement.account_number, statement.currency):
-        raise AccountDiffers(f"The file is of the account {statement.account_number}, not of {account.account_number}.")
+        detail = _("The file is of the account {number}, not of {other}.")
+        raise AccountDiffers(detail.format(number=statement.account_number, other=account.account_number))
     return account
 
 
 def by_number(accounts: Sequence[Account], statement: Statement) -> Account:
     number = statement.account_number
     if not number:
-        raise AccountUnknown("The file does not say of which account it is: send accountId.")
+        raise AccountUnknown(_("The file does not say of which account it is: send accountId."))
     wanted = spellings(number, statement.currency)
     found = [each for each in accounts if each.account_number and spellings(each.account_number) & wanted]
     if not found:
-        raise AccountUnknown(f"No active account has the number {number} (accountNumber).", number=number)
+        detail = _("No active account has the number {number} (accountNumber).").format(number=number)
+        raise AccountUnknown(detail, number=number)
     if len(found) > 1:
         found = [each for each in found if each.default_currency == statement.currency]
     if len(found) != 1:
-        raise AccountAmbiguous(f"Several active accounts have the number {number}: send accountId.")
+        detail = _("Several active accounts have the number {number}: send accountId.").format(number=number)
+        raise AccountAmbiguous(detail)
     return found[0]
 
 

@@ -14,10 +14,12 @@ from django.db import transaction
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from companies.errors import FieldErrors, Invalid, Refusal, TooLarge
 from companies.models import id_from
-from companies.pages.amounts import counted, number
+from companies.pages.amounts import number
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -72,7 +74,7 @@ def received(visit: Visit) -> HttpResponse:
     except Refusal as refusal:
         return upload.upload_page(visit, error=refusal.detail, status=413 if isinstance(refusal, TooLarge) else 400)
     for each in refused:
-        messages.error(visit.request, f"{each.detail} It was left out.")
+        messages.error(visit.request, _("{why} It was left out.").format(why=each.detail))
     sent = [("upload", f"{upload_id} {name}") for upload_id, name in kept]
     if visit.request.POST.get("account"):
         sent.append(("account", visit.request.POST["account"]))
@@ -93,10 +95,14 @@ def sorted_out(files: Sequence[Any]) -> tuple[list[Any], list[Refusal]]:
     """(files that can be looked at, why each of the others cannot). Raises TooManyFiles, and FormatUnknown where there
     is none to look at."""
     if len(files) > MOST_FILES:
-        raise TooManyFiles(f"At most {MOST_FILES} files at once.")
+        raise TooManyFiles(_("At most {most} files at once.").format(most=MOST_FILES))
     good = [each for each in files if kind_of(each) is not None]
     refused: list[Refusal] = [
-        FormatUnknown(f"“{shown_name(each.name or 'file')[:60]}” is no bank statement, whatever its name says.")
+        FormatUnknown(
+            _("“{name}” is no bank statement, whatever its name says.").format(
+                name=shown_name(each.name or "file")[:60]
+            )
+        )
         for each in files
         if each not in good
     ]
@@ -215,7 +221,9 @@ def rehearsed(visit: Visit, files: list[Kept], choices: dict[str, str], account:
 def in_words(refusal: Refusal) -> str:
     if isinstance(refusal, AccountUnknown):
         number = refusal.number
-        return f"No account has the number {number}." if number else "It names no account: choose one below."
+        if number:
+            return _("No account has the number {number}.").format(number=number)
+        return _("It names no account: choose one below.")
     return refusal.errors[0][2] if isinstance(refusal, FieldErrors) else refusal.detail
 
 
@@ -241,6 +249,16 @@ def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | 
             raise unknown from None
 
 
+def told(count: int, files: int, known: int) -> str:
+    """What was stored, in a sentence or two."""
+    transactions = ngettext("{count} transaction", "{count} transactions", count).format(count=number(count))
+    of_files = ngettext("{count} file", "{count} files", files).format(count=number(files))
+    said = [_("{transactions} imported from {files}.").format(transactions=transactions, files=of_files)]
+    if known:
+        said.append(_("{count} were there already.").format(count=number(known)))
+    return " ".join(said)
+
+
 def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> HttpResponse:
     """Stores all of them or none, and goes to the list of imports."""
     form = Typed(values={})
@@ -250,8 +268,5 @@ def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: 
             uploads.drop(**owned(visit), upload_id=file.upload_id)
         count = sum(each.count for each in received)
         known = sum(each.duplicates for each in received)
-        more = f" {number(known)} were there already." if known else ""
-        return visit.done(
-            f"{counted(count, 'transaction')} imported from {counted(len(files), 'file')}.{more}", "imports"
-        )
+        return visit.done(told(count, len(files), known), "imports")
     return shown(visit, files, choices, account, error=next(iter(form.errors.values()), form.general))

@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from companies.errors import Invalid, Unsupported
+from companies.locales import current
 from ledger.bulk.bodies import DECIMALS
 from ledger.calc.money import too_fine
 from ledger.importing.bodies import MOST_ITEMS
 from ledger.importing.calc.columns import from_kept
-from ledger.importing.items import Rows, TooManyRows, UnreadableTable, table_of
+from ledger.importing.items import Rows, TooManyRows, UnreadableTable, table_of, told
 from ledger.models import Account
 from ledger.statements.accounts import AccountUnknown
 from ledger.statements.calc import formats, qif
@@ -70,16 +73,21 @@ def read(content: bytes, *, account: Account | None, date_order: str | None) -> 
     try:
         found = of_kind(formats.kind_of(content), content, account, date_order)
     except Unreadable as error:
-        raise StatementUnreadable(str(error)) from None
+        raise StatementUnreadable(at_line(error.line, told(error))) from None
     except Unsafe:
         raise UnsafeXml from None
     except TooManyEntries:
-        raise TooManyRows(f"More than {MOST_ITEMS:,} entries. Split the file.") from None
+        detail = _("More than {most} entries. Split the file.").format(most=current().number(MOST_ITEMS))
+        raise TooManyRows(detail) from None
     except NoStatement:
         raise FormatUnknown from None
     for statement in found.statements:
         check(statement)
     return found
+
+
+def at_line(line: int, why: str) -> str:
+    return _("Line {line}: {why}").format(line=line, why=why) if line else why
 
 
 def of_kind(kind: str | None, content: bytes, account: Account | None, date_order: str | None) -> Read:
@@ -95,7 +103,7 @@ def of_kind(kind: str | None, content: bytes, account: Account | None, date_orde
 
 def quicken(content: bytes, account: Account | None, date_order: str | None) -> Read:
     if account is None:
-        raise AccountUnknown("A file of this format does not say of which account it is: send accountId.")
+        raise AccountUnknown(_("A file of this format does not say of which account it is: send accountId."))
     kept = (account.import_settings or {}).get("qif") or {}
     last = kept.get("dateOrder") if isinstance(kept, dict) else None
     try:
@@ -118,7 +126,7 @@ def table(content: bytes, account: Account | None) -> Statement:
     except UnreadableTable:
         raise FormatUnknown from None
     if account is None:
-        raise AccountUnknown("A file of this format does not say of which account it is: send accountId.")
+        raise AccountUnknown(_("A file of this format does not say of which account it is: send accountId."))
     columns = from_kept((account.import_settings or {}).get("csv"), lines)
     if columns is None:
         raise ColumnsUnknown
@@ -126,7 +134,7 @@ def table(content: bytes, account: Account | None) -> Statement:
     request = rows.request()
     if request.errors:
         bad = rows.bad_rows(request.errors[:1])[0]
-        raise Unreadable(bad.line, f"{bad.column}: {bad.reason}")
+        raise StatementUnreadable(at_line(bad.line, f"{bad.column}: {bad.reason}"))
     entries = [
         Entry(
             day=item.date,
@@ -159,9 +167,12 @@ def check(statement: Statement) -> None:
     """Whether the ledger can hold it. Raises CurrencyUnknown, StatementUnreadable."""
     for currency in {statement.currency, *(entry.currency for entry in statement.entries)}:
         if currency not in DECIMALS:
-            raise CurrencyUnknown(f"“{clean(currency)[:10]}” is not one of the thirty currencies.")
+            detail = _("“{currency}” is not one of the thirty currencies.").format(currency=clean(currency)[:10])
+            raise CurrencyUnknown(detail)
     for entry in statement.entries:
         for unit in (entry, *entry.parts):
-            _, point, cents = unit.amount.partition(".")
+            _whole, point, cents = unit.amount.partition(".")
             if point and len(cents) > DECIMALS[unit.currency] and too_fine(Decimal(unit.amount), unit.currency):
-                raise StatementUnreadable(f"Line {entry.line}: {unit.amount} has more decimals than {unit.currency}.")
+                why = _("{amount} has more decimals than {currency}.")
+                why = why.format(amount=unit.amount, currency=unit.currency)
+                raise StatementUnreadable(at_line(entry.line, why))

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Count
+from django.utils.translation import gettext as _
 
 from ledger.calc.fx import MissingRate, RateTable, convert
 from ledger.calc.money import WIDE, round_half_up
@@ -78,7 +79,7 @@ def in_base(
     try:
         return convert(monthly, source=currency, target=base, day=day, rates=rates)
     except MissingRate as missing:
-        raise NoRate(f"There is no exchange rate for {missing.currency}.") from None
+        raise NoRate(_("There is no exchange rate for {currency}.").format(currency=missing.currency)) from None
 
 
 def rows(statement: str, *, company_id: UUID, day: date) -> list[tuple[Any, ...]]:

@@ -10,6 +10,7 @@ from datetime import date
 from uuid import UUID
 
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from companies.api.limits import MOST_ERRORS
 from companies.changing import Change, changing
@@ -28,7 +29,6 @@ MOST_EVENTS = 100_000  # decisions on imports: more goes in several calls
 MOST_NAMED_CUSTOMERS = 1_000  # past this adding up the whole company again is quicker than customer by customer
 LONGEST_ID = LONGEST_NAME = 200
 MOST_INTERVALS = 1000
-NEGATIVE = ("negative_amount", "A subscription is never worth less than nothing.")
 
 
 class Item(Named, gc=False, rename="camel", kw_only=True):
@@ -114,8 +114,13 @@ def price_fault(amount: str, currency: str) -> Fault | None:
     """(field, code, detail) of what is wrong with an amount in a currency."""
     fault = amount_fault(amount, currency, such_as="1234.56")
     if fault is None and amount.startswith("-") and amount.strip("-0."):
-        return "amountValue", *NEGATIVE
+        return "amountValue", *negative()
     return fault
+
+
+def negative() -> tuple[str, str]:
+    """(code, detail)"""
+    return "negative_amount", _("A subscription is never worth less than nothing.")
 
 
 def known_external_ids(company: Company, items: Iterable[Item | None]) -> set[str]:

@@ -14,7 +14,7 @@ from ledger.bulk.shapes import ON_ERROR, skipped_rows
 from ledger.models import BillingPeriod, Subscription, SubscriptionEvent
 from ledger.money.amounts import amount_in, amount_out
 from ledger.money.fields import AmountField, CurrencyField
-from ledger.subscriptions.importing import LONGEST_ID, LONGEST_NAME, MOST_EVENTS, MOST_INTERVALS, NEGATIVE, SAID
+from ledger.subscriptions.importing import LONGEST_ID, LONGEST_NAME, MOST_EVENTS, MOST_INTERVALS, SAID, negative
 
 STATUSES = ["scheduled", "active", "ended"]
 
@@ -158,7 +158,7 @@ def event_values(sent: dict[str, Any]) -> dict[str, Any]:
     effective: date = sent["effective_date"]
     amount = amount_in(sent["amount_value"], sent["amount_currency"], pointer="#/amountValue")
     if amount < 0:
-        raise FieldErrors([("#/amountValue", *NEGATIVE)])
+        raise FieldErrors([("#/amountValue", *negative())])
     return {
         "subscription_id": sent["subscription_id"],
         "effective_date": effective,

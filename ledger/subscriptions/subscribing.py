@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.changing import changing
 from companies.errors import FieldErrors, unknown_id
 from companies.follow_ups import follow_up
@@ -102,7 +104,7 @@ def check_customer(*, company: Company, customer_id: UUID) -> None:
     if customer is None:
         raise unknown_id("#/customerId")
     if customer != CounterpartyType.CUSTOMER:
-        raise FieldErrors([("#/customerId", "not_a_customer", "Only counterparties of type customer subscribe.")])
+        raise FieldErrors([("#/customerId", "not_a_customer", _("Only counterparties of type customer subscribe."))])
 
 
 def add_event(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> SubscriptionEvent:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from companies.changing import Change, changing
 from companies.errors import FieldErrors, unknown_id
@@ -80,7 +81,15 @@ def check_parts(parts: list[Categorization], *, currency: str, changed: set[str]
     if "amount_currency" in changed:
         stored = (value for part in parts for value in (*part.split.values(), part.pass_through_tax) if value)
         if any(too_fine(value, currency) for value in stored):
-            raise FieldErrors([("#/amountCurrency", "too_many_decimals", f"{currency} has fewer decimals.")])
+            raise FieldErrors(
+                [
+                    (
+                        "#/amountCurrency",
+                        "too_many_decimals",
+                        _("{currency} has fewer decimals.").format(currency=currency),
+                    )
+                ]
+            )
 
 
 def written(values: dict[str, Any], *, currency: str) -> dict[str, Any]:

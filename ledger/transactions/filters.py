@@ -9,12 +9,15 @@ import django_filters
 from django import forms
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils.datastructures import MultiValueDict
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
-from companies.api.filters import DayFormField, FieldOfShape, IdFormField, repeatable
+from companies.api.filters import DayFormField, FieldOfShape, IdFormField, TimeFormField, repeatable
 from companies.models import Currency
 from ledger.calc.months import first_of_month
 from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Posting, Source, Transaction
@@ -25,13 +28,8 @@ MOST_TEXT = 500
 MOST_VALUES = 200  # of one filter; a line of the protocol has not room for more ids
 
 
-class TimeField(FieldOfShape):
-    reads = fields.TimeField()
-    schema = {"type": "string", "format": "date-time"}
-
-
 class MonthField(FieldOfShape):
-    reads = fields.MonthField(error_messages={"invalid_month": "Must be a month, YYYY-MM, or a day of it."})
+    reads = fields.MonthField(error_messages={"invalid_month": _("Must be a month, YYYY-MM, or a day of it.")})
     schema = {"type": "string", "maxLength": 10, "pattern": r"^\d{4}-\d{2}(-\d{2})?$"}
 
     def to_python(self, value: Any) -> date | None:
@@ -48,7 +46,7 @@ class Bound(serializers.Field):
         try:
             return bound_in(data)
         except ValueError:
-            raise ValidationError("Must be an amount such as -1234.56.") from None
+            raise ValidationError(gettext("Must be an amount such as -1234.56.")) from None
 
 
 class AmountField(FieldOfShape):
@@ -74,13 +72,15 @@ class TextField(FieldOfShape):
 class WordField(FieldOfShape):
     def __init__(self, *, words: list[str], **kwargs: Any):
         self.schema = {"type": "string", "enum": words}
-        said = f"Must be one of {', '.join(words)}."
+        said = format_lazy(_("Must be one of {words}."), words=", ".join(words))
         self.reads = fields.ChoiceField(choices=words, error_messages={"invalid_choice": said})
         super().__init__(**kwargs)
 
 
 class FlagField(FieldOfShape):
-    reads = fields.ChoiceField(choices=["true", "false"], error_messages={"invalid_choice": "Must be true or false."})
+    reads = fields.ChoiceField(
+        choices=["true", "false"], error_messages={"invalid_choice": _("Must be true or false.")}
+    )
     schema = {"type": "boolean"}
 
     def to_python(self, value: Any) -> bool | None:
@@ -148,7 +148,7 @@ class TransactionFilter(django_filters.FilterSet):
         TextField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
-    updatedSince = Filter(TimeField, "last_updated_time", "gte")  # noqa: N815
+    updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815
     q = Filter(TextField, method="by_text", help_text="in fromTo, description and notes; case does not matter")
 
     class Meta:
@@ -228,11 +228,13 @@ def narrowed(rows: Any, given: "MultiValueDict[str, str]") -> Any:
 
 def filtered(rows: Any, given: "MultiValueDict[str, str]") -> TransactionFilter:
     """The filters as they were understood. Raises ValidationError for unknown, repeated and malformed ones."""
-    errors = {name: [ErrorDetail("Unknown filter.", code="unknown_parameter")] for name in set(given) - NAMES}
+    errors = {name: [ErrorDetail(gettext("Unknown filter."), code="unknown_parameter")] for name in set(given) - NAMES}
     for name, values in given.lists():
         repeated = len(values) > 1 and name not in REPEATABLE
         if repeated or not values or ("" in values and name not in EMPTY_ALLOWED):
-            errors.setdefault(name, [ErrorDetail("Must be given once and not be empty.", code="invalid_filter")])
+            errors.setdefault(
+                name, [ErrorDetail(gettext("Must be given once and not be empty."), code="invalid_filter")]
+            )
     filterset = TransactionFilter(data=given, queryset=rows)
     if not filterset.is_valid():
         for name, messages in filterset.errors.items():
@@ -246,14 +248,15 @@ def flag_of(name: str, params: "MultiValueDict[str, str]") -> bool:
     """A query's ``true`` or ``false``; false where it is left out. Raises ValidationError."""
     given = set(params.getlist(name))
     if given - {"true", "false"} or len(given) > 1:
-        raise ValidationError({name: [ErrorDetail("Must be true or false.", code="invalid_filter")]})
+        raise ValidationError({name: [ErrorDetail(gettext("Must be true or false."), code="invalid_filter")]})
     return given == {"true"}
 
 
 def order_of(sort: str) -> tuple[str, str]:
     """The columns that a ``sort`` orders by. Raises ValidationError."""
     if sort not in ORDERS:
-        raise ValidationError({"sort": [ErrorDetail(f"Must be one of {', '.join(ORDERS)}.", code="invalid_filter")]})
+        said = gettext("Must be one of {words}.").format(words=", ".join(ORDERS))
+        raise ValidationError({"sort": [ErrorDetail(said, code="invalid_filter")]})
     return ORDERS[sort]
 
 
@@ -268,7 +271,7 @@ def from_object(given: Mapping[str, Any]) -> "MultiValueDict[str, str]":
         if all(isinstance(each, str) for each in values):
             found.setlist(name, values)
         else:
-            errors[name] = [ErrorDetail("Must be a text, true or false.", code="invalid_filter")]
+            errors[name] = [ErrorDetail(gettext("Must be a text, true or false."), code="invalid_filter")]
     if errors:
         raise ValidationError(errors)
     return found

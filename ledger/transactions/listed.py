@@ -36,7 +36,7 @@ def total_of(asked: TransactionFilter, *, company: Company) -> Total:
     try:
         found = recognised(asked, posted, company=company) if posted else added_up(asked.qs, amount, company=company)
     except MissingRate as missing:
-        raise NoRate(str(missing)) from None
+        raise NoRate.of(missing) from None
     return Total(found.count, round_half_up(found.amount, company.base_currency))
 
 

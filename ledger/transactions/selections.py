@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from companies.errors import UNKNOWN_ID, FieldErrors
@@ -22,7 +23,7 @@ class ConfirmationRequired(FieldErrors):
     code = "confirmation_required"
 
     def __init__(self) -> None:
-        super().__init__([("#/selection/confirm", self.code, "Must be true: this is about all.")])
+        super().__init__([("#/selection/confirm", self.code, _("Must be true: this is about all."))])
 
 
 def of_ids(ids: Iterable[UUID]) -> dict[str, Any]:
@@ -60,5 +61,7 @@ def known_ids(company: Company, asked: Mapping[str, UUID | None], *, pointer: st
     known = set(Transaction.objects.of(company.id).filter(id__in=wanted).values_list("id", flat=True))
     unknown = [position for position, each in enumerate(asked.values()) if each not in known]
     if unknown:
-        raise FieldErrors([(f"{pointer}/{position}", "unknown_id", UNKNOWN_ID) for position in unknown[:MOST_ERRORS]])
+        raise FieldErrors(
+            [(f"{pointer}/{position}", "unknown_id", _(UNKNOWN_ID)) for position in unknown[:MOST_ERRORS]]
+        )
     return sorted(known)

@@ -3,6 +3,9 @@
 from typing import Any
 from uuid import UUID
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
@@ -41,10 +44,12 @@ class DateRuleShape(Shape):
         start, end = attrs.get("start_date"), attrs.get("end_date")
         missing = {"startDate": start, "endDate": end}
         if start is None or end is None:
-            needed = {name: "This rule needs it." for name, value in missing.items() if value is None}
+            needed = {name: gettext("This rule needs it.") for name, value in missing.items() if value is None}
             raise serializers.ValidationError(needed, code="required")
         if end < start:
-            raise serializers.ValidationError({"endDate": "Must not be before startDate."}, code="period_not_in_order")
+            raise serializers.ValidationError(
+                {"endDate": gettext("Must not be before startDate.")}, code="period_not_in_order"
+            )
         return attrs
 
 
@@ -65,7 +70,7 @@ class PlSplit(Shape):
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """A line that there is not is one that no category posts to; its amount would be lost."""
         if isinstance(data, dict) and (unknown := data.keys() - PlType.values):
-            faults = {str(line): "There is no such P&L line." for line in unknown}
+            faults = {str(line): gettext("There is no such P&L line.") for line in unknown}
             raise serializers.ValidationError(faults, code="pl_type_not_allowed")
         return super().to_internal_value(data)
 
@@ -157,9 +162,9 @@ class IdListField(serializers.Field):
     """
 
     default_error_messages = {
-        "not_a_list": "Must be a list of ids.",
-        "invalid": "Must be strings.",
-        "too_many_ids": f"Must be at most {MOST_IDS:,} ids.",
+        "not_a_list": _("Must be a list of ids."),
+        "invalid": _("Must be strings."),
+        "too_many_ids": format_lazy(_("Must be at most {most} ids."), most=f"{MOST_IDS:,}"),
     }
 
     def to_internal_value(self, data: Any) -> dict[str, UUID | None]:
@@ -188,7 +193,9 @@ class SelectionShape(Shape):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         mode = attrs["mode"]
         if mode in {"ids", "filter"} and mode not in attrs:
-            raise ValidationError({mode: [ErrorDetail(f"The mode {mode} needs it.", code="required")]})
+            raise ValidationError(
+                {mode: [ErrorDetail(gettext("The mode {mode} needs it.").format(mode=mode), code="required")]}
+            )
         return attrs
 
 

@@ -177,7 +177,7 @@ def differ(source: Transaction, source_value: Decimal, target: Transaction, targ
             rates=rate_table(),
         )
     except MissingRate as missing:
-        raise NoRate(str(missing)) from None
+        raise NoRate.of(missing) from None
     return abs(expected + target_value) > TOLERANCE * abs(expected)
 
 

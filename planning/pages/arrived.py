@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from companies.pages.amounts import money
 from companies.pages.visits import Visit
@@ -35,16 +36,19 @@ def offers(visit: Visit) -> Iterator[Offer]:
 
 def offer(visit: Visit, each: Coming, came: Transaction, names: Names) -> Offer:
     expected = each.expected
-    of = f"{expected.name} of {told(expected.date)}"
-    who = came.from_to or came.description or "A transaction"
-    awaited = f"expected {told(expected.date)}, {money(each.amount, expected.amount_currency)}"
+    who = (came.from_to or came.description or _("A transaction"))[:60]
+    awaited = _("expected {day}, {amount}").format(
+        day=told(expected.date), amount=money(each.amount, expected.amount_currency)
+    )
     return Offer(
         what=expected.name,
-        detail=f"{told(came.date)} {who[:60]} · {names.account(came.account_id)} · {awaited}",
+        detail=f"{told(came.date)} {who} · {names.account(came.account_id)} · {awaited}",
         amount=came.amount_value,
         currency=came.amount_currency,
         address=reverse("occurrence-settle", args=[visit.company.id, each.planned.id, expected.original_date]),
         fields={"transactionId": str(came.id), "from": "inbox"},
-        button="Settle",
-        label=f"Settle {of} with {who[:60]} of {told(came.date)}",
+        button=_("Settle"),
+        label=_("Settle {name} of {day} with {who} of {booked}").format(
+            name=expected.name, day=told(expected.date), who=who, booked=told(came.date)
+        ),
     )

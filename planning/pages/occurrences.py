@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
 
 from companies.locales import current
 from companies.pages.typed import Typed, read_amounts, typed
@@ -44,7 +45,8 @@ def change(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
             overriding.override(
                 company=visit.company, stamp=visit.stamp, planned_id=planned_id, original_date=original, patch=patch
             )
-            return visit.done(f"{planned.name} of {told(original)} was changed.", "planned-one", planned_id=planned_id)
+            said = of_day(_("{name} of {day} was changed."), planned, original)
+            return visit.done(said, "planned-one", planned_id=planned_id)
     return change_page(visit, planned, original, form)
 
 
@@ -110,7 +112,7 @@ def skip(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
             original_date=original,
             patch={"skipped": True},
         )
-        return done(visit, planned, f"{planned.name} of {told(original)} is skipped.")
+        return done(visit, planned, of_day(_("{name} of {day} is skipped."), planned, original))
     return visit.to("planned-one", planned_id=planned_id)
 
 
@@ -122,7 +124,7 @@ def restore(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
         planned = overriding.clear(
             company=visit.company, stamp=visit.stamp, planned_id=planned_id, original_date=original
         )
-        return done(visit, planned, f"{planned.name} of {told(original)} is as planned again.")
+        return done(visit, planned, of_day(_("{name} of {day} is as planned again."), planned, original))
     return visit.to("planned-one", planned_id=planned_id)
 
 
@@ -139,7 +141,7 @@ def settle(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
                 original_date=original,
                 transaction_id=visit.request.POST.get("transactionId", ""),
             )
-            return done(visit, planned, f"{planned.name} of {told(original)} is settled.")
+            return done(visit, planned, of_day(_("{name} of {day} is settled."), planned, original))
         return visit.to("planned-one", planned_id=planned_id)
     planned = found(visit, planned_id)
     if not is_occurrence(planned.recurrence_rule(), original):
@@ -167,7 +169,7 @@ def unsettle(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
         planned = overriding.unsettle(
             company=visit.company, stamp=visit.stamp, planned_id=planned_id, original_date=original
         )
-        return done(visit, planned, f"{planned.name} of {told(original)} is expected again.")
+        return done(visit, planned, of_day(_("{name} of {day} is expected again."), planned, original))
     return visit.to("planned-one", planned_id=planned_id)
 
 
@@ -176,6 +178,11 @@ def done(visit: Visit, planned: PlannedTransaction, said: str) -> HttpResponse:
     if page := STOOD_ON.get(visit.request.POST.get("from", "")):
         return visit.done(said, page)
     return visit.done(said, "planned-one", planned_id=planned.id)
+
+
+def of_day(text: str, planned: PlannedTransaction, original: dt.date) -> str:
+    """A sentence about an occurrence."""
+    return text.format(name=planned.name, day=told(original))
 
 
 def as_day(text: str) -> dt.date:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from companies.locales import current
 from companies.models import Company
 from companies.pages.visits import Visit
@@ -103,9 +106,25 @@ def account_names(company: Company) -> dict[UUID, str]:
 def in_words(planned: PlannedTransaction) -> str:
     """How often it recurs, and until when: "every 3 months on the last day, 12 times"."""
     if planned.frequency is None:
-        return "once"
-    every = planned.frequency if planned.interval == 1 else f"{planned.interval} {planned.frequency}s"
-    text = f"every {every}{' on the last day' if planned.last_day_of_month else ''}"
+        return _("once")
+    often = every(planned.frequency, planned.interval, last_day=planned.last_day_of_month)
     if planned.end_date:
-        return f"{text}, until {current().day_of(planned.end_date)}"
-    return f"{text}, {planned.end_count} times" if planned.end_count else text
+        return _("{often}, until {day}").format(often=often, day=current().day_of(planned.end_date))
+    return _("{often}, {count} times").format(often=often, count=planned.end_count) if planned.end_count else often
+
+
+def every(frequency: str, count: int, *, last_day: bool) -> str:
+    """every day, every 3 months on the last day"""
+    if last_day:
+        texts = {
+            "month": ngettext("every month on the last day", "every {count} months on the last day", count),
+            "year": ngettext("every year on the last day", "every {count} years on the last day", count),
+        }
+    else:
+        texts = {
+            "day": ngettext("every day", "every {count} days", count),
+            "week": ngettext("every week", "every {count} weeks", count),
+            "month": ngettext("every month", "every {count} months", count),
+            "year": ngettext("every year", "every {count} years", count),
+        }
+    return texts[frequency].format(count=count)

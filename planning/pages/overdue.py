@@ -1,8 +1,9 @@
 """What is overdue, for the inbox of a company."""
 
 from django.urls import reverse
+from django.utils.translation import ngettext
 
-from companies.pages.amounts import counted
+from companies.pages.amounts import number
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from planning.expecting import ONE_DAY, expected, plans
@@ -17,4 +18,5 @@ def in_the_inbox(visit: Visit) -> list[tuple[str, str]]:
     count = expected(found, cutover=yesterday, end=yesterday, today=today).overdue_count
     if not count:
         return []
-    return [(f"{counted(count, 'expected payment')} overdue", reverse("planned", args=[visit.company.id]))]
+    said = ngettext("{count} expected payment overdue", "{count} expected payments overdue", count)
+    return [(said.format(count=number(count)), reverse("planned", args=[visit.company.id]))]

@@ -10,9 +10,13 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
+from companies.locales import current
 from companies.models import Currency
-from companies.pages.amounts import amount_typed, counted
+from companies.pages.amounts import amount_typed
+from companies.pages.amounts import number as in_digits
 from companies.pages.typed import Typed, of_body, read_amounts
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -32,9 +36,9 @@ TAB = "profit-and-loss"
 MOST_SHOWN = 200  # items of one row
 TEXTS = ("row", "month", "amount", "currency", "frequency", "duration", "growth", "percent")
 GROWTHS = {
-    "fixed": "Stays the same",
-    "changeByAmount": "Grows by itself each time: 100, 200, 300",
-    "relative": "Grows by a percentage each time",
+    "fixed": gettext_lazy("Stays the same"),
+    "changeByAmount": gettext_lazy("Grows by itself each time: 100, 200, 300"),
+    "relative": gettext_lazy("Grows by a percentage each time"),
 }
 FIELD_AT = {
     "categoryId": "row",
@@ -61,7 +65,7 @@ def grid(visit: Visit) -> HttpResponse:
         return grid_page(visit, found, mended=mended)
     typed = plan_grid.read(visit.request.POST, months=found.months, currency=visit.company.base_currency)
     if not (typed.cells or typed.errors or typed.emptied):
-        messages.info(visit.request, "Nothing was typed differently.")
+        messages.info(visit.request, _("Nothing was typed differently."))
         return to_grid(visit, start, page)
     with visit.sending(found):
         typed.pass_or_raise()
@@ -76,16 +80,20 @@ def grid(visit: Visit) -> HttpResponse:
         if visit.stamp.changed:
             messages.success(visit.request, said(len(typed.cells), emptied=bool(typed.emptied), months=found.months))
         else:
-            messages.info(visit.request, "Nothing was planned there, so nothing was changed.")
+            messages.info(visit.request, _("Nothing was planned there, so nothing was changed."))
         return to_grid(visit, start, page)
     found.typed = typed.texts
     return grid_page(visit, found, status=400)
 
 
 def said(cells: int, *, emptied: bool, months: Sequence[dt.date]) -> str:
-    parts = [f"{counted(cells, 'amount')} {'was' if cells == 1 else 'were'} saved."] if cells else []
-    cleared = f"The row was emptied from {months[0]:%b %Y} to {months[-1]:%b %Y}."
-    return " ".join([*parts, *([cleared] if emptied else [])])
+    """Both sentences, or one."""
+    saved = ngettext("{count} amount was saved.", "{count} amounts were saved.", cells)
+    cleared = _("The row was emptied from {first} to {last}.")
+    parts = [saved.format(count=in_digits(cells))] if cells else []
+    if emptied:
+        parts.append(cleared.format(first=current().month(months[0]), last=current().month(months[-1])))
+    return " ".join(parts)
 
 
 def grid_page(visit: Visit, found: Grid, *, status: int = 200, mended: str = "") -> HttpResponse:
@@ -117,12 +125,12 @@ def to_grid(visit: Visit, start: dt.date, page: int = 1) -> HttpResponse:
 @company_page(writes=Permission.PLANNING_WRITE)
 def undo(visit: Visit) -> HttpResponse:
     """Takes back what the visitor changed last."""
-    start, _ = plan_grid.start_of(visit.request.POST.get("startMonth", ""), today=visit.today)
+    start = plan_grid.start_of(visit.request.POST.get("startMonth", ""), today=visit.today)[0]
     with visit.sending():
         filling.take_back(
             company=visit.company, stamp=visit.stamp, changed=moment(visit.request.POST.get("changed", ""))
         )
-        messages.success(visit.request, "The change was taken back.")
+        messages.success(visit.request, _("The change was taken back."))
     return to_grid(visit, start)
 
 
@@ -144,7 +152,7 @@ def moment(text: str) -> dt.datetime:
 def fill(visit: Visit) -> HttpResponse:
     """A row of the plan: what it is made of, and another rule for it."""
     query = visit.request.GET
-    start, _ = plan_grid.start_of(query.get("startMonth", ""), today=visit.today)
+    start = plan_grid.start_of(query.get("startMonth", ""), today=visit.today)[0]
     if not visit.sent:
         usual = {"currency": visit.company.base_currency, "frequency": "1", "growth": "fixed"}
         asked = {"row": query.get("row", ""), "month": format_month(start)}
@@ -154,7 +162,7 @@ def fill(visit: Visit) -> HttpResponse:
         replaces = "replaces" in visit.request.POST
         with visit.sending(form):
             item = filling.fill_by_rule(company=visit.company, stamp=visit.stamp, values=form.data, replaces=replaces)
-            messages.success(visit.request, "The row was filled.")
+            messages.success(visit.request, _("The row was filled."))
             return to_grid(visit, start_for(item, start))
     return rule_page(visit, form)
 
@@ -176,7 +184,7 @@ def edit(visit: Visit, plan_item_id: UUID) -> HttpResponse:
             changed = budgeting.change(
                 company=visit.company, stamp=visit.stamp, item_id=plan_item_id, values=lambda stored: form.data
             )
-            messages.success(visit.request, "The plan was changed.")
+            messages.success(visit.request, _("The plan was changed."))
             return to_grid(visit, changed.month.replace(month=1))
     return rule_page(visit, form, item=item)
 
@@ -188,7 +196,7 @@ def delete(visit: Visit, plan_item_id: UUID) -> HttpResponse:
     start = item.month.replace(month=1)
     with visit.sending():
         budgeting.remove(company=visit.company, stamp=visit.stamp, item_id=plan_item_id)
-        messages.success(visit.request, "It is planned no longer.")
+        messages.success(visit.request, _("It is planned no longer."))
         return to_grid(visit, start)
     return to_grid(visit, start)
 
@@ -256,7 +264,9 @@ def rule_page(visit: Visit, form: Typed, *, item: PlanItem | None = None) -> Htt
     names = names_for(visit)
     lines, wanted = names.lines(), plan_grid.row_in(form.values["row"])
     if wanted and form.values["row"] not in {value for _, choices in lines for value, _ in choices}:
-        lines.append(("Elsewhere", [(form.values["row"], names.category(wanted.category_id))]))  # it stays what it is
+        lines.append(
+            (_("Elsewhere"), [(form.values["row"], names.category(wanted.category_id))])
+        )  # it stays what it is
     return visit.show(
         "planning/plan_rule.html",
         status=400 if form.errors else 200,
@@ -283,12 +293,15 @@ def items_of(visit: Visit, row: str) -> list[dict[str, Any]]:
 def in_words(item: PlanItem) -> str:
     """every 3 months, 2 % more each time, for 12 months"""
     if item.frequency == 0:
-        return "once"
-    parts = ["every month" if item.frequency == 1 else f"every {item.frequency} months"]
+        return _("once")
+    often = ngettext("every month", "every {count} months", item.frequency)
+    parts = [often.format(count=item.frequency)]
     if item.amount_type == "changeByAmount":
-        parts.append("growing by itself each time")
+        parts.append(_("growing by itself each time"))
     if item.amount_type == "relative" and item.relative_change is not None:
-        parts.append(f"{(item.relative_change * 100).normalize():f} % more each time")
+        percent = f"{(item.relative_change * 100).normalize():f}".replace(".", current().decimal)
+        parts.append(_("{percent} % more each time").format(percent=percent))
     if item.duration is not None:
-        parts.append(f"for {counted(item.duration, 'month')}")
+        lasts = ngettext("for {count} month", "for {count} months", item.duration)
+        parts.append(lasts.format(count=in_digits(item.duration)))
     return ", ".join(parts)

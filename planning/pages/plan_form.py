@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from companies.errors import FieldErrors
 from companies.models import id_from
 from companies.pages.typed import Typed, of_body, read_amounts
@@ -41,7 +43,6 @@ FIELD_AT = {
     "counterparty/id": "counterparty",
     **{f"externalData/{name}": name for name in INVOICE},
 }
-MINUS = "Leave out the minus sign: the direction says it."
 
 
 def blank(**values: Any) -> Typed:
@@ -129,7 +130,7 @@ def tax_of(visit: Visit, values: Mapping[str, Any], amount: str | None) -> tuple
     if percent is None:
         read, wrong = read_amounts(values, ["passThroughTaxAmount"])
         return read.get("passThroughTaxAmount"), {
-            name: f"{told} Or a percentage: 19 %." for name, told in wrong.items()
+            name: _("{told} Or a percentage: 19 %.").format(told=told) for name, told in wrong.items()
         }
     try:
         currency = currency_of(visit, values)
@@ -227,8 +228,10 @@ def signed(direction: str, amount: str) -> str:
 
 def mistakes(direction: str, amount: str) -> dict[str, str]:
     """What is wrong with the two fields of a signed amount, where the amount alone would not show it."""
-    found = {} if direction in ("in", "out") else {"direction": "Choose money in or money out."}
-    return found | ({"amountValue": MINUS} if amount.startswith(("-", "−")) else {})
+    found = {} if direction in ("in", "out") else {"direction": _("Choose money in or money out.")}
+    if amount.startswith(("-", "−")):
+        found["amountValue"] = _("Leave out the minus sign: the direction says it.")
+    return found
 
 
 def direction_of(amount: str) -> dict[str, str]:

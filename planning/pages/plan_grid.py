@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.errors import FieldErrors, Refusal
 from companies.models import Company
 from companies.pages.visits import Visit
@@ -46,7 +48,7 @@ class Grid:
     def refuse(self, refusal: Refusal) -> None:
         """Shows mistakes at their cells."""
         told = refusal.errors if isinstance(refusal, FieldErrors) else [("", "", refusal.detail)]
-        for pointer, _, detail in told:
+        for pointer, _code, detail in told:
             key = of_pointer(pointer)
             if key is None:
                 self.general = detail
@@ -135,11 +137,12 @@ def start_of(text: str, *, today: dt.date) -> tuple[dt.date, str]:
         return january, ""
     shape = PlanItemShape(data={"month": text}, partial=True)
     if not shape.is_valid():
-        return january, f"“{text[:20]}” is no month. This year is shown."
+        return january, _("“{text}” is no month. This year is shown.").format(text=text[:20])
     start: dt.date = shape.validated_data["month"]
     last = last_start(today)
     if not EARLIEST <= start <= last:
-        return january, f"The plan is shown from {EARLIEST.year} to {last.year}. This year is shown."
+        told = _("The plan is shown from {first} to {last}. This year is shown.")
+        return january, told.format(first=EARLIEST.year, last=last.year)
     return start, ""
 
 

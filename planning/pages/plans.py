@@ -4,6 +4,8 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.models import Currency
 from companies.pages.typed import Typed
@@ -20,10 +22,10 @@ from planning.pages import outlook, plan_form
 
 A_YEAR = 12  # months that the page of one rule looks ahead
 FREQUENCIES = {
-    Frequency.DAY: "Every day",
-    Frequency.WEEK: "Every week",
-    Frequency.MONTH: "Every month",
-    Frequency.YEAR: "Every year",
+    Frequency.DAY: gettext_lazy("Every day"),
+    Frequency.WEEK: gettext_lazy("Every week"),
+    Frequency.MONTH: gettext_lazy("Every month"),
+    Frequency.YEAR: gettext_lazy("Every year"),
 }
 
 
@@ -86,7 +88,8 @@ def new(visit: Visit) -> HttpResponse:
         with visit.sending(form):
             values = plan_form.with_new_counterparty(visit, form)
             planned = scheduling.plan(company=visit.company, stamp=visit.stamp, source=Source.MANUAL, values=values)
-            return visit.done(f"{planned.name} was planned.", "planned-one", planned_id=planned.id)
+            said = _("{name} was planned.").format(name=planned.name)
+            return visit.done(said, "planned-one", planned_id=planned.id)
     return plan_page(visit, form)
 
 
@@ -103,7 +106,8 @@ def edit(visit: Visit, planned_id: UUID) -> HttpResponse:
             changed = scheduling.change(
                 company=visit.company, stamp=visit.stamp, planned_id=planned_id, values=lambda stored: values
             )
-            return visit.done(f"{changed.name} was saved.", "planned-one", planned_id=planned_id)
+            said = _("{name} was saved.").format(name=changed.name)
+            return visit.done(said, "planned-one", planned_id=planned_id)
     return plan_page(visit, form, planned=planned)
 
 
@@ -131,7 +135,7 @@ def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None =
         currencies=Currency.values,
         frequencies=FREQUENCIES,
         date_rules=in_choices(RULES),
-        attempts=[("true", "Yes"), ("false", "No")],
+        attempts=[("true", _("Yes")), ("false", _("No"))],
         counterparties=suggested(visit),
         more_open=any(shown(form, name) for name in plan_form.MORE),
     )
@@ -147,7 +151,7 @@ def delete(visit: Visit, planned_id: UUID) -> HttpResponse:
     """It is expected no longer."""
     with visit.sending():
         planned = scheduling.remove(company=visit.company, stamp=visit.stamp, planned_id=planned_id)
-        return visit.done(f"{planned.name} is planned no longer.", "planned")
+        return visit.done(_("{name} is planned no longer.").format(name=planned.name), "planned")
     return visit.to("planned")
 
 

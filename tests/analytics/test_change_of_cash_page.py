@@ -1,10 +1,22 @@
 """The page that says why the cash changed as it did: the figures of the bridge, each with its sign."""
 
+import csv
 import re
-from datetime import date
+from datetime import date, timedelta
+from decimal import Decimal
 from html import unescape
 
 import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analytics.overview.amounts import brief
+from companies.pages.amounts import money
+from companies.permissions import Role
+from ledger.money.rates import rate_table
+from tests import factories
+from tests.analytics.anybooks import any_books
 
 pytestmark = pytest.mark.django_db
 YEAR = {"startDate": "2024-01-01", "endDate": "2024-12-31"}
@@ -57,3 +69,36 @@ def test_a_span_begins_on_one_day_on_every_page(viewer, acme, books, bank):
     overview = viewer.get(f"/app/companies/{acme.id}/overview/cash-balance.csv?months=12")
     days = overview.content.decode().splitlines()[1:]
     assert first in {f"{date.fromisoformat(line.split(',')[0]):%-d %b %Y}" for line in (days[0], days[-1])}
+
+
+START = date(2024, 1, 1)
+
+
+@given(drawn=any_books(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_overview_opens_and_closes_with_the_cash_of_its_change_whatever_was_booked(
+    db, make_api, drawn, first, length
+):
+    """What flowed on the first day is part of the change, on the accounts' card as in the bridge."""
+    company = factories.company(name="Any", base_currency=drawn.base)
+    drawn.made(make_api(company))
+    owner = factories.member(company, "any@example.com", role=Role.OWNER)
+    visitor = Client()
+    visitor.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
+    start = START + timedelta(days=first)
+    end = start + timedelta(days=length)
+    days = {"startDate": str(start), "endDate": str(end)}
+    path, rates, eve = f"/app/companies/{company.id}", rate_table(), start - timedelta(days=1)
+    bridge = make_api(company).post("data/cashBridge", days).json()
+    opening, closing = (Decimal(str(bridge[name])) for name in ("opening", "closing"))
+    _, *rows = csv.reader(visitor.get(f"{path}/overview/accounts.csv", days).content.decode().splitlines())
+    told = {name: (Decimal(value), Decimal(change)) for name, value, change in rows}
+    for number, kind in enumerate(drawn.types):
+        value, before = drawn.on(number, end, rates), drawn.on(number, eve, rates)
+        assert told[f"{kind} {number}"] == (value, value - before)
+    cash = [told[f"{kind} {number}"] for number, kind in enumerate(drawn.types) if drawn.is_cash(number)]
+    assert sum(value for value, _ in cash) == closing
+    assert sum(change for _, change in cash) == closing - opening
+    page = text_of(visitor.get(path, days))
+    assert f"{brief(opening, drawn.base)} before {start:%-d %b %Y}" in page
+    assert f"Cash at the start {money(opening, drawn.base)} " in text_of(visitor.get(f"{path}/change-of-cash", days))

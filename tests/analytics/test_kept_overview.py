@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from companies.models.audit import AuditEntryQuerySet
+from companies.models.audit import LogMonthQuerySet
 from companies.permissions import Role
 from tests import factories
 from tests.analytics.test_pages import book, figures, page, signed_in
@@ -66,12 +66,12 @@ def test_a_company_that_changes_while_its_page_begins_is_seen_the_next_time(api,
     """The page has read it by then, and what is drawn is of the moment after."""
     book(api, bank, "1000.00", TODAY)
 
-    def late_number(entries):
+    def late_number(months):
         monkeypatch.undo()
         assert api.put("", {"baseCurrency": "USD"}).status_code == 200
-        return entries.newest_number()
+        return months.newest_number()
 
-    monkeypatch.setattr(AuditEntryQuerySet, "newest_number", late_number)
+    monkeypatch.setattr(LogMonthQuerySet, "newest_number", late_number)
     assert cash(alice, acme) == "€1,000"
     assert cash(alice, acme).startswith("$")
 

@@ -308,7 +308,7 @@ def listed(user, address):
     answer = signed_in(user).get(unescape(address))
     assert answer.status_code == 200
     amount, count = re.search(
-        r'class="list-total"[^>]*><strong>([^<]+)</strong> in (\d+) ', answer.content.decode()
+        r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong> in (\d+) ', answer.content.decode()
     ).groups()
     return amount, int(count)
 

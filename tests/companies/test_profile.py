@@ -7,11 +7,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from companies.models import EmailChange, PersonalEntry, Stamp, User
+from companies.models import AuditEntry, EmailChange, PersonalEntry, Stamp, User
 from companies.security import readdressing
 from notifications import telling
 from notifications.mailing import TOLD
 from notifications.models import NotificationType
+from tests import factories
 from tests.companies.test_own_security import browser
 from tests.companies.test_pages import ahead, sign_in
 
@@ -56,12 +57,34 @@ def test_the_name_and_the_locale_are_saved_and_shown(post, desk, alice):
     alice.refresh_from_db()
     assert (alice.name, alice.locale) == ("Anna Berg", "de")
     page = desk.get(PAGE).content.decode()
-    assert '<option value="de" selected>German: 10.000,00 · 31.12.2026</option>' in page
+    assert '<option value="de" selected>Deutsch: 10.000,00 · 31.12.2026</option>' in page
     assert 'value="Anna Berg"' in page
     assert 'data-locale="de"' in page
     assert post(PAGE, name="", locale="").status_code == 303
     alice.refresh_from_db()
     assert (alice.name, alice.locale, alice.display_name) == ("", "", alice.email)
+
+
+def test_the_companies_of_a_person_are_told_what_they_see_of_them(post, api, alice, globex, mailoutbox):
+    factories.member(globex, alice.email)
+
+    def updates():
+        return AuditEntry.objects.filter(action="member.updated").order_by("company_id", "number")
+
+    post(PAGE, name="Anna Berg", locale="")
+    assert [entry.after for entry in updates()] == [{"name": "Anna Berg"}] * 2
+    assert {entry.company.name for entry in updates()} == {"Acme", "Globex"}
+    assert api.get("events?type=member.updated").json()[-1]["type"] == "member.updated"
+    post(PAGE, name="Anna Berg", locale="de")
+    assert len(updates()) == 2, "how somebody reads is nobody else's"
+    post(CHANGE, email=NEW)
+    post(link_in(mailed_to(mailoutbox, NEW)[0]))
+    assert [entry.after for entry in updates()] == [{"name": "Anna Berg"}, {"email": NEW}] * 2
+
+
+def test_what_was_saved_is_told_in_the_language_that_was_chosen(post, desk):
+    post(PAGE, name="", locale="de")
+    assert "Das Profil wurde gespeichert." in desk.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.models import ApiKey, AuditEntry, Company, DirectoryEntry, Membership, Stamp, User
 from companies.models.tenancy import CompanyOwned
 from ledger.models import Account, AccountGroup, Transaction
 from tests import factories
@@ -34,27 +34,33 @@ def fill(company: Company, stamp: Stamp, count: int) -> None:
         for n in range(count)
     )
     people = User.objects.bulk_create(User(email=f"{uuid4()}@x.example") for _ in range(count))
-    Membership.objects.bulk_create(Membership(company=company, user=u, role="viewer").stamp_new(stamp) for u in people)
-    ApiKey.objects.bulk_create(
+    keys = [
         ApiKey(company=company, name="k", digest=b"x", last_four="abcd", permissions=[]).stamp_new(stamp)
         for _ in range(count)
-    )
+    ]
+    DirectoryEntry.objects.bulk_create(DirectoryEntry(subject=e.id, company_id=company.id) for e in [*people, *keys])
+    Membership.objects.bulk_create(Membership(company=company, user=u, role="viewer").stamp_new(stamp) for u in people)
+    ApiKey.objects.bulk_create(keys)
     AuditEntry.objects.bulk_create(
         AuditEntry(company=company, time=stamp.time, action="x.y", entity_type="x") for _ in range(count)
     )
 
 
-@pytest.mark.parametrize("path", ["/companies", ""])
-def test_a_request_with_a_key_is_one_query(used, path, django_assert_num_queries):
-    with django_assert_num_queries(1):
+# An address that names no company costs a question more: the directory is asked for the key's.
+OF_A_KEY = pytest.mark.parametrize(("path", "count"), [("", 1), ("/companies", 2)])
+
+
+@OF_A_KEY
+def test_a_request_with_a_key_is_one_query(used, path, count, django_assert_num_queries):
+    with django_assert_num_queries(count):
         assert used.get(path).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/companies", ""])
-def test_so_it_is_on_the_wire(used, path):
+@OF_A_KEY
+def test_so_it_is_on_the_wire(used, path, count):
     with statements_sent() as sent:
         assert used.get(path).status_code == 200
-    assert len(sent) == 1
+    assert len(sent) == count
 
 
 def test_the_wire_is_read_to_the_last_statement(acme):
@@ -64,18 +70,18 @@ def test_the_wire_is_read_to_the_last_statement(acme):
     assert [("SELECT" in line, "base_currency" in line) for line in sent] == [(True, True), (True, False)]
 
 
-def test_a_403_is_one_query_too_and_the_404_of_another_company_one_more(
+def test_a_403_is_one_query_too_and_the_404_of_another_company_two_more(
     make_api, acme, globex, django_assert_num_queries
 ):
     caller = make_api(acme, "accounts:read")
     caller.get("/companies")
     with django_assert_num_queries(1):
         assert caller.get("members").status_code == 403
-    with django_assert_num_queries(2):  # the key is not in that company; who has it?
+    with django_assert_num_queries(3):  # the key is not in that company; whose is it? Is it there?
         assert caller.get(f"/companies/{globex.id}/accounts").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["accounts", "account_groups", "members", "api_keys", "audit_log?limit=1000"])
+@pytest.mark.parametrize("path", ["accounts", "account_groups", "members", "api_keys"])
 def test_a_list_is_two_queries_with_one_row_and_with_a_thousand(used, acme, stamp, path, django_assert_num_queries):
     fill(acme, stamp, 1)
     with django_assert_num_queries(2):
@@ -85,12 +91,23 @@ def test_a_list_is_two_queries_with_one_row_and_with_a_thousand(used, acme, stam
         assert len(used.get(path).json()) >= 1000
 
 
-def test_a_person_with_many_companies_lists_them_in_one_query_more(browser_of, alice, acme, django_assert_num_queries):
+def test_a_page_of_the_log_is_two_queries_and_one_more_where_the_last_month_does_not_fill_it(
+    used, acme, stamp, django_assert_num_queries
+):
+    fill(acme, stamp, 1)
+    with django_assert_num_queries(3):
+        assert used.get("audit_log?limit=1000").status_code == 200
+    fill(acme, stamp, 1000)
+    with django_assert_num_queries(2):
+        assert len(used.get("audit_log?limit=1000").json()) == 1000
+
+
+def test_a_person_lists_many_companies_in_two_queries_more(browser_of, alice, acme, django_assert_num_queries):
     for n in range(20):
         factories.member(factories.company(name=f"c{n}"), alice.email)
     caller = browser_of(alice, acme)
     caller.get("/companies")  # notes when the session was seen
-    with django_assert_num_queries(3):  # session, user, memberships with their companies
+    with django_assert_num_queries(4):  # session, user, directory, memberships with their companies
         assert len(caller.get("/companies").json()) == 21
 
 
@@ -148,6 +165,8 @@ def scans() -> dict[str, int]:
                 break
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(
-            "SELECT relname, seq_scan FROM pg_stat_user_tables WHERE relname = ANY(%s) AND n_live_tup > 1000", [TABLES]
+            "SELECT relname, seq_scan FROM pg_stat_user_tables s LEFT JOIN pg_inherits ON inhrelid = s.relid "
+            "WHERE coalesce(inhparent::regclass::text, relname) = ANY(%s) AND n_live_tup > 1000",
+            [TABLES],
         )
         return dict(cursor.fetchall())

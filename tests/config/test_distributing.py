@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from django.db.models import Model
 
+from companies.models import Shared, Unowned
 from config import distributing
 from config.placement import Place, place_of
 from tests import cluster
@@ -37,6 +40,7 @@ def test_every_table_of_ours_has_a_place_on_a_cluster():
     places = by_place()
     assert places[Place.COMPANIES] == {"companies_company"}
     assert places[Place.SHARED] == {
+        "companies_directoryentry",
         "companies_user",
         "ledger_rate",
         "ledger_rateload",
@@ -67,6 +71,20 @@ def test_the_plan_moves_every_table_but_those_of_libraries():
     moves = [step.statement for step in distributing.steps() if step.statement.startswith(MOVES)]
     assert {move.split("'")[1] for move in moves} == wanted
     assert len(moves) == len(wanted)
+
+
+@pytest.mark.django_db
+@plain
+def test_the_plan_moves_a_divided_table_and_not_its_parts(now):
+    """A part goes where its table goes; what guards it alone is out of the way while rows are copied."""
+    part = f"companies_auditentry_{now:%Y_%m}"
+    said = [step.statement for step in distributing.steps()]
+    assert [each for each in said if "'companies_auditentry" in each] == [
+        "SELECT create_distributed_table('companies_auditentry', 'company_id', colocate_with => 'companies_company')",
+        "SELECT truncate_local_data_after_distributing_table('companies_auditentry')",
+    ]
+    for name in ("companies_auditentry", part, "companies_auditentry_rest"):
+        assert [f'ALTER TABLE "{name}" {state} TRIGGER USER' in said for state in ("DISABLE", "ENABLE")] == [True] * 2
 
 
 def definitions() -> dict[str, str]:
@@ -151,6 +169,10 @@ def kinds() -> dict[str, int]:
         return dict(server.execute("SELECT citus_table_type, count(*) FROM citus_tables GROUP BY 1").fetchall())
 
 
+def count_of(base: type[Model]) -> int:
+    return sum(issubclass(model, base) for model in apps.get_models())
+
+
 def rows(table: str) -> int:
     with cluster.coordinator(DATABASE) as server:
         return int(server.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
@@ -159,6 +181,10 @@ def rows(table: str) -> int:
 HERE = (
     "INSERT INTO companies_idempotencyrecord (credential, method, path, key, request_digest, status, headers, body, "
     "created_time) VALUES ('a', 'POST', '/', md5(random()::text), '', 200, '{}', '', now())"
+)
+TWO_MONTHS_AGO = (
+    "from companies.models import *; from django.utils import timezone; from datetime import timedelta; "
+    "AuditEntry.objects.create(company=Company.objects.first(), time=timezone.now() - timedelta(days=62), action='x.y')"
 )
 THERE = "UPDATE companies_company SET domain = 'a.example' WHERE id = '{}'"
 
@@ -182,7 +208,7 @@ def test_a_schema_moves_with_its_data_and_serves_on(on):
     on("demo", "--name", "Early", "--transactions", "500", "--months", "12")
     before = rows("ledger_transaction"), rows("ledger_daymovement"), rows("ledger_posting")
     on("distribute")
-    assert kinds() == {"reference": 4, "local": 6, "distributed": len(owned_tables())}
+    assert kinds() == {"reference": count_of(Shared), "local": count_of(Unowned), "distributed": len(owned_tables())}
     assert (rows("ledger_transaction"), rows("ledger_daymovement"), rows("ledger_posting")) == before
     assert "0 statements" in on("distribute")
     assert "exact" in on("rebuild_derived", "--check")
@@ -194,6 +220,9 @@ def test_a_schema_moves_with_its_data_and_serves_on(on):
     assert "exact" in on("rebuild_derived", "--check")
     on("refresh_metrics")
     on("prune")
+    on("shell", "-v0", "-c", TWO_MONTHS_AGO)
+    assert "was taken out of the audit log" in on("prune", "--log-before", f"{datetime.now(tz=UTC):%Y-%m}")
+    assert "0 statements" in on("distribute")
 
 
 @on_a_cluster
@@ -223,7 +252,7 @@ def test_later_migrations_join_what_is_distributed(on):
     on("distribute")
     on("migrate", "-v0")
     assert "0 statements" in on("distribute")
-    assert kinds() == {"reference": 4, "local": 6, "distributed": len(owned_tables())}
+    assert kinds() == {"reference": count_of(Shared), "local": count_of(Unowned), "distributed": len(owned_tables())}
 
 
 def owned_tables() -> list[str]:
@@ -231,7 +260,8 @@ def owned_tables() -> list[str]:
     with cluster.coordinator(DATABASE) as server:
         found = server.execute(
             "SELECT DISTINCT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
-            "WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace "
-            "AND (a.attname = 'company_id' AND c.relname <> 'oauth_consentgrant' OR c.relname = 'companies_company')"
+            "WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace "
+            "AND (a.attname = 'company_id' OR c.relname = 'companies_company') "
+            "AND c.relname NOT IN ('oauth_consentgrant', 'companies_directoryentry')"
         )
         return [name for (name,) in found.fetchall()]

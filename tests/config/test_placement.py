@@ -100,6 +100,24 @@ def test_what_is_copied_goes_first_then_companies_then_what_is_theirs_between_th
     ]
 
 
+def test_a_divided_table_moves_as_one_and_its_parts_keep_still_meanwhile():
+    log = Table(name="log", base="", key=("company_id", "id", "time"), triggers=True, parts=("log_2026_11", "log_rest"))
+    assert statements([replace(COMPANY, placed=True), log]) == [
+        'ALTER TABLE "log" DISABLE TRIGGER USER',
+        'ALTER TABLE "log_2026_11" DISABLE TRIGGER USER',
+        'ALTER TABLE "log_rest" DISABLE TRIGGER USER',
+        "SELECT create_distributed_table('log', 'company_id', colocate_with => 'companies_company')",
+        "SELECT truncate_local_data_after_distributing_table('log')",
+        'ALTER TABLE "log" ENABLE TRIGGER USER',
+        'ALTER TABLE "log_2026_11" ENABLE TRIGGER USER',
+        'ALTER TABLE "log_rest" ENABLE TRIGGER USER',
+    ]
+
+
+def test_what_was_taken_out_of_a_company_s_table_lies_beside_its_company():
+    assert place_of(Table(name="log_2019_02", base=None, key=("company_id", "id", "time"))) is Place.OWNED
+
+
 def test_a_second_run_moves_only_what_came_since_and_touches_no_other_reference():
     there = [replace(table, placed=table is not TOTAL) for table in TABLES]
     assert statements(there, REFERENCES) == [

@@ -452,7 +452,7 @@ def test_the_budget_of_the_token_endpoint_ends_in_429(flow, settings, monkeypatc
     assert last["Content-Type"] == "application/json"
 
 
-@pytest.mark.parametrize(("act", "most"), [("redeem", 15), ("refresh", 12)])
+@pytest.mark.parametrize(("act", "most"), [("redeem", 15), ("refresh", 13)])
 def test_issuing_takes_few_statements(act, most, signed_in, acme, django_assert_max_num_queries):
     code = signed_in.code(acme)
     token = signed_in.redeem(code).json()["refresh_token"] if act == "refresh" else ""

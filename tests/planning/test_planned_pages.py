@@ -186,6 +186,22 @@ def test_something_is_planned(owner, acme, api, account):
 
 
 @pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"frequency": ""}, "einmalig"),
+        ({"frequency": "week"}, "jede Woche"),
+        ({"interval": "3", "lastDayOfMonth": "on"}, "alle 3 Monate am letzten Tag"),
+        ({"frequency": "year", "endType": "count", "endCount": "4"}, "jedes Jahr, 4-mal"),
+        ({"endType": "date", "endDate": "2031-12-31"}, "jeden Monat, bis 31.12.2031"),
+    ],
+)
+def test_how_often_it_recurs_is_told_in_the_language_of_the_reader(owner, acme, account, changes, said):
+    owner.post(page(acme, "/new"), form(accountId=account, **changes))
+    told = text_of(owner.get(page(acme, "/rules"), headers={"accept-language": "de"}))
+    assert f"Rent Main {said} " in told
+
+
+@pytest.mark.parametrize(
     ("changes", "field"),
     [
         ({"name": ""}, "name"),

@@ -88,7 +88,7 @@ def told(kind: type[errors.Refusal] | str) -> tuple[int, str, str]:
     """(status, code, what it means) of one kind, or of a code."""
     if isinstance(kind, str):
         return documented()[kind][0], kind, documented()[kind][1]
-    return status_of(kind), kind.code, (kind.__doc__ or "").strip().splitlines()[0]
+    return status_of(kind), kind.code, kind.sentence()
 
 
 def documented() -> dict[str, tuple[int, str]]:

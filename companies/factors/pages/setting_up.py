@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from companies.callers import sessions
@@ -69,7 +70,7 @@ def add_app(request: HttpRequest) -> HttpResponse:
         stamp = page_stamp(request, now=now)
         with sending(request, form):
             codes = keeping.add_app(user=user, seed=seed, code=request.POST.get("code", ""), stamp=stamp)
-            return was_added(request, "The authenticator app is set up.", codes, by=proving.APP, stamp=stamp)
+            return was_added(request, _("The authenticator app is set up."), codes, by=proving.APP, stamp=stamp)
     context = {"form": form, "qr": qr(seed, user), "seed": calc.grouped(calc.base32(seed))}
     return render(request, "security/add_app.html", context, status=400 if form.errors else 200)
 
@@ -93,7 +94,8 @@ def add_passkey(request: HttpRequest) -> HttpResponse:
     with sending(request, form):
         passkey = passkey_in(request, name=form.values["name"], challenge=challenge, stamp=stamp)
         codes = keeping.add_passkey(passkey, stamp=stamp)
-        return was_added(request, f"{passkey.name} is set up.", codes, by=proving.PASSKEY, stamp=stamp)
+        said = _("{name} is set up.").format(name=passkey.name)
+        return was_added(request, said, codes, by=proving.PASSKEY, stamp=stamp)
     return listed(request, form)
 
 
@@ -129,7 +131,7 @@ def was_added(request: HttpRequest, said: str, codes: list[str], *, by: str, sta
 def remove_app(request: HttpRequest) -> HttpResponse:
     with sending(request):
         keeping.remove_app(user=person(request), stamp=page_stamp(request))
-        messages.success(request, "The authenticator app was removed.")
+        messages.success(request, _("The authenticator app was removed."))
     return redirect("factors")
 
 
@@ -138,7 +140,7 @@ def remove_app(request: HttpRequest) -> HttpResponse:
 def remove_passkey(request: HttpRequest, passkey_id: UUID) -> HttpResponse:
     with sending(request):
         name = keeping.remove_passkey(user=person(request), passkey_id=passkey_id, stamp=page_stamp(request))
-        messages.success(request, f"{name} was removed.")
+        messages.success(request, _("{name} was removed.").format(name=name))
     return redirect("factors")
 
 

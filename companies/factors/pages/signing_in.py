@@ -9,6 +9,7 @@ from django.contrib.auth import authenticate
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -19,9 +20,11 @@ from companies.models import Passkey, RecoveryCode, User
 from companies.pages.signing_in import leading_on, safe_next
 
 PROVING = "prove"  # the purpose of a challenge
-WRONG_CODE = "The code is wrong, was used already, or came too soon after a wrong one. Wait for the next code."
-WRONG_PASSKEY = "The passkey was not accepted. Try again, or another way."
-ENDED = "Signing in took too long. Begin again."
+WRONG_CODE = gettext_lazy(
+    "The code is wrong, was used already, or came too soon after a wrong one. Wait for the next code."
+)
+WRONG_PASSKEY = gettext_lazy("The passkey was not accepted. Try again, or another way.")
+ENDED = gettext_lazy("Signing in took too long. Begin again.")
 
 
 @csrf_protect
@@ -31,7 +34,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
     now, then = timezone.now(), safe_next(request)
     user = steps.asked(request, now=now)
     if user is None:
-        messages.error(request, ENDED)
+        messages.error(request, str(ENDED))
         return redirect(addresses.sign_in_page(then))
     if request.method != "POST":
         return shown(request, user, then)
@@ -40,7 +43,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
     else:
         typed = {"username": user.email, "code": request.POST.get("code", "")}
         found, wrong = tried(request, typed), WRONG_CODE
-    return let_in(request, found, then) if found else shown(request, user, then, wrong=wrong)
+    return let_in(request, found, then) if found else shown(request, user, then, wrong=str(wrong))
 
 
 def shown(request: HttpRequest, user: User, then: str, *, wrong: str = "") -> HttpResponse:
@@ -63,7 +66,7 @@ def with_passkey(request: HttpRequest) -> HttpResponse:
     then = safe_next(request)
     found = by_passkey(request, "")
     if found is None:
-        messages.error(request, WRONG_PASSKEY)
+        messages.error(request, str(WRONG_PASSKEY))
         return redirect(addresses.sign_in_page(then))
     return let_in(request, found, then)
 
@@ -104,5 +107,6 @@ def let_in(request: HttpRequest, user: User, then: str) -> HttpResponse:
     keeping.forgive(user.pk)
     left = RecoveryCode.objects.of(user.pk).count()
     if user.proven_by == proving.RECOVERY:
-        messages.info(request, f"You used a recovery code. {left} are left; make new ones before they run out.")
+        said = gettext("You used a recovery code. {left} are left; make new ones before they run out.")
+        messages.info(request, said.format(left=left))
     return redirect(then)

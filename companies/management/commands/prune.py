@@ -1,16 +1,17 @@
-"""Forgets what is of no use any more."""
+"""Forgets what is of no use any more, and keeps the months of the audit log."""
 
-from datetime import datetime
+from argparse import ArgumentParser
+from datetime import UTC, date, datetime
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from companies.running import rounds
+from companies.running import months, rounds
 
 SESSIONS = "clearsessions"
 
@@ -18,12 +19,31 @@ SESSIONS = "clearsessions"
 class Command(BaseCommand):
     help = "Delete expired codes, tokens, sessions, kept answers and uploads. Run it daily; several may run at once."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--log-before", metavar="YYYY-MM", type=a_month,
+            help="make tables of their own of the audit log's months before this one; none is deleted",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, log_before: date | None = None, **options: Any) -> None:
         now = timezone.now()
+        if log_before is not None and log_before > months.month_of(now):
+            raise CommandError("--log-before: the month under way and those to come stay in the log.")
         counts = {part: forget(part, now, wait=False) for part in (*settings.PRUNED, SESSIONS)}
         for part in [part for part, count in counts.items() if count is None]:  # others were at it, if they still live
             counts[part] = forget(part, now, wait=True)
         self.stdout.write(f"{sum(filter(None, counts.values()))} expired records were deleted.")
+        months.make_ahead(now=now)
+        try:
+            taken = months.take_out(before=log_before) if log_before else []
+        except months.NotTakenOut as error:
+            raise CommandError(str(error)) from None
+        for name in taken:
+            self.stdout.write(f"{name} was taken out of the audit log.")
+
+
+def a_month(text: str) -> date:
+    return datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
 
 
 @transaction.atomic

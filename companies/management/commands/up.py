@@ -10,8 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from companies.models import Company
+from companies.running import months
 from config.beside import delivering
 from config.database import Embedded
 from config.preparing import alone, prepare
@@ -72,6 +74,7 @@ def prepared(*, demo: bool) -> dict[str, str] | None:
     """Bring the database up to date; what ``demo --json`` printed if it made the demo company now."""
     with alone():
         prepare()
+        months.make_ahead(now=timezone.now())
         if not demo or Company.objects.exists():
             return None
         answer = io.StringIO()

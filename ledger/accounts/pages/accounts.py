@@ -5,8 +5,11 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from companies.models import Currency
+from companies.pages.amounts import money
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -15,18 +18,22 @@ from ledger.accounts.holdings import Holding, holdings, shelves, worth_of
 from ledger.accounts.serializers import AccountShape, InitialBalance
 from ledger.models import COUNTS_AS_CASH, Account, AccountGroup, AccountType, Transaction
 from ledger.money.amounts import amount_out
-from ledger.transactions.pages.words import names_for
+from ledger.transactions.pages.words import listed, names_for
 
 TEXTS = ("name", "type", "accountNumber", "accountGroupId", "defaultCurrency", "defaultCategoryId")
-COUNTING = {"": "As its type says: banks and cash do", "true": "Counts as cash", "false": "Does not count as cash"}
+COUNTING = {
+    "": _("As its type says: banks and cash do"),
+    "true": _("Counts as cash"),
+    "false": _("Does not count as cash"),
+}
 NAMING = {"accountGroupId": Permission.ACCOUNTS_READ, "defaultCategoryId": Permission.CATEGORIES_READ}
 TYPES = {
-    AccountType.BANK: "Bank",
-    AccountType.CASH: "Cash",
-    AccountType.CREDIT_CARD: "Credit card",
-    AccountType.LOAN: "Loan",
-    AccountType.TRANSIT: "Transit",
-    AccountType.OTHER: "Other",
+    AccountType.BANK: _("Bank"),
+    AccountType.CASH: pgettext_lazy("account", "Cash"),
+    AccountType.CREDIT_CARD: _("Credit card"),
+    AccountType.LOAN: _("Loan"),
+    AccountType.TRANSIT: _("Transit"),
+    AccountType.OTHER: _("Other"),
 }
 
 
@@ -77,7 +84,7 @@ def new(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             account = opening.open_account(company=visit.company, stamp=visit.stamp, values=form.data)
-            return visit.done(f"{account.name} was opened.", "account", account_id=account.id)
+            return visit.done(gettext("{name} was opened.").format(name=account.name), "account", account_id=account.id)
     return account_form(visit, form)
 
 
@@ -96,7 +103,7 @@ def edit(visit: Visit, account_id: UUID) -> HttpResponse:
             account = opening.change_account(
                 company=visit.company, stamp=visit.stamp, account_id=account_id, values=form.data
             )
-            return visit.done(f"{account.name} was saved.", "account", account_id=account_id)
+            return visit.done(gettext("{name} was saved.").format(name=account.name), "account", account_id=account_id)
     return account_form(visit, form, account=account)
 
 
@@ -106,7 +113,7 @@ def read_form(visit: Visit, *, partial: bool = False) -> Typed:
     said = visit.request.POST.get("includeInCashBalance", "")
     form.values = {**form.values, "includeInCashBalance": said}
     if said not in COUNTING:
-        form.errors["includeInCashBalance"] = "Must be one of these."
+        form.errors["includeInCashBalance"] = gettext("Must be one of these.")
     form.data["include_in_cash_balance"] = {"true": True, "false": False}.get(said)
     return form
 
@@ -172,6 +179,7 @@ def account_page(visit: Visit, account: Account, form: Typed | None = None, **mo
         group=group_of(account),
         category=names_for(visit).category(account.default_category_id) if account.default_category_id else "",
         holding=holding,
+        held=listed([money(amount, currency) for amount, currency in holding.amounts]),
         missing=missing,
         initial=stored,
         empty=not rows.without_initial().exists(),
@@ -194,7 +202,7 @@ def initial(visit: Visit, account_id: UUID) -> HttpResponse:
                 day=form.data["date"],
                 amount=form.data["amount_value"],
             )
-            return visit.done("The initial balance was saved.", "account", account_id=account_id)
+            return visit.done(gettext("The initial balance was saved."), "account", account_id=account_id)
     return account_page(visit, found(visit, account_id), form)
 
 
@@ -210,8 +218,8 @@ def archive(visit: Visit, account_id: UUID) -> HttpResponse:
             values={"archived": archived},
             action="account.archived" if archived else "account.unarchived",
         )
-        said = f"{account.name} was {'archived' if archived else 'restored'}."
-        return visit.done(said, "account", account_id=account_id)
+        said = gettext("{name} was archived.") if archived else gettext("{name} was restored.")
+        return visit.done(said.format(name=account.name), "account", account_id=account_id)
     return visit.to("account", account_id=account_id)
 
 
@@ -220,7 +228,7 @@ def delete(visit: Visit, account_id: UUID) -> HttpResponse:
     """Deletes an account without transactions."""
     with visit.sending():
         account = opening.close_account(company=visit.company, stamp=visit.stamp, account_id=account_id)
-        return visit.done(f"{account.name} was deleted.", "accounts")
+        return visit.done(gettext("{name} was deleted.").format(name=account.name), "accounts")
     return visit.to("account", account_id=account_id)
 
 

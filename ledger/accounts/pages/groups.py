@@ -6,11 +6,13 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from companies.changing import changing
 from companies.errors import FieldErrors
 from companies.models import id_from
-from companies.pages.amounts import counted
+from companies.pages.amounts import number
 from companies.pages.typed import Typed, of_body, whole
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -28,7 +30,8 @@ def everything(visit: Visit) -> HttpResponse:
     if visit.sent:
         with visit.sending(form):
             moved = move_accounts(visit, visit.request.POST)
-            return visit.done(f"{counted(moved, 'account')} moved.", "account-groups")
+            said = ngettext("{n} account moved.", "{n} accounts moved.", moved)
+            return visit.done(said.format(n=number(moved)), "account-groups")
     return show(visit, form)
 
 
@@ -51,9 +54,13 @@ def show(visit: Visit, form: Typed) -> HttpResponse:
             for place, group in enumerate(groups)
         ],
         accounts=[(account, str(account.account_group_id or "")) for account in accounts],
-        choices=[(str(group.id), f"{group.name} (archived)" if group.archived else group.name) for group in groups],
+        choices=[(str(group.id), group_choice(group)) for group in groups],
         writes=visit.may(WRITE),
     )
+
+
+def group_choice(group: AccountGroup) -> str:
+    return _("{name} (archived)").format(name=group.name) if group.archived else group.name
 
 
 def move_accounts(visit: Visit, posted: Mapping[str, str]) -> int:
@@ -82,7 +89,7 @@ def group_id(text: str) -> UUID | None:
     """Raises FieldErrors for what is no id."""
     found = id_from(text) if text else None
     if text and found is None:
-        raise FieldErrors([("#/accountGroupId", "unknown_id", "There is no such group.")])
+        raise FieldErrors([("#/accountGroupId", "unknown_id", _("There is no such group."))])
     return found
 
 
@@ -98,7 +105,7 @@ def new(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             group = opening.add_group(company=visit.company, stamp=visit.stamp, values=form.data)
-            return visit.done(f"{group.name} was added.", "account-groups")
+            return visit.done(_("{name} was added.").format(name=group.name), "account-groups")
     return form_page(visit, form)
 
 
@@ -112,7 +119,7 @@ def edit(visit: Visit, group_id: UUID) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             group = opening.update_group(company=visit.company, stamp=visit.stamp, group_id=group_id, values=form.data)
-            return visit.done(f"{group.name} was saved.", "account-groups")
+            return visit.done(_("{name} was saved.").format(name=group.name), "account-groups")
     return form_page(visit, form, group=group)
 
 
@@ -149,5 +156,5 @@ def delete(visit: Visit, group_id: UUID) -> HttpResponse:
     """Deletes a group in which no account stands."""
     with visit.sending():
         opening.delete_group(company=visit.company, stamp=visit.stamp, group_id=group_id)
-        return visit.done("The group was deleted.", "account-groups")
+        return visit.done(_("The group was deleted."), "account-groups")
     return visit.to("account-groups")

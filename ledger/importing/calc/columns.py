@@ -55,15 +55,17 @@ class Columns:
         )
 
 
-def names_of(lines: Sequence[Line], headings: int) -> list[str]:
+def names_of(lines: Sequence[Line], headings: int, *, unnamed: str = "Column {letters}") -> list[str]:
     """What the columns are called: by their headings, or by letters as in a spreadsheet; as many as most lines have.
+    ``unnamed`` is how people read the second.
 
     >>> names_of([Line(1, ["Date", ""]), Line(2, ["1", "2", "3"]), Line(3, ["1", "2", "3"])], 1)
     ['Date', 'Column B', 'Column C']
     """
     heads = next((line.cells for line in lines if line.number == headings), [])
     width = max(usual_width([len(line.cells) for line in lines[:SAMPLE]]), len(heads))
-    return [(heads[place] if place < len(heads) else "") or f"Column {letters(place)}" for place in range(width)]
+    known = heads + [""] * (width - len(heads))
+    return [name or unnamed.format(letters=letters(place)) for place, name in enumerate(known)]
 
 
 def letters(place: int) -> str:

@@ -16,7 +16,11 @@ CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
 
 
 class Unreadable(ValueError):
-    """The text is no amount or no date of the chosen kind; the message says so to people."""
+    """The text is no amount or no date of the chosen kind: ``why`` says so to people, with ``values`` in its braces."""
+
+    def __init__(self, why: str, **values: str):
+        self.why, self.values = why, values
+        super().__init__(why.format(**values))
 
 
 class DecimalSign(StrEnum):
@@ -71,12 +75,14 @@ def read_amount(text: str, sign: DecimalSign) -> str:
         return text
     match = _AMOUNTS[sign].fullmatch(text.translate(_SAME).strip()) if len(text) <= LONGEST else None
     if match is None:
-        raise Unreadable(f"“{text[:40]}” is no amount with a decimal {sign}.")
+        if sign is DecimalSign.POINT:
+            raise Unreadable("“{text}” is no amount with a decimal point.", text=text[:40])
+        raise Unreadable("“{text}” is no amount with a decimal comma.", text=text[:40])
     signs = [found for found in match.group("before", "between", "behind") if found]
     whole, cents = re.sub(r"[^0-9]", "", match["whole"]), match["cents"] or ""
     brackets = bool(match["open"])
     if not (whole or cents) or len(signs) + brackets > 1 or brackets != bool(match["close"]):
-        raise Unreadable(f"“{text[:40]}” is no amount.")
+        raise Unreadable("“{text}” is no amount.", text=text[:40])
     amount = (whole.lstrip("0") or "0") + (f".{cents}" if cents else "")
     negative = (brackets or "-" in signs) and amount.strip("0.")
     return f"-{amount}" if negative else amount
@@ -131,11 +137,11 @@ def read_date(text: str, order: DateOrder) -> date:
     """
     parts = date_parts(text.translate(_SAME).strip(), order) if len(text) <= LONGEST else None
     if parts is None:
-        raise Unreadable(f"“{text[:40]}” is no date of the chosen order.")
+        raise Unreadable("“{text}” is no date of the chosen order.", text=text[:40])
     try:
         return date(*parts)
     except ValueError:
-        raise Unreadable(f"“{text[:40]}”: there is no such day.") from None
+        raise Unreadable("“{text}”: there is no such day.", text=text[:40]) from None
 
 
 def date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None:

@@ -3,9 +3,11 @@
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from companies.pages.activity import names
-from companies.pages.amounts import counted, number
+from companies.pages.amounts import number
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.importing import undoing
@@ -21,7 +23,7 @@ def history(visit: Visit) -> HttpResponse:
     listed = [
         {
             "row": row,
-            "who": actors.get(row.created_user_id or "", "the service"),
+            "who": actors.get(row.created_user_id or "", _("the service")),
             "accounts": [accounts[each] for each in row.account_ids if each in accounts],
         }
         for row in rows
@@ -43,6 +45,9 @@ def undo(visit: Visit, import_id: UUID) -> HttpResponse:
     """Its transactions go, and somebody is told how many of them had been changed."""
     with visit.sending():
         done = undoing.undo(company=visit.company, stamp=visit.stamp, import_id=import_id)
-        since = f" {number(done.changed)} of them had been changed since." if done.changed else ""
-        return visit.done(f"{counted(done.deleted, 'transaction')} removed.{since}", "imports")
+        said = [ngettext("{count} transaction removed.", "{count} transactions removed.", done.deleted)]
+        if done.changed:
+            said.append(_("{changed} of them had been changed since."))
+        counts = {"count": number(done.deleted), "changed": number(done.changed)}
+        return visit.done(" ".join(said).format(**counts), "imports")
     return visit.to("imports")

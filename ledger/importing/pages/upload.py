@@ -10,11 +10,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from companies.callers import addresses
 from companies.errors import Invalid, Refusal, TooLarge
 from companies.models import id_from
-from companies.pages.amounts import counted, number
+from companies.pages.amounts import number
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -29,7 +31,9 @@ from ledger.models import Account
 SHOWN_ROWS = 10
 LONGEST_NAME = 100  # of the file, as it is shown
 SHOWN_BAD_ROWS = 100
-SOME_ARE_BAD = "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
+SOME_ARE_BAD = gettext_lazy(
+    "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
+)
 SHOWN_LINES = 5  # of the file as it is, while its columns are not known
 
 
@@ -145,8 +149,8 @@ def check(visit: Visit, upload_id: UUID) -> HttpResponse:
 
 
 def no_longer(visit: Visit) -> HttpResponse:
-    detail = uploads.UploadGone().detail
-    messages.error(visit.request, f"{detail} If you imported it already, it is in the list of imports.")
+    more = _("If you imported it already, it is in the list of imports.")
+    messages.error(visit.request, f"{uploads.UploadGone().detail} {more}")
     return visit.to("import-new")
 
 
@@ -197,16 +201,20 @@ def imported(look: Look, rows: Rows) -> HttpResponse:
         return visit.done(in_words(outcome, account), "imports")
     if not uploads.is_kept(**owned(visit), upload_id=look.upload_id):
         return no_longer(visit)
-    return preview(look, rows, status=400, error=form.errors.get("", SOME_ARE_BAD))
+    return preview(look, rows, status=400, error=form.errors.get("", str(SOME_ARE_BAD)))
 
 
 def in_words(outcome: Outcome, account: Account) -> str:
     """What an import did, in a sentence or two."""
-    parts = [f"{counted(outcome.count, 'transaction')} imported into {account.name}."]
+    count, bad = outcome.count, len(outcome.errors)
+    said = ngettext(
+        "{count} transaction imported into {account}.", "{count} transactions imported into {account}.", count
+    )
+    parts = [said.format(count=number(count), account=account.name)]
     if outcome.duplicates:
-        parts.append(f"{number(outcome.duplicates)} were there already.")
-    if outcome.skipped_before_data_start:
-        parts.append(f"{number(outcome.skipped_before_data_start)} are dated before the books start.")
-    if outcome.errors:
-        parts.append(f"{counted(len(outcome.errors), 'bad row')} left out.")
+        parts.append(_("{count} were there already.").format(count=number(outcome.duplicates)))
+    if old := outcome.skipped_before_data_start:
+        parts.append(_("{count} are dated before the books start.").format(count=number(old)))
+    if bad:
+        parts.append(ngettext("{count} bad row left out.", "{count} bad rows left out.", bad).format(count=number(bad)))
     return " ".join(parts)

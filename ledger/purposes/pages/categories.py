@@ -5,6 +5,8 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.errors import FieldErrors
 from companies.models import id_from
@@ -20,7 +22,7 @@ from ledger.transactions.pages.words import LINES, called, in_choices
 READ, WRITE = Permission.CATEGORIES_READ, Permission.CATEGORIES_WRITE
 TEXTS = ("name", "emoji", "order")
 SECTION = "categories"
-REPLACE = "Transactions or plans name it: choose the category that takes its place."
+REPLACE = gettext_lazy("Transactions or plans name it: choose the category that takes its place.")
 
 
 @company_page(reads=READ)
@@ -55,7 +57,7 @@ def new(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             row = categories.add(company=visit.company, stamp=visit.stamp, values=form.data)
-            return visit.done(f"{row.name} was added.", "categories")
+            return visit.done(_("{name} was added.").format(name=row.name), "categories")
     return form_page(visit, form)
 
 
@@ -70,7 +72,7 @@ def edit(visit: Visit, category_id: UUID) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             row = categories.change(company=visit.company, stamp=visit.stamp, category_id=category_id, values=form.data)
-            return visit.done(f"{row.name} was saved.", "categories")
+            return visit.done(_("{name} was saved.").format(name=row.name), "categories")
     return form_page(visit, form, row=row)
 
 
@@ -82,7 +84,7 @@ def read(visit: Visit, *, row: Category | None = None) -> Typed:
     body = values | {"emoji": values["emoji"] or None, "order": whole(values["order"])}
     form = of_body(CategoryShape, body, values=values, fields={"plTypes": "plTypes"})
     if not values["plTypes"]:
-        form.errors["plTypes"] = "Choose at least one line."
+        form.errors["plTypes"] = _("Choose at least one line.")
     return form
 
 
@@ -120,7 +122,7 @@ def delete(visit: Visit, category_id: UUID) -> HttpResponse:
     elif visit.sent:
         with visit.sending(form):
             remove(visit, row, chosen)
-            return visit.done(f"{row.name} was deleted.", "categories")
+            return visit.done(_("{name} was deleted.").format(name=row.name), "categories")
     needed = categories.lines_in_use(row)
     others = Category.objects.of(visit.company.id).exclude(id=row.id).in_order()
     return visit.show(
@@ -132,7 +134,7 @@ def delete(visit: Visit, category_id: UUID) -> HttpResponse:
         seen=visit.seen(row),
         uses=uses_of("category", company_id=visit.company.id, row_id=row.id),
         choices=[(str(each.id), called(each)) for each in others if needed <= set(each.pl_types)],
-        lines=[label for line, label in LINES.items() if line in needed],
+        lines=[str(label) for line, label in LINES.items() if line in needed],
     )
 
 
@@ -140,11 +142,11 @@ def remove(visit: Visit, row: Category, chosen: str) -> None:
     """Raises FieldErrors where another is to be chosen first, and what the act raises."""
     other = id_from(chosen)
     if chosen and other is None:
-        raise FieldErrors([("#/replaceWith", "unknown_id", REPLACE)])
+        raise FieldErrors([("#/replaceWith", "unknown_id", str(REPLACE))])
     try:
         categories.delete(company=visit.company, stamp=visit.stamp, category_id=row.id, replace_with=other)
     except CategoryInUse:
-        raise FieldErrors([("#/replaceWith", "category_in_use", REPLACE)]) from None
+        raise FieldErrors([("#/replaceWith", "category_in_use", str(REPLACE))]) from None
 
 
 def found(visit: Visit, category_id: UUID) -> Category:

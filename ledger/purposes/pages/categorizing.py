@@ -9,10 +9,12 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from companies.errors import FieldErrors
 from companies.models import id_from
-from companies.pages.amounts import counted, number
+from companies.pages.amounts import number
 from companies.pages.typed import Typed
 from companies.pages.visits import A_PAGE, Visit, company_page
 from companies.permissions import Permission
@@ -46,9 +48,10 @@ class Act:
     did."""
 
     kind: RunAct
-    verb: str
+    verb: Any  # lazy: in the language of who reads it
     prepared: Callable[[Visit, Typed, dict[str, Any]], Callable[[], str]]
     most: int | None = None  # transactions at once
+    beyond: Any = ""  # what is said of more
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ, writes=Permission.TRANSACTIONS_WRITE)
@@ -85,15 +88,14 @@ def act_asked(visit: Visit) -> Act:
     """Raises FieldErrors."""
     act = ACTS.get(visit.request.POST.get("act", ""))
     if act is None:
-        raise FieldErrors([("#/selection", "required", "Say what to do with them.")])
+        raise FieldErrors([("#/selection", "required", _("Say what to do with them."))])
     return act
 
 
 def check_most(act: Act, meant: Sums) -> None:
     """Raises FieldErrors."""
     if act.most is not None and meant.count > act.most:
-        detail = f"At most {number(act.most)} are {act.verb.lower()}d at once: narrow the filter."
-        raise FieldErrors([("#/selection", "too_many_ids", detail)])
+        raise FieldErrors([("#/selection", "too_many_ids", str(act.beyond).format(most=number(act.most)))])
 
 
 def more_than_shown(visit: Visit, form: Typed, meant: Sums) -> bool:
@@ -113,8 +115,11 @@ def undo(visit: Visit) -> HttpResponse:
     """Takes an act by hand back, where nobody has touched since what it did."""
     with visit.sending():
         done = take_back(company=visit.company, stamp=visit.stamp, run_id=visit.request.POST.get("run", ""))
-        kept = f" {number(done.kept_count)} stay: somebody has touched them since." if done.kept_count else ""
-        messages.success(visit.request, f"{counted(done.affected, 'transaction')} as before.{kept}")
+        count = done.affected
+        said = [ngettext("{count} transaction as before.", "{count} transactions as before.", count)]
+        if done.kept_count:
+            said.append(_("{kept} stay: somebody has touched them since."))
+        messages.success(visit.request, " ".join(said).format(count=number(count), kept=number(done.kept_count)))
     return redirect(back_to(visit))
 
 
@@ -132,11 +137,11 @@ def selection(visit: Visit, form: Typed) -> dict[str, Any]:
     if form.values["whole"]:
         wanted = asked(visit)
         if not wanted.form.valid:  # without the filter that is wrong, others would match
-            raise FieldErrors([("#/selection", "invalid_filter", "Mend the filter first.")])
+            raise FieldErrors([("#/selection", "invalid_filter", _("Mend the filter first."))])
         return wanted.selection()
     ids = visit.request.POST.getlist("id")
     if not ids:
-        raise FieldErrors([("#/selection", "required", "Tick transactions first, or all that match.")])
+        raise FieldErrors([("#/selection", "required", _("Tick transactions first, or all that match."))])
     return {"mode": "ids", "ids": ids}
 
 
@@ -150,7 +155,7 @@ def parsed(shape: Any, body: Any) -> dict[str, Any]:
 def categorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> Callable[[], str]:
     """POST transactions/categorize."""
     if not form.values["category"]:
-        raise FieldErrors([("#/categoryId", "required", "Choose a category.")])
+        raise FieldErrors([("#/categoryId", "required", _("Choose a category."))])
     category_id, line = of_line(form.values["category"])
     body: dict[str, Any] = {"selection": chosen, "categoryId": category_id, "plType": line}
     if name := form.values["counterparty"]:
@@ -162,9 +167,15 @@ def categorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> Callable[[]
         count = categorizing.categorize(
             company=visit.company, stamp=visit.stamp, selection=values["selection"], **shapes.choice_of(values)
         )
-        return f"{counted(count, 'transaction')} categorized."
+        return categorized(count)
 
     return deed
+
+
+def categorized(count: int) -> str:
+    """So many were."""
+    said = ngettext("{count} transaction categorized.", "{count} transactions categorized.", count)
+    return said.format(count=number(count))
 
 
 def date_rule(rule: str, start: str, end: str, *, invoice: str = "") -> dict[str, Any]:
@@ -179,10 +190,15 @@ def uncategorize(visit: Visit, form: Typed, chosen: dict[str, Any]) -> Callable[
 
     def deed() -> str:
         done = uncategorizing.uncategorize(company=visit.company, stamp=visit.stamp, selection=values["selection"])
-        said = f"{counted(len(done.affected), 'transaction')} uncategorized."
-        if done.counters_created:
-            said += f" {counted(done.counters_created, 'other leg')} of transfers opened again."
-        return said
+        count, legs = len(done.affected), done.counters_created
+        said = [ngettext("{count} transaction uncategorized.", "{count} transactions uncategorized.", count)]
+        if legs:
+            said.append(
+                ngettext(
+                    "{legs} other leg of transfers opened again.", "{legs} other legs of transfers opened again.", legs
+                )
+            )
+        return " ".join(said).format(count=number(count), legs=number(legs))
 
     return deed
 
@@ -195,13 +211,20 @@ def delete(visit: Visit, form: Typed, chosen: dict[str, Any]) -> Callable[[], st
         ids = selected(visit.company, values).order_by("id").values_list("id", flat=True)
         wanted: dict[str, UUID | None] = {str(each): each for each in ids}
         count = booking.remove_many(company=visit.company, stamp=visit.stamp, ids=wanted)
-        return f"{counted(count, 'transaction')} deleted."
+        said = ngettext("{count} transaction deleted.", "{count} transactions deleted.", count)
+        return said.format(count=number(count))
 
     return deed
 
 
 ACTS = {
-    "categorize": Act(RunAct.CATEGORIZE, "Categorize", categorize),
-    "uncategorize": Act(RunAct.UNCATEGORIZE, "Uncategorize", uncategorize),
-    "delete": Act(RunAct.DELETE, "Delete", delete, most=MOST_IDS),
+    "categorize": Act(RunAct.CATEGORIZE, gettext_lazy("Categorize"), categorize),
+    "uncategorize": Act(RunAct.UNCATEGORIZE, gettext_lazy("Uncategorize"), uncategorize),
+    "delete": Act(
+        RunAct.DELETE,
+        gettext_lazy("Delete"),
+        delete,
+        most=MOST_IDS,
+        beyond=gettext_lazy("At most {most} are deleted at once: narrow the filter."),
+    ),
 }

@@ -6,6 +6,8 @@ from uuid import UUID
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.errors import FieldErrors
 from companies.pages.typed import Typed, typed
@@ -22,13 +24,13 @@ READ, WRITE = Permission.COUNTERPARTIES_READ, Permission.COUNTERPARTIES_WRITE
 TEXTS = ("name", "type", "externalId")
 SECTION = "counterparties"
 LONGEST_SEARCH = 200
-TYPES = {
-    CounterpartyType.CUSTOMER: "Customer",
-    CounterpartyType.VENDOR: "Vendor",
-    CounterpartyType.EMPLOYEE: "Employee",
-    CounterpartyType.OWNER: "Owner",
-    CounterpartyType.AUTHORITY: "Authority",
-    CounterpartyType.OTHER: "Other",
+TYPES: dict[CounterpartyType, Any] = {
+    CounterpartyType.CUSTOMER: gettext_lazy("Customer"),
+    CounterpartyType.VENDOR: gettext_lazy("Vendor"),
+    CounterpartyType.EMPLOYEE: gettext_lazy("Employee"),
+    CounterpartyType.OWNER: gettext_lazy("Owner"),
+    CounterpartyType.AUTHORITY: gettext_lazy("Authority"),
+    CounterpartyType.OTHER: gettext_lazy("Other"),
 }
 
 
@@ -49,7 +51,7 @@ def everyone(visit: Visit) -> HttpResponse:
     return visit.show(
         "ledger/counterparties.html",
         section=SECTION,
-        rows=[{"row": row, "type": TYPES[CounterpartyType(row.type)]} for row in listed],
+        rows=[{"row": row, "type": str(TYPES[CounterpartyType(row.type)])} for row in listed],
         cursor=cursor,
         query=narrowed.urlencode(),
         q=text,
@@ -68,7 +70,7 @@ def new(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             row = counterparties.add(company=visit.company, stamp=visit.stamp, values=form.data)
-            return visit.done(f"{row.name} was added.", "counterparties")
+            return visit.done(_("{name} was added.").format(name=row.name), "counterparties")
     return form_page(visit, form)
 
 
@@ -84,7 +86,7 @@ def edit(visit: Visit, counterparty_id: UUID) -> HttpResponse:
             row = counterparties.change(
                 company=visit.company, stamp=visit.stamp, counterparty_id=counterparty_id, values=form.data
             )
-            return visit.done(f"{row.name} was saved.", "counterparties")
+            return visit.done(_("{name} was saved.").format(name=row.name), "counterparties")
     return form_page(visit, form, row=row)
 
 
@@ -109,7 +111,7 @@ def merge(visit: Visit, counterparty_id: UUID) -> HttpResponse:
     if visit.sent:
         with visit.sending(form):
             kept = merged(visit, row, form.values["into"])
-            return visit.done(f"{row.name} is {kept.name} now.", "counterparties")
+            return visit.done(_("{name} is {other} now.").format(name=row.name, other=kept.name), "counterparties")
     return visit.show(
         "ledger/counterparty_merge.html",
         status=400 if form.errors else 200,
@@ -125,10 +127,10 @@ def merge(visit: Visit, counterparty_id: UUID) -> HttpResponse:
 def merged(visit: Visit, row: Counterparty, name: str) -> Counterparty:
     """The one that is kept. Raises FieldErrors for a name that nobody has, or its own, and what the act raises."""
     if not name:
-        raise FieldErrors([("#/into", "required", "Name the one that stays.")])
+        raise FieldErrors([("#/into", "required", _("Name the one that stays."))])
     other = counterparty_called(visit, name, pointer="#/into")
     if other.id == row.id:
-        raise FieldErrors([("#/into", "unknown_id", "This is the one that goes: name another.")])
+        raise FieldErrors([("#/into", "unknown_id", _("This is the one that goes: name another."))])
     return counterparties.merge(company=visit.company, stamp=visit.stamp, counterparty_id=row.id, into=other.id)
 
 
@@ -138,11 +140,11 @@ def delete(visit: Visit, counterparty_id: UUID) -> HttpResponse:
     row = found(visit, counterparty_id)
     with visit.sending():
         counterparties.delete(company=visit.company, stamp=visit.stamp, counterparty_id=counterparty_id)
-        return visit.done(f"{row.name} was deleted.", "counterparties")
+        return visit.done(_("{name} was deleted.").format(name=row.name), "counterparties")
     return visit.to("counterparty", counterparty_id=counterparty_id)
 
 
-def told_uses(visit: Visit, row: Counterparty) -> list[Any]:
+def told_uses(visit: Visit, row: Counterparty) -> list[str]:
     return uses_of("counterparty", company_id=visit.company.id, row_id=row.id)
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from companies.errors import FieldErrors
 from ledger.calc.money import WIDE, InvalidAmount, format_amount, parse_amount, round_half_up, tax_within
 from ledger.calc.shares import shares
@@ -42,7 +44,7 @@ def percent_of(text: str, *, of: str) -> Decimal | None:
         return None
     percent = Decimal(found[1].replace(",", "."))
     if not 0 < percent <= WHOLE:
-        raise FieldErrors([(of, "out_of_range", "Must be more than 0 % and at most 100 %.")])
+        raise FieldErrors([(of, "out_of_range", _("Must be more than 0 % and at most 100 %."))])
     return percent
 
 
@@ -62,11 +64,11 @@ def shared_out(rows: list[Row], *, amount: Decimal, currency: str) -> list[Row]:
     done = {each.number: resolved(each, share=whole.get(each.number), currency=currency) for each in filled}
     left = [each for each in filled if each.takes_the_rest]
     if len(left) > 1:
-        raise FieldErrors([(left[1].field("amount"), "required", "One row alone can take what is left.")])
+        raise FieldErrors([(left[1].field("amount"), "required", _("One row alone can take what is left."))])
     if left and (taken := values_of(each for each in done.values() if each.number != left[0].number)) is not None:
         rest = amount - taken
         if rest * amount <= 0:
-            raise FieldErrors([(left[0].field("amount"), "required", "Nothing is left for this row.")])
+            raise FieldErrors([(left[0].field("amount"), "required", _("Nothing is left for this row."))])
         done[left[0].number] = resolved(left[0], share=rest, currency=currency)
     return [done.get(each.number, each) for each in rows]
 

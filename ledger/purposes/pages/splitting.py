@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.errors import FieldErrors
 from companies.pages.failures import not_taken
@@ -29,7 +31,9 @@ from ledger.transactions.pages.words import RULES, Names, as_line, in_choices, n
 SPARE = 2  # empty rows below those that are stored
 MORE = 3
 MOST_ROWS = 300  # filled in, they are what a form may have
-TOO_MANY = f"The page takes at most {MOST_ROWS} rows; the API takes more. Nothing was stored: go back and remove some."
+TOO_MANY = gettext_lazy(
+    "The page takes at most {most} rows; the API takes more. Nothing was stored: go back and remove some."
+)
 NUMBERED = re.compile(r"category-(\d{1,5})", re.ASCII)
 OF_ROW = ("key", "category", "amount")  # a part with several lines has a row for each; the rest stands in its first
 DETAILS = ("counterparty", "rule", "start", "end", "invoice", "note")
@@ -58,7 +62,7 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
         return show_editor(visit, row, parts, rows=numbered(stored), spare=SPARE, form=Typed(values={}), names=names)
     rows = posted_rows(visit.request.POST)
     if len(rows) > MOST_ROWS:
-        return not_taken(visit.request, status=413, text=TOO_MANY)
+        return not_taken(visit.request, status=413, text=TOO_MANY.format(most=MOST_ROWS))
     if "more" in visit.request.POST:
         return show_editor(visit, row, parts, rows=rows, spare=MORE, form=Typed(values={}), names=names)
     reader = Reader(visit, row, known_people(parts, names))
@@ -69,7 +73,7 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
         shared = shared_out(rows, amount=free, currency=row.amount_currency)
         given += shapes.given_parts(parsed(shapes.CategorizationMap, reader.body(shared)))
         splitting.replace_parts(company=visit.company, stamp=visit.stamp, transaction_id=row.id, given=given)
-        return visit.done("The categorizations were saved.", "transaction", transaction_id=row.id)
+        return visit.done(_("The categorizations were saved."), "transaction", transaction_id=row.id)
     return show_editor(visit, row, parts, rows=rows, spare=0, form=form, names=names)
 
 
@@ -156,7 +160,7 @@ class Reader:
             self.fields.setdefault(f"categorizations/{key}/{path}", f"{name}-{number}")
         try:
             if not category_id or (each.values["amount"] and not line):
-                raise FieldErrors([(f"{pointer}/categoryId", "required", "Choose a category.")])
+                raise FieldErrors([(f"{pointer}/categoryId", "required", _("Choose a category."))])
             part = parts.get(key) or self.details(each, first, pointer) | {"categoryId": category_id, "plSplit": {}}
             if line and each.values["amount"]:
                 value = self.amount(each.values["amount"], pointer=f"{pointer}/plSplit")

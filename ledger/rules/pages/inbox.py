@@ -15,16 +15,17 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from companies.errors import FieldErrors
 from companies.models import Company, id_from
-from companies.pages.amounts import counted
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.models import Account, Transaction
 from ledger.purposes import categorizing, shapes
-from ledger.purposes.pages.categorizing import FIELDS, parsed
+from ledger.purposes.pages.categorizing import FIELDS, categorized, parsed
 from ledger.rules.calc.pairs import Pair
 from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, TEXT, Proposal
 from ledger.rules.habits import proposed
@@ -36,7 +37,11 @@ A_SCREEN = 20  # of transactions, and of pairs
 MOST_COUNTED = 99
 PAIRED_BACK = timedelta(days=180)  # older transfers are linked from their own pages
 Notice = tuple[str, str]  # what to look at, and where
-WHY = {COUNTERPARTY: "from this name", TEXT: "with a text like this", ACCOUNT: "on this account"}
+WHY = {
+    COUNTERPARTY: gettext_lazy("{agreed} of {seen} from this name"),
+    TEXT: gettext_lazy("{agreed} of {seen} with a text like this"),
+    ACCOUNT: gettext_lazy("{agreed} of {seen} on this account"),
+}
 
 
 class Offer(NamedTuple):
@@ -93,7 +98,7 @@ def accept(visit: Visit) -> str:
     posted = visit.request.POST
     category_id, line = of_line(posted.get("category", ""))
     if not category_id:
-        raise FieldErrors([("#/categoryId", "required", "Choose a category.")])
+        raise FieldErrors([("#/categoryId", "required", _("Choose a category."))])
     selection = {"mode": "ids", "ids": [posted.get("id", "")]}
     body: dict[str, Any] = {"selection": selection, "categoryId": category_id, "plType": line}
     if posted.get("counterparty"):
@@ -102,20 +107,20 @@ def accept(visit: Visit) -> str:
     count = categorizing.categorize(
         company=visit.company, stamp=visit.stamp, selection=values["selection"], **shapes.choice_of(values)
     )
-    return f"{counted(count, 'transaction')} categorized."
+    return categorized(count)
 
 
 def link(visit: Visit) -> str:
     """POST transactions/link_transfer, of a proposed pair."""
     source, target = (id_from(visit.request.POST.get(name, "")) for name in ("source", "target"))
     if source is None or target is None:
-        raise FieldErrors([("#/target", "required", "Choose a pair.")])
+        raise FieldErrors([("#/target", "required", _("Choose a pair."))])
     transfers.link(company=visit.company, stamp=visit.stamp, source_id=source, source_part_id=None, target_id=target)
-    return "The two are linked as one transfer."
+    return _("The two are linked as one transfer.")
 
 
 def unknown(visit: Visit) -> str:
-    raise FieldErrors([("#/act", "required", "Say what to do with it.")])
+    raise FieldErrors([("#/act", "required", _("Say what to do with it."))])
 
 
 ACTS: dict[str, Callable[[Visit], str]] = {"accept": accept, "link": link}
@@ -153,7 +158,7 @@ def line_of(row: Transaction, found: list[Proposal], names: Names) -> dict[str, 
     shown = [proposal_of(each, names) for each in found if each.use.category_id in names.categories]
     return {
         "row": row,
-        "title": row.from_to or row.description or "No text",
+        "title": row.from_to or row.description or _("No text"),
         "text": row.description if row.from_to else "",
         "account": names.account(row.account_id),
         "rest": row.amount_value - row.categorized_value,
@@ -169,7 +174,7 @@ def proposal_of(proposal: Proposal, names: Names) -> dict[str, Any]:
         "category_id": str(use.category_id),
         "label": names.category(use.category_id),
         "counterparty": str(use.counterparty_id) if use.counterparty_id else "",
-        "why": f"{proposal.agreed} of {proposal.seen} {WHY[proposal.kind]}",
+        "why": WHY[proposal.kind].format(agreed=proposal.agreed, seen=proposal.seen),
     }
 
 
@@ -197,6 +202,6 @@ def notices(visit: Visit) -> Iterable[Notice]:
         for account in accounts.filter(bank_connection__isnull=False).in_order():
             if (account.bank_connection or {}).get("balanceMismatchSince"):
                 address = reverse("account", args=[visit.company.id, account.id])
-                yield f"{account.name}: the balance is not the bank's", address
+                yield _("{account}: the balance is not the bank's").format(account=account.name), address
     for path in settings.INBOX_NOTICES:
         yield from import_string(path)(visit)

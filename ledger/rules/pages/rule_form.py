@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from companies.errors import FieldErrors
+from companies.pages.amounts import as_typed
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.calc.recognition import DateRule
@@ -34,16 +38,16 @@ FIELDS = {  # where the form shows what is wrong with a field of the body
     "action/usingDateRule/endDate": "ruleEnd",
     "action/passThroughTaxPercent": "tax",
 }
-REASONS = {
-    DisabledReason.CATEGORY_DELETED: "Its category was deleted.",
-    DisabledReason.ACCOUNT_DELETED: "An account of its was deleted.",
-    DisabledReason.PL_TYPE_LOST: "Its category posts to another line now.",
+REASONS: dict[DisabledReason, Any] = {
+    DisabledReason.CATEGORY_DELETED: gettext_lazy("Its category was deleted."),
+    DisabledReason.ACCOUNT_DELETED: gettext_lazy("An account of its was deleted."),
+    DisabledReason.PL_TYPE_LOST: gettext_lazy("Its category posts to another line now."),
 }
-OPERATORS = {
-    Operator.CONTAINS: "contains",
-    Operator.EQUALS: "is",
-    Operator.STARTS_WITH: "starts with",
-    Operator.WHOLE_WORD: "has the word",
+OPERATORS: dict[Operator, Any] = {
+    Operator.CONTAINS: gettext_lazy("contains"),
+    Operator.EQUALS: gettext_lazy("is"),
+    Operator.STARTS_WITH: gettext_lazy("starts with"),
+    Operator.WHOLE_WORD: gettext_lazy("has the word"),
 }
 
 
@@ -101,7 +105,7 @@ def percent(text: str) -> float | None:
     try:
         return float(text.replace(",", ".")) if text else None
     except ValueError:
-        raise FieldErrors([("#/action/passThroughTaxPercent", "invalid_value", "Must be a number.")]) from None
+        raise FieldErrors([("#/action/passThroughTaxPercent", "invalid_value", _("Must be a number."))]) from None
 
 
 def values_of(rule: CategorizationRule | None) -> dict[str, Any]:
@@ -161,26 +165,30 @@ def like_transaction(visit: Visit, row: Transaction) -> dict[str, Any]:
 
 def words_of(rule: CategorizationRule, names: Names) -> dict[str, str]:
     """What a rule asks and says, in words."""
-    labels = {"from_to": "From / to", "description": "Text", "text": "From / to or text"}
+    labels = {"from_to": _("From / to"), "description": _("Text"), "text": _("From / to or text")}
     asked = [
-        f"{labels[name]} {OPERATORS[condition['operator']]} “{condition['value']}”"  # type: ignore[index]
+        _("{field} {operator} “{value}”").format(
+            field=labels[name],
+            operator=OPERATORS[Operator(condition["operator"])],
+            value=condition["value"],
+        )
         for name in labels
         if (condition := rule.condition_on(name))
     ]
     if accounts := getattr(rule, "account_ids", None):
-        asked.append("on " + " or ".join(names.account(each) for each in accounts))
+        asked.append(_("on {accounts}").format(accounts=_(" or ").join(names.account(each) for each in accounts)))
     if rule.direction:
-        asked.append({"in": "money in", "out": "money out"}[rule.direction])
+        asked.append({"in": _("money in"), "out": _("money out")}[rule.direction])
     if rule.min_amount is not None:
-        asked.append(f"at least {plain(rule.min_amount)}")
+        asked.append(_("at least {amount}").format(amount=as_typed(plain(rule.min_amount))))
     if rule.max_amount is not None:
-        asked.append(f"at most {plain(rule.max_amount)}")
+        asked.append(_("at most {amount}").format(amount=as_typed(plain(rule.max_amount))))
     if rule.currency:
-        asked.append(f"in {rule.currency}")
+        asked.append(_("in {currency}").format(currency=rule.currency))
     if rule.counterparty:
-        asked.append(f"with {names.counterparty(rule.counterparty)}")
+        asked.append(_("with {name}").format(name=names.counterparty(rule.counterparty)))
     return {
         "conditions": ", ".join(asked),
         "category": names.category(rule.category_id) if rule.category_id else "",
-        "reason": REASONS[rule.disabled_reason] if rule.disabled_reason else "",  # type: ignore[index]
+        "reason": str(REASONS[DisabledReason(rule.disabled_reason)]) if rule.disabled_reason else "",
     }

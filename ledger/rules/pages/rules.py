@@ -5,10 +5,12 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from companies.errors import Missing
 from companies.models import Currency, id_from
-from companies.pages.amounts import counted, number
+from companies.pages.amounts import number
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -87,9 +89,9 @@ def sent(visit: Visit, rule: CategorizationRule | None) -> HttpResponse:
             return show_form(visit, form, rule=rule, preview=preview)
         if rule is None:
             ruling.add(company=visit.company, stamp=visit.stamp, values=values)
-            return visit.done(f"{values['name']} was added.", "rules")
+            return visit.done(_("{name} was added.").format(name=values["name"]), "rules")
         ruling.change(company=visit.company, stamp=visit.stamp, rule_id=rule.id, values=lambda _: values)
-        return visit.done(f"{values['name']} was changed.", "rules")
+        return visit.done(_("{name} was changed.").format(name=values["name"]), "rules")
     return show_form(visit, form, rule=rule)
 
 
@@ -119,7 +121,7 @@ def delete(visit: Visit, rule_id: UUID) -> HttpResponse:
     """Deletes one; what it assigned stays."""
     with visit.sending():
         ruling.delete(company=visit.company, stamp=visit.stamp, rule_id=rule_id)
-        return visit.done("The rule was deleted; what it assigned stays.", "rules")
+        return visit.done(_("The rule was deleted; what it assigned stays."), "rules")
     return visit.to("rules")
 
 
@@ -128,7 +130,11 @@ def apply(visit: Visit) -> HttpResponse:
     """POST categorization_rules/apply, of what is open; the page behind it can take it back."""
     with visit.sending():
         done = applying.apply(company=visit.company, stamp=visit.stamp, selection=OPEN)
-        response = visit.done(f"{counted(done.affected, 'transaction')} categorized by rules.", "rules")
+        count = done.affected
+        said = ngettext(
+            "{count} transaction categorized by rules.", "{count} transactions categorized by rules.", count
+        )
+        response = visit.done(said.format(count=number(count)), "rules")
         if done.affected:
             response["Location"] += f"?run={done.run_id}"
         return response
@@ -140,8 +146,11 @@ def undo(visit: Visit, run_id: UUID) -> HttpResponse:
     """DELETE categorization_runs/{id}."""
     with visit.sending():
         done = applying.take_back(company=visit.company, stamp=visit.stamp, run_id=run_id)
-        kept = f" {number(done.kept_count)} stay: somebody has touched them since." if done.kept_count else ""
-        return visit.done(f"{counted(done.affected, 'transaction')} taken back.{kept}", "rules")
+        count = done.affected
+        said = [ngettext("{count} transaction taken back.", "{count} transactions taken back.", count)]
+        if done.kept_count:
+            said.append(_("{kept} stay: somebody has touched them since."))
+        return visit.done(" ".join(said).format(count=number(count), kept=number(done.kept_count)), "rules")
     return visit.to("rules")
 
 
@@ -157,7 +166,6 @@ def show_form(
         rule=rule,
         seen=visit.seen(rule) if rule else "",
         operators=in_choices(OPERATORS),
-        texts=[("fromTo", "From / to"), ("description", "Text"), ("text", "Either of them")],
         accounts=names.account_choices(),
         category_lines=names.lines(),
         currencies=Currency.values,

@@ -45,12 +45,13 @@ def read(content: bytes, *, encoding: str | None = None, most: int) -> tuple[str
         for start in range(0, len(content), AT_ONCE):
             stream.parser.Parse(content[start : start + AT_ONCE])
             if start - stream.parser.CurrentByteIndex > LONGEST_TAG:  # it waits for the end of a tag, and keeps it all
-                raise Unreadable(stream.parser.CurrentLineNumber, "A tag without an end.")
+                raise Unreadable("A tag without an end.", line=stream.parser.CurrentLineNumber)
         stream.parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise Unreadable(error.lineno, f"{expat.ErrorString(error.code)}.") from None
+        why = f"{expat.ErrorString(error.code)}."  # in its own words
+        raise Unreadable(why, line=error.lineno) from None
     except (LookupError, ValueError) as error:
-        raise Unreadable(1, f"Its encoding cannot be read: {error}.") from None
+        raise Unreadable("Its encoding cannot be read: {error}.", line=1, error=str(error)) from None
     if not stream.format:
         raise NoStatement
     return stream.format, stream.statements
@@ -92,7 +93,7 @@ class Stream:
         known = self.names.get(name)
         if known is None:
             if len(self.names) >= MOST_NAMES:
-                raise Unreadable(self.parser.CurrentLineNumber, "Too many kinds of elements.")
+                raise Unreadable("Too many kinds of elements.", line=self.parser.CurrentLineNumber)
             known = self.names[name] = name.rpartition(":")[2]
         return known
 
@@ -100,13 +101,13 @@ class Stream:
         name = self.names.get(name) or self.local(name)
         self.depth += 1
         if self.depth > DEEPEST:
-            raise Unreadable(self.parser.CurrentLineNumber, f"More than {DEEPEST} levels.")
+            raise Unreadable("More than {most} levels.", line=self.parser.CurrentLineNumber, most=DEEPEST)
         if self.skipping or (self.draft is not None and name in SKIPPED):
             self.skipping = self.skipping or self.depth
         elif self.builder is not None:
             self.size += 1
             if self.size > LARGEST:
-                raise Unreadable(self.line, "An entry with too many elements.")
+                raise Unreadable("An entry with too many elements.", line=self.line)
             self.builder.start(name, attributes)
         else:
             self.open(name, attributes)
@@ -142,7 +143,7 @@ class Stream:
         if self.builder is not None and not self.skipping:
             self.length += len(text)
             if self.length > LONGEST:
-                raise Unreadable(self.line, "An entry with too much text.")
+                raise Unreadable("An entry with too much text.", line=self.line)
             self.builder.data(text)
 
     def take(self, element: Element, draft: Draft) -> None:
@@ -189,7 +190,7 @@ def finished(draft: Draft, format_: str) -> Statement:
 
 def redated(entry: Entry, day: date | None) -> Entry:
     if day is None:
-        raise Unreadable(entry.line, "Ntry has no BookgDt.")
+        raise Unreadable("Ntry has no BookgDt.", line=entry.line)
     return replace(entry, day=day, parts=tuple(replace(part, day=day) for part in entry.parts))
 
 

@@ -21,7 +21,7 @@ def entry_of(element: Element, format_: str, currency: str, line: int) -> Entry:
     has = {each.tag: each for each in element}
     sign = said(has.get("CdtDbtInd"))
     if "Amt" not in has or sign not in ("CRDT", "DBIT"):
-        raise Unreadable(line, "Ntry has no Amt, or no CdtDbtInd that is CRDT or DBIT.")
+        raise Unreadable("Ntry has no Amt, or no CdtDbtInd that is CRDT or DBIT.", line=line)
     credit, reversal = sign == "CRDT", said(has.get("RvslInd")) in ("true", "1")
     details = [each for group in element.iterfind("NtryDtls") for each in group.iterfind("TxDtls")]
     only = details[0] if len(details) == 1 else None
@@ -60,7 +60,7 @@ def day_in(element: Element | None, line: int) -> date | None:
     """The day of an entry; None where none is told. Raises Unreadable for what is none."""
     found = day_at(element)
     if found is None and (told := at(element, "Dt") or at(element, "DtTm")):
-        raise Unreadable(line, f"{told[:40]} is no date.")
+        raise Unreadable("{text} is no date.", line=line, text=told[:40])
     return found
 
 
@@ -190,5 +190,5 @@ def remittance(element: Element | None) -> str:
 
 def fitted(text: str, line: int) -> str:
     if len(text) > LONGEST_TEXT:
-        raise Unreadable(line, f"A text of more than {LONGEST_TEXT:,} characters.")
+        raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     return text

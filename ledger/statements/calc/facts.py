@@ -15,10 +15,12 @@ ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 
 
 class Unreadable(Exception):
-    """The file is broken; the message names the line and what is wrong there, for people."""
+    """The file is broken; ``why`` says to people what is wrong there, with ``values`` in its braces. Line 0 is none."""
 
-    def __init__(self, line: int, why: str):
-        super().__init__(f"Line {line}: {why}" if line else why)
+    def __init__(self, why: str, *, line: int, **values: str | int):
+        self.line, self.why, self.values = line, why, values
+        said = why.format(**values)
+        super().__init__(f"Line {line}: {said}" if line else said)
 
 
 class Unsafe(Exception):
@@ -116,7 +118,7 @@ def amount_of(text: str, *, negative: bool, line: int) -> str:
     """
     match = AMOUNT.fullmatch(text)
     if match is None or not text.strip("."):
-        raise Unreadable(line, f"“{text[:40]}” is no amount.")
+        raise Unreadable("“{text}” is no amount.", line=line, text=text[:40])
     whole, cents = match[1] or "0", (match[2] or "").rstrip("0")
     plain = f"{whole}.{cents}" if cents else whole
     return f"-{plain}" if negative and plain != "0" else plain

@@ -63,7 +63,7 @@ def read(content: bytes, kind: str, *, most: int) -> File:
 
 def some(statements: list[Statement]) -> list[Statement]:
     if not statements:
-        raise Unreadable(1, "There is no statement in it.")
+        raise Unreadable("There is no statement in it.", line=1)
     return statements
 
 
@@ -81,7 +81,7 @@ def text_of(content: bytes) -> str:
     """All of it as text, in the encoding that is found. Raises Unreadable."""
     stream = opened(content)
     if stream is None:
-        raise Unreadable(0, "It is in none of the encodings UTF-8, UTF-16 and Windows-1252.")
+        raise Unreadable("It is in none of the encodings UTF-8, UTF-16 and Windows-1252.", line=0)
     return stream.read()
 
 
@@ -89,7 +89,7 @@ def lines_of(content: bytes) -> Iterator[str]:
     """Its lines one by one. Raises Unreadable."""
     stream = opened(content)
     if stream is None:
-        raise Unreadable(0, "It is in none of the encodings UTF-8, UTF-16 and Windows-1252.")
+        raise Unreadable("It is in none of the encodings UTF-8, UTF-16 and Windows-1252.", line=0)
     stream.reconfigure(newline=None)  # type: ignore[attr-defined]
     return iter(stream)
 

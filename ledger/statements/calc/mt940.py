@@ -113,11 +113,11 @@ class Draft:
     def finished(self) -> Statement:
         opening, closing = self.balance("60F", "60M"), self.balance("62F", "62M")
         if opening and not closing:
-            raise Unreadable(self.line, "The statement ends without its closing balance (62F).")
+            raise Unreadable("The statement ends without its closing balance (62F).", line=self.line)
         interim = self.interim
         currency = (opening or closing or ("", self.about.get("34", "")[:3], ""))[1]
         if not currency:
-            raise Unreadable(self.line, "The statement names no currency (60F, 62F or 34F).")
+            raise Unreadable("The statement names no currency (60F, 62F or 34F).", line=self.line)
         number = clean(self.about.get("25", "").split("\n")[0])[:LONGEST_NUMBER]
         return Statement(
             account_number=number,
@@ -159,7 +159,7 @@ def balance(line: int, value: str) -> tuple[date, str, Decimal]:
     """(day, currency, amount) of a field 60 or 62."""
     match = BALANCE.fullmatch(value.split("\n")[0])
     if match is None:
-        raise Unreadable(line, f"“{value[:40]}” is no balance.")
+        raise Unreadable("“{text}” is no balance.", line=line, text=value[:40])
     amount = amount_of(plain(match[4]), negative=match[1] == "D", line=line)
     return six(match[2], line), match[3], Decimal(amount)
 
@@ -179,7 +179,7 @@ def checked(made: Callable[[int, int, int], date], line: int, text: str, *parts:
     try:
         return made(*parts)
     except ValueError:
-        raise Unreadable(line, f"“{text}” is no day.") from None
+        raise Unreadable("“{text}” is no day.", line=line, text=text) from None
 
 
 def entry_day(value: date, text: str, line: int) -> date:
@@ -194,7 +194,7 @@ def entry(line: int, movement: str, information: str, *, currency: str, pending:
     first, _, further = movement.partition("\n")
     match = LINE.fullmatch(first)
     if match is None:
-        raise Unreadable(line, f"“{first[:40]}” is no movement (61).")
+        raise Unreadable("“{text}” is no movement (61).", line=line, text=first[:40])
     valued = six(match["value"], line)
     given = (match["entry"] or "").strip()
     day = entry_day(valued, given, line) if given else valued
@@ -204,7 +204,7 @@ def entry(line: int, movement: str, information: str, *, currency: str, pending:
         notes.insert(0, f"Value date {valued}")
     description = description or clean(further) or ("" if customer.strip() in NOT_GIVEN else clean(customer))
     if len(description) > LONGEST_TEXT or len(from_to) > LONGEST_TEXT:
-        raise Unreadable(line, f"A text of more than {LONGEST_TEXT:,} characters.")
+        raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     return Entry(
         day=day,
         amount=amount_of(plain(match["amount"]), negative=match["mark"] in MONEY_OUT, line=line),

@@ -43,7 +43,7 @@ def read(text: str, *, most: int) -> list[Statement]:
         else:
             reader.open(name, value, line)
     if last != "/OFX":
-        raise Unreadable(text.count("\n") + 1, "The file ends before its </OFX>.")
+        raise Unreadable("The file ends before its </OFX>.", line=text.count("\n") + 1)
     return reader.statements
 
 
@@ -89,7 +89,7 @@ class Reader:
         elif value and self.draft is not None:
             into = self.draft.about if self.movement is None else self.movement
             if len(into) >= MOST_VALUES:
-                raise Unreadable(line, "Too many kinds of values.")
+                raise Unreadable("Too many kinds of values.", line=line)
             into.setdefault(f"{self.section}.{name}" if self.section else name, unescape(value))
 
     def close(self, name: str, line: int) -> None:
@@ -138,10 +138,10 @@ def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: boo
     has = {name.removeprefix("BANKTRANLIST."): value for name, value in has.items()}
     posted, amount = has.get("DTPOSTED") or (has.get("DTTRAN") if pending else None), has.get("TRNAMT")
     if not posted or amount is None:
-        raise Unreadable(line, "STMTTRN has no DTPOSTED or no TRNAMT.")
+        raise Unreadable("STMTTRN has no DTPOSTED or no TRNAMT.", line=line)
     from_to, memo = clean(has.get("NAME") or has.get("PAYEE.NAME") or ""), clean(has.get("MEMO", ""))
     if len(from_to) > LONGEST_TEXT or len(memo) > LONGEST_TEXT:
-        raise Unreadable(line, f"A text of more than {LONGEST_TEXT:,} characters.")
+        raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     currency, notes = about.get("CURDEF", "").upper(), []
     value, foreign = signed(amount, line), has.get("CURRENCY.CURSYM", "").upper()
     if foreign and foreign != currency:
@@ -180,7 +180,7 @@ def signed(text: str, line: int) -> str:
     """
     match = SIGNED.fullmatch(text.replace(" ", ""))
     if match is None:
-        raise Unreadable(line, f"“{text[:40]}” is no amount.")
+        raise Unreadable("“{text}” is no amount.", line=line, text=text[:40])
     number = match[2].replace(",", ".")
     whole, point, cents = number.rpartition(".")
     plain = f"{whole.replace('.', '')}.{cents}" if point else number
@@ -193,4 +193,4 @@ def day(text: str, line: int) -> date:
     try:
         return day_of(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
     except ValueError:
-        raise Unreadable(line, f"“{text[:40]}” is no time.") from None
+        raise Unreadable("“{text}” is no time.", line=line, text=text[:40]) from None

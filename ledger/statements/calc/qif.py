@@ -57,7 +57,7 @@ def records_of(lines: Iterator[str], most: int) -> Iterator[tuple[int, dict[str,
             begun = begun if has else number
             has.setdefault(line[0], line[1:])
     if wanted and has:
-        raise Unreadable(begun, "The entry does not end: ^ is missing.")
+        raise Unreadable("The entry does not end: ^ is missing.", line=begun)
 
 
 def is_wanted(header: str, line: int) -> bool:
@@ -66,14 +66,14 @@ def is_wanted(header: str, line: int) -> bool:
     if kind.startswith("type:"):
         kind = kind.removeprefix("type:").strip()
         if kind == "invst":
-            raise Unreadable(line, "Entries of securities are no movements of an account.")
+            raise Unreadable("Entries of securities are no movements of an account.", line=line)
         return kind in ACCOUNTS
     return False
 
 
 def whole(has: dict[str, str], line: int) -> dict[str, str]:
     if "D" not in has or not ("T" in has or "U" in has):
-        raise Unreadable(line, "The entry has no date (D) or no amount (T).")
+        raise Unreadable("The entry has no date (D) or no amount (T).", line=line)
     return has
 
 
@@ -99,7 +99,7 @@ def day(text: str, order: str, line: int) -> date:
     """The day; one that begins with its year is read in any case. Raises Unreadable."""
     match = DATE.fullmatch(text[:40])
     if match is None:
-        raise Unreadable(line, f"“{text[:40]}” is no date.")
+        raise Unreadable("“{text}” is no date.", line=line, text=text[:40])
     first, second, mark, last = int(match[1]), int(match[2]), match[3], int(match[4])
     if len(match[1]) > 2:
         year, month, number = first, second, last
@@ -111,13 +111,13 @@ def day(text: str, order: str, line: int) -> date:
     try:
         return day_of(year, month, number)
     except ValueError:
-        raise Unreadable(line, f"“{text[:40]}” is no date of the order {order}.") from None
+        raise Unreadable("“{text}” is no date of the order {order}.", line=line, text=text[:40], order=order) from None
 
 
 def entry(line: int, has: dict[str, str], currency: str, order: str) -> Entry:
     texts = {name: clean(has.get(name, "")) for name in "PMN"}
     if any(len(each) > LONGEST_TEXT for each in texts.values()):
-        raise Unreadable(line, f"A text of more than {LONGEST_TEXT:,} characters.")
+        raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     return Entry(
         day=day(has["D"], order, line),
         amount=signed(has.get("T") or has["U"], line),

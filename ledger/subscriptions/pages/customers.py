@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page
@@ -25,7 +26,7 @@ def new(visit: Visit) -> HttpResponse:
         values = form.data | {"type": CounterpartyType.CUSTOMER.value}
         with visit.sending(form):
             customer = counterparties.add(company=visit.company, stamp=visit.stamp, values=values)
-            return after(visit, f"{customer.name} was added.", customer.id)
+            return after(visit, _("{name} was added.").format(name=customer.name), customer.id)
     return customer_form(visit, form)
 
 
@@ -41,7 +42,7 @@ def edit(visit: Visit, customer_id: UUID) -> HttpResponse:
             customer = counterparties.change(
                 company=visit.company, stamp=visit.stamp, counterparty_id=customer_id, values=form.data
             )
-            return after(visit, f"{customer.name} was saved.", customer_id)
+            return after(visit, _("{name} was saved.").format(name=customer.name), customer_id)
     return customer_form(visit, form, customer=customer)
 
 
@@ -51,7 +52,7 @@ def delete(visit: Visit, customer_id: UUID) -> HttpResponse:
     customer = found(visit, customer_id)
     with visit.sending():
         counterparties.delete(company=visit.company, stamp=visit.stamp, counterparty_id=customer_id)
-        said = f"{customer.name} was deleted."
+        said = _("{name} was deleted.").format(name=customer.name)
         return visit.done(said, "customers" if visit.may(Permission.SUBSCRIPTIONS_READ) else "company")
     return visit.to("customer", customer_id=customer_id)
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 
 from companies.pages.typed import Typed, of_body, whole
 from companies.pages.visits import Visit, company_page
@@ -71,7 +72,7 @@ def new(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             product = products.add_product(company=visit.company, stamp=visit.stamp, values=form.data)
-            return visit.done(f"{product.name} was added.", "products")
+            return visit.done(_("{name} was added.").format(name=product.name), "products")
     return product_form(visit, form)
 
 
@@ -92,7 +93,7 @@ def edit(visit: Visit, product_id: UUID) -> HttpResponse:
             product = products.change_product(
                 company=visit.company, stamp=visit.stamp, product_id=product_id, values=form.data
             )
-            return visit.done(f"{product.name} was saved.", "products")
+            return visit.done(_("{name} was saved.").format(name=product.name), "products")
     return product_form(visit, form, product=product)
 
 
@@ -102,7 +103,7 @@ def delete(visit: Visit, product_id: UUID) -> HttpResponse:
     product = found(visit, product_id)
     with visit.sending():
         products.delete_product(company=visit.company, stamp=visit.stamp, product_id=product_id)
-        return visit.done(f"{product.name} was deleted.", "products")
+        return visit.done(_("{name} was deleted.").format(name=product.name), "products")
     return visit.to("products")
 
 
@@ -149,7 +150,7 @@ def new_group(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             group = products.add_group(company=visit.company, stamp=visit.stamp, values=form.data)
-            return visit.done(f"{group.name} was added.", "products")
+            return visit.done(_("{name} was added.").format(name=group.name), "products")
     return group_form(visit, form)
 
 
@@ -164,7 +165,7 @@ def edit_group(visit: Visit, product_group_id: UUID) -> HttpResponse:
             group = products.change_group(
                 company=visit.company, stamp=visit.stamp, group_id=product_group_id, values=form.data
             )
-            return visit.done(f"{group.name} was saved.", "products")
+            return visit.done(_("{name} was saved.").format(name=group.name), "products")
     return group_form(visit, form, group=group)
 
 
@@ -173,7 +174,7 @@ def delete_group(visit: Visit, product_group_id: UUID) -> HttpResponse:
     """Deletes a group in which no product remains."""
     with visit.sending():
         products.delete_group(company=visit.company, stamp=visit.stamp, group_id=product_group_id)
-        return visit.done("The group was deleted.", "products")
+        return visit.done(_("The group was deleted."), "products")
     return visit.to("products")
 
 

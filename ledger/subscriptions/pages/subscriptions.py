@@ -6,6 +6,8 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from companies.locales import current
 from companies.models import Currency
@@ -21,10 +23,10 @@ from ledger.transactions.pages.words import NOT_SHOWN, Choices
 OWN = ("productId", "externalId")
 PRICE = ("amountValue", "amountCurrency", "interval", "intervalCount", "effectiveDate", "committedDate")
 PERIODS = {
-    BillingPeriod.DAY: "days",
-    BillingPeriod.WEEK: "weeks",
-    BillingPeriod.MONTH: "months",
-    BillingPeriod.YEAR: "years",
+    BillingPeriod.DAY: gettext_lazy("days"),
+    BillingPeriod.WEEK: gettext_lazy("weeks"),
+    BillingPeriod.MONTH: gettext_lazy("months"),
+    BillingPeriod.YEAR: gettext_lazy("years"),
 }
 
 
@@ -38,7 +40,7 @@ def events(visit: Visit) -> HttpResponse:
     return visit.show(
         "revenue/events.html",
         tab="recurring-revenue",
-        events=found,
+        events=[{"row": row, "every": every(row.interval, row.interval_count)} for row in found],
         cursor=cursor,
         names_customers=visit.may(Permission.COUNTERPARTIES_READ),
         names_products=visit.may(Permission.PRODUCTS_READ),
@@ -64,7 +66,7 @@ def new(visit: Visit, customer_id: UUID) -> HttpResponse:
                 values=form.data | {"customer_id": customer.id},
                 event=event_values(price.data | {"subscription_id": None}),
             )
-            return visit.done("The subscription was added.", "customer", customer_id=customer_id)
+            return visit.done(_("The subscription was added."), "customer", customer_id=customer_id)
     return subscription_form(visit, customer_id, form)
 
 
@@ -81,7 +83,7 @@ def edit(visit: Visit, subscription_id: UUID) -> HttpResponse:
             subscribing.change_subscription(
                 company=visit.company, stamp=visit.stamp, subscription_id=subscription_id, values=form.data
             )
-            return visit.done("The subscription was saved.", "customer", customer_id=subscription.customer_id)
+            return visit.done(_("The subscription was saved."), "customer", customer_id=subscription.customer_id)
     return subscription_form(visit, subscription.customer_id, form, subscription=subscription)
 
 
@@ -91,7 +93,7 @@ def delete(visit: Visit, subscription_id: UUID) -> HttpResponse:
     subscription = found(visit, subscription_id)
     with visit.sending():
         subscribing.delete_subscription(company=visit.company, stamp=visit.stamp, subscription_id=subscription_id)
-        return visit.done("The subscription was deleted.", "customer", customer_id=subscription.customer_id)
+        return visit.done(_("The subscription was deleted."), "customer", customer_id=subscription.customer_id)
     return visit.to("customer", customer_id=subscription.customer_id)
 
 
@@ -110,7 +112,8 @@ def add_event(visit: Visit, subscription_id: UUID) -> HttpResponse:
                 stamp=visit.stamp,
                 values=event_values(form.data | {"subscription_id": subscription.id}),
             )
-            said = f"It ends on {current().day_of(event.effective_date)}." if ends else "The price was changed."
+            ended = _("It ends on {day}.").format(day=current().day_of(event.effective_date))
+            said = ended if ends else _("The price was changed.")
             return visit.done(said, "customer", customer_id=subscription.customer_id)
     return event_form(visit, subscription, form, ends=ends)
 
@@ -123,7 +126,7 @@ def retract(visit: Visit, event_id: UUID) -> HttpResponse:
     customer_id = event.subscription.customer_id
     with visit.sending():
         subscribing.retract_event(company=visit.company, stamp=visit.stamp, event_id=event_id)
-        return visit.done("The event was retracted.", "customer", customer_id=customer_id)
+        return visit.done(_("The event was retracted."), "customer", customer_id=customer_id)
     return visit.to("customer", customer_id=customer_id)
 
 
@@ -157,6 +160,19 @@ def price_of(visit: Visit, subscription: Subscription) -> dict[str, str]:
         "effectiveDate": visit.today.isoformat(),
         "committedDate": "",
     }
+
+
+def every(interval: str | None, count: int) -> str:
+    """How often it is paid: a month, every 3 months; nothing of what has no price."""
+    if not interval:
+        return ""
+    texts = {
+        "day": ngettext("a day", "every {count} days", count),
+        "week": ngettext("a week", "every {count} weeks", count),
+        "month": ngettext("a month", "every {count} months", count),
+        "year": ngettext("a year", "every {count} years", count),
+    }
+    return texts[interval].format(count=count)
 
 
 def subscription_form(
@@ -200,7 +216,7 @@ def products(visit: Visit) -> Choices | None:
 
 def product_of(visit: Visit, subscription: Subscription) -> str:
     if subscription.product is None:
-        return "No product"
+        return _("No product")
     return subscription.product.name if visit.may(Permission.PRODUCTS_READ) else NOT_SHOWN
 
 

@@ -1,6 +1,7 @@
 """A new transaction."""
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
@@ -18,5 +19,5 @@ def new(visit: Visit) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             row = booking.book(company=visit.company, stamp=visit.stamp, values=form.data)
-            return visit.done("The transaction was booked.", "transaction", transaction_id=row.id)
+            return visit.done(_("The transaction was booked."), "transaction", transaction_id=row.id)
     return show_form(visit, form)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
 from companies.models import Currency, Membership
 from companies.pages.typed import Typed, typed
@@ -82,7 +83,7 @@ def show_form(
 def assignees(visit: Visit, current: str) -> Choices:
     """Members for those who may know them; the others choose themselves, or leave who is there."""
     own = visit.stamp.user_id
-    found = {str(own): "Me"}
+    found = {str(own): _("Me")}
     if visit.may(Permission.MEMBERS_MANAGE):
         rows = (
             Membership.objects.of(visit.company.id)
@@ -92,5 +93,5 @@ def assignees(visit: Visit, current: str) -> Choices:
         )
         found |= {str(row.user_id): row.called for row in rows if row.is_known and row.user_id != own}
     if current and current not in found:
-        found[current] = "Somebody else"
+        found[current] = _("Somebody else")
     return list(found.items())

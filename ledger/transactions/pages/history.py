@@ -7,46 +7,60 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
 from companies.models import AuditEntry, id_from
 from companies.pages.activity import short
-from companies.pages.amounts import counted, money
-from companies.pages.log_words import plain, sentence
+from companies.pages.amounts import money, number
+from companies.pages.log_fields import plain
+from companies.pages.log_words import sentence
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.models import ImportBatch, RunAct, Transaction, TransactionTouched
-from ledger.transactions.pages.words import Names
+from ledger.transactions.pages.words import Names, listed
 
 MOST_ENTRIES = 50
 MOST_PARTS = 4
 UNTOLD = {"categorized_value", "transferred_value", "categorizations_auto_assigned", "import_batch_id", "provider_data"}
 FIRST = ("amount_value", "amount_currency", "date", "account_id", "from_to", "description", "notes")
 FIELDS = {
-    "from_to": "from / to",
-    "amount_value": "amount",
-    "amount_currency": "currency",
-    "account_id": "account",
-    "assigned_user_id": "assignee",
-    "external_id": "external id",
-    "exclude_from_auto_categorization": "left out of automatic categorization",
+    "date": _("date"),
+    "from_to": _("from / to"),
+    "description": _("description"),
+    "notes": _("notes"),
+    "amount_value": _("amount"),
+    "amount_currency": _("currency"),
+    "account_id": _("account"),
+    "assigned_user_id": _("assignee"),
+    "external_id": _("external id"),
+    "exclude_from_auto_categorization": _("left out of automatic categorization"),
+    "pending": _("pending"),
+    "source": _("source"),
 }
+LINKED = _("linked it with another transaction as a transfer")
+OPENED = _("opened it: the other leg of its transfer was deleted")
+DELETED = _("deleted it")
+UNCATEGORIZED = _("took its categories away")
+UNLINKED = _("took the link of its transfer away")
 PARTNER = {  # of the other leg of a transfer
-    "transaction.deleted": "opened it: the other leg of its transfer was deleted",
-    "transactions.deleted": "opened it: the other leg of its transfer was deleted",
-    "import.undone": "opened it: the other leg of its transfer went with an import that was undone",
-    "transactions.uncategorized": "took its categories away",
-    "transfer.linked": "linked it with another transaction as a transfer",
-    "transfer.unlinked": "took the link of its transfer away",
+    "transaction.deleted": OPENED,
+    "transactions.deleted": OPENED,
+    "import.undone": _("opened it: the other leg of its transfer went with an import that was undone"),
+    "transactions.uncategorized": UNCATEGORIZED,
+    "transfer.linked": LINKED,
+    "transfer.unlinked": UNLINKED,
 }
 OF_MANY = {
-    "transactions.rulesApplied": "applied the rules to it",
-    "transactions.uncategorized": "took its categories away",
-    "transactions.deleted": "deleted it",
+    "transactions.rulesApplied": _("applied the rules to it"),
+    "transactions.uncategorized": UNCATEGORIZED,
+    "transactions.deleted": DELETED,
 }
 TAKEN_BACK = {
-    RunAct.RULES: "took back what the rules did to it",
-    RunAct.CATEGORIZE: "took back how it was categorized",
-    RunAct.UNCATEGORIZE: "gave it back the categories that were taken away",
-    RunAct.DELETE: "took back that it was deleted",
+    RunAct.RULES: _("took back what the rules did to it"),
+    RunAct.CATEGORIZE: _("took back how it was categorized"),
+    RunAct.UNCATEGORIZE: _("gave it back the categories that were taken away"),
+    RunAct.DELETE: _("took back that it was deleted"),
 }
 OTHERS = ("affected", "deleted", "counters_created")  # counts of an entry about many that are transactions
 
@@ -77,13 +91,17 @@ def history(visit: Visit, row: Transaction, words: Names) -> list[Said]:
     ]
     if row.import_batch_id:
         batch = ImportBatch.objects.of(company_id).get(id=row.import_batch_id)
-        told.append(
-            Said(batch.created_time, batch.created_user_id, f"brought it with {batch.filename or 'an import'}.")
-        )
+        told.append(Said(batch.created_time, batch.created_user_id, brought_with(batch.filename)))
     return sorted(told, key=lambda each: each.time, reverse=True)[:MOST_ENTRIES]
 
 
 # ---------------------------------------------------------------------------------------------- sentences
+
+
+def brought_with(filename: str | None) -> str:
+    if not filename:
+        return gettext("brought it with an import.")
+    return gettext("brought it with {file}.").format(file=filename)
 
 
 def sentence_of(
@@ -98,19 +116,15 @@ def sentence_of(
     before, after = before or {}, after or {}
     match action:
         case "transaction.created":
-            return f"booked it: {amount_in(after, row)}."
+            return gettext("booked it: {amount}.").format(amount=amount_in(after, row))
         case "transaction.updated":
             changed = in_order({*before, *after} - UNTOLD)
-            return f"changed {listed([changed_field(name, before, after, row=row, words=words) for name in changed])}."
+            fields = [changed_field(name, before, after, row=row, words=words) for name in changed]
+            return gettext("changed {fields}.").format(fields=listed(fields) or gettext("nothing that is shown"))
         case "transaction.split":
             return of_parts(before, after, row=row, words=words)
-        case "transaction.deleted":
-            return "deleted it."
-        case "transfer.linked":
-            return "linked it with another transaction as a transfer."
-        case "transfer.unlinked":
-            return "took the link of its transfer away."
-    return f"{plain(action.replace('.', ' '))}."
+    alone = {"transaction.deleted": DELETED, "transfer.linked": LINKED, "transfer.unlinked": UNLINKED}
+    return f"{alone.get(action) or plain(action.replace('.', ' '))}."
 
 
 def sentence_of_many(touched: TransactionTouched, words: Names) -> str:
@@ -120,16 +134,25 @@ def sentence_of_many(touched: TransactionTouched, words: Names) -> str:
     """
     action, before, after = touched.entry.action, touched.entry.before or {}, touched.entry.after or {}
     count = sum(after.get(name) or 0 for name in OTHERS) if action.startswith("transactions.") else 1
-    others = f", with {counted(count - 1, 'other')}" if count > 1 else ""
+    did = done_to_it(action, before, after, touched=touched, words=words)
+    if action.startswith("transactions.") and count > 1:
+        said = ngettext("{did}, with {n} other.", "{did}, with {n} others.", count - 1)
+        return said.format(did=did, n=number(count - 1))
+    return f"{did}."
+
+
+def done_to_it(
+    action: str, before: Mapping[str, Any], after: Mapping[str, Any], *, touched: TransactionTouched, words: Names
+) -> str:
     if touched.as_partner and action in PARTNER:
-        return f"{PARTNER[action]}{others}."
+        return str(PARTNER[action])
     if action == "transactions.categorized":
-        return f"categorized it as {category_in(after, 'category_id', words)}{others}."
+        return gettext("categorized it as {category}").format(category=category_in(after, "category_id", words))
     if action == "transactions.runTakenBack":
-        return f"{TAKEN_BACK[RunAct(after.get('act') or RunAct.RULES)]}{others}."
+        return str(TAKEN_BACK[RunAct(after.get("act") or RunAct.RULES)])
     if action in OF_MANY:
-        return f"{OF_MANY[action]}{others}."
-    return f"{of_another(action, before, after, touched=touched, words=words)}."
+        return str(OF_MANY[action])
+    return of_another(action, before, after, touched=touched, words=words)
 
 
 def of_another(
@@ -138,28 +161,30 @@ def of_another(
     """What was done to a transaction by what was done to something that it refers to."""
     match action:
         case "category.replaced":
-            return f"moved what it was for to {category_in(after, 'replaced_with', words)}: its category was deleted"
+            said = gettext("moved what it was for to {category}: its category was deleted")
+            return said.format(category=category_in(after, "replaced_with", words))
         case "counterparty.merged" if words.sees_counterparties:
-            return f"put the counterparty “{before.get('merged_into')}” in the place of “{before.get('name')}”"
+            said = gettext("put the counterparty “{kept}” in the place of “{gone}”")
+            return said.format(kept=before.get("merged_into"), gone=before.get("name"))
         case "file.created":
-            return "added a document to it"
+            return gettext("added a document to it")
         case "file.updated":
             return of_document(str(touched.transaction_id), before, after)
         case "file.deleted":
-            return "deleted one of its documents"
+            return gettext("deleted one of its documents")
     return sentence(action, name="", before=before, after=after)
 
 
 def of_document(transaction_id: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     had, has = (transaction_id in (each.get("transaction_ids") or ()) for each in (before, after))
     if had == has:
-        return "changed what one of its documents says"
-    return "took a document off it" if had else "attached a document to it"
+        return gettext("changed what one of its documents says")
+    return gettext("took a document off it") if had else gettext("attached a document to it")
 
 
 def category_in(after: Mapping[str, Any], name: str, words: Names) -> str:
     category_id = id_from(str(after.get(name)))
-    return words.category(category_id) if category_id in words.categories else "another category"
+    return words.category(category_id) if category_id in words.categories else gettext("another category")
 
 
 def in_order(fields: set[str]) -> list[str]:
@@ -180,10 +205,17 @@ def changed_field(
     said: Callable[[Mapping[str, Any]], str] = value_of(name, row=row, words=words)
     was, now = said(before), said(after)
     if name == "assigned_user_id":
-        return f"the {called}"
-    if not was:
-        return f"the {called} to {now}" if now else f"the {called}"
-    return f"the {called} from {was} to {now or 'nothing'}"
+        was = now = ""
+    match bool(was), bool(now):
+        case True, True:
+            said_of_it = gettext("the {field} from {was} to {now}")
+        case True, False:
+            said_of_it = gettext("the {field} from {was} to nothing")
+        case False, True:
+            said_of_it = gettext("the {field} to {now}")
+        case _:
+            said_of_it = gettext("the {field}")
+    return said_of_it.format(field=called, was=was, now=now)
 
 
 def value_of(name: str, *, row: Transaction, words: Names) -> Callable[[Mapping[str, Any]], str]:
@@ -196,29 +228,23 @@ def value_of(name: str, *, row: Transaction, words: Names) -> Callable[[Mapping[
 
 
 def quoted(name: str, text: str) -> str:
-    return f"“{text}”" if text and name in {"from_to", "description", "notes"} else text
+    return gettext("“{text}”").format(text=text) if text and name in {"from_to", "description", "notes"} else text
 
 
 def of_parts(before: Mapping[str, Any], after: Mapping[str, Any], *, row: Transaction, words: Names) -> str:
     if not after:
-        return "took its categories away."
-    parts = list(parts_in(after, row=row, words=words))
-    return f"{'changed what it was for to' if before else 'categorized it:'} {listed(parts)}."
+        return f"{UNCATEGORIZED}."
+    parts = listed(list(parts_in(after, row=row, words=words)))
+    said = gettext("changed what it was for to {parts}.") if before else gettext("categorized it: {parts}.")
+    return said.format(parts=parts)
 
 
 def parts_in(parts: Mapping[str, Any], *, row: Transaction, words: Names) -> Iterator[str]:
     """Hosting −€100.00"""
     values = list(parts.values())
     for each in values[:MOST_PARTS]:
-        category_id = id_from(str(each.get("category_id")))
-        called = words.category(category_id) if category_id in words.categories else "another category"
+        called = category_in(each, "category_id", words)
         yield f"{called} {money(Decimal(str(each.get('value') or 0)), row.amount_currency)}"
     if len(values) > MOST_PARTS:
-        yield f"{len(values) - MOST_PARTS} more"
-
-
-def listed(parts: list[str]) -> str:
-    """a, b and c"""
-    if len(parts) < 2:
-        return "".join(parts) or "nothing that is shown"
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+        more = len(values) - MOST_PARTS
+        yield gettext("{n} more").format(n=number(more))

@@ -10,6 +10,8 @@ from uuid import UUID
 
 from django.http import HttpResponse, QueryDict
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ValidationError
 
 from companies.api.fields import sentence
@@ -32,7 +34,14 @@ MOST_CHIPS = 3
 BESIDE = ("cursor", "before", "run", "density")  # what the address says besides filters and order
 DENSITIES = ("comfortable", "compact")
 USUAL_ORDER = "-date"
-ORDERS = {"-date": "Latest first", "date": "Earliest first", "-amount": "Largest first", "amount": "Smallest first"}
+ORDERS = {
+    "-date": _("Latest first"),
+    "date": _("Earliest first"),
+    "-amount": _("Largest first"),
+    "amount": _("Smallest first"),
+}
+FLOWS = {"in": _("Money in"), "out": _("Money out")}
+FLAGS = {"true": _("yes"), "false": _("no")}
 FIRST_ROW = ("q", "startDate", "endDate", "accountId", "categoryId", "open")
 REST = (
     *("plType", "counterparty", "direction", "pending", "transfer"),
@@ -47,27 +56,27 @@ DAYS: Mapping[str, Callable[[str], datetime]] = {  # filters that are days or mo
     "updatedSince": datetime.fromisoformat,
 }
 LABELS = {
-    "q": "Text",
-    "startDate": "From",
-    "endDate": "To",
-    "accountId": "Account",
-    "categoryId": "Category",
-    "open": "Open",
-    "plType": "P&L line",
-    "counterpartyId": "Counterparty",
-    "direction": "Direction",
-    "flow": "Cash flow",
-    "recognizedFrom": "Counts from",
-    "recognizedTo": "Counts up to",
-    "pending": "Pending",
-    "transfer": "Transfer",
-    "source": "Source",
-    "currency": "Currency",
-    "minAmount": "Amount from",
-    "maxAmount": "Amount to",
-    "assignedUserId": "Assigned to",
-    "importId": "Import",
-    "updatedSince": "Changed since",
+    "q": _("Text"),
+    "startDate": _("From"),
+    "endDate": _("To"),
+    "accountId": _("Account"),
+    "categoryId": _("Category"),
+    "open": _("Open"),
+    "plType": _("P&L line"),
+    "counterpartyId": _("Counterparty"),
+    "direction": _("Direction"),
+    "flow": _("Cash flow"),
+    "recognizedFrom": _("Counts from"),
+    "recognizedTo": _("Counts up to"),
+    "pending": _("Pending"),
+    "transfer": _("Transfer"),
+    "source": _("Source"),
+    "currency": _("Currency"),
+    "minAmount": _("Amount from"),
+    "maxAmount": _("Amount to"),
+    "assignedUserId": _("Assigned to"),
+    "importId": _("Import"),
+    "updatedSince": _("Changed since"),
 }
 
 
@@ -279,7 +288,7 @@ def choices(names: Names) -> dict[str, Any]:
         "sources": in_choices(SOURCES),
         "rules": in_choices(RULES),
         "currencies": Currency.values,
-        "orders": list(ORDERS.items()),
+        "orders": in_choices(ORDERS),
     }
 
 
@@ -300,7 +309,7 @@ def filter_chips(wanted: Asked, names: Names, query: Any) -> list[dict[str, str]
             rest = [item for item in query_items(query) if item not in gone]
             found.append(
                 {
-                    "label": LABELS.get(name, name),
+                    "label": str(LABELS.get(name, name)),
                     "value": filter_value(name, value, wanted, names),
                     "without": urlencode(rest),
                 }
@@ -317,16 +326,16 @@ def filter_value(name: str, value: str, wanted: Asked, names: Names) -> str:
             return grouped(Decimal(value))  # type: ignore[arg-type] # of no currency: more than one may match
     except (ValueError, InvalidOperation):
         return value
-    words: Mapping[str, str] = {
+    tables: Mapping[str, Mapping[str, Any]] = {
         "accountId": dict(names.account_choices()),
         "categoryId": dict(names.category_choices()),
         "plType": dict(in_choices(LINES)),
         "source": dict(in_choices(SOURCES)),
-        "direction": {"in": "Money in", "out": "Money out"},
-        "flow": {"in": "Money in", "out": "Money out"},
+        "direction": FLOWS,
+        "flow": FLOWS,
         "counterpartyId": {str(wanted.counterparty.id): wanted.counterparty.name} if wanted.counterparty else {},
-    }.get(name, {"true": "yes", "false": "no"})
-    return words.get(value, value)
+    }
+    return str(tables.get(name, FLAGS).get(value, value))
 
 
 def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict[str, Any]]:
@@ -343,7 +352,7 @@ def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict
             {
                 "row": row,
                 "key": str(row.id),
-                "title": row.from_to or row.description or "No text",
+                "title": row.from_to or row.description or gettext("No text"),
                 "text": row.description if row.from_to else "",
                 "account": names.account(row.account_id),
                 "chips": chips[:MOST_CHIPS],

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from companies.pages.activity import names
 from companies.pages.typed import Typed
@@ -39,7 +40,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         row=row,
         then=visit.request.GET.get("then", ""),
         back=list_before(visit, visit.request.GET.get("then", "")),
-        title=row.from_to or row.description or "Transaction",
+        title=row.from_to or row.description or _("Transaction"),
         account=words.account(row.account_id),
         source=SOURCES[Source(row.source)],
         parts=[part_line(part, words) for part in parts],
@@ -51,12 +52,12 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         files=list(attached(visit, row)),
         loose=list(loose(visit)),
         keeps=visit.may(Permission.FILES_WRITE),
-        history=[(actors.get(each.actor or "", "The service"), each) for each in entries],
+        history=[(actors.get(each.actor or "", _("The service")), each) for each in entries],
         sees_history=visit.may(Permission.AUDIT_READ),
         sees_files=visit.may(Permission.FILES_READ),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
-        creator=actors.get(row.created_user_id or "", "the service"),
-        changer=actors.get(row.last_updated_user_id or "", "the service"),
+        creator=actors.get(row.created_user_id or "", _("the service")),
+        changer=actors.get(row.last_updated_user_id or "", _("the service")),
         assignee=actors.get(row.assigned_user_id or ""),
     )
 
@@ -105,7 +106,7 @@ def edit(visit: Visit, transaction_id: UUID) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             booking.change(company=visit.company, stamp=visit.stamp, transaction_id=row.id, values=form.data)
-            return visit.done("The transaction was changed.", "transaction", transaction_id=row.id)
+            return visit.done(_("The transaction was changed."), "transaction", transaction_id=row.id)
     form.values = {**values_of(row), **form.values}
     return show_form(visit, form, row=row, fixed=fixed)
 
@@ -117,7 +118,7 @@ def delete(visit: Visit, transaction_id: UUID) -> HttpResponse:
         rows = Transaction.objects.of(visit.company.id).filter(id=transaction_id)
         with undoable(company=visit.company, stamp=visit.stamp, act=RunAct.DELETE, rows=rows) as run:
             booking.remove_one(company=visit.company, stamp=visit.stamp, transaction_id=transaction_id)
-        messages.success(visit.request, "The transaction was deleted.")
+        messages.success(visit.request, _("The transaction was deleted."))
         return redirect(list_before(visit, visit.request.POST.get("then", ""), run=str(run.id)))
     return visit.to("transaction", transaction_id=transaction_id)
 

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from companies.errors import FieldErrors
 from companies.pages.typed import read_amounts, typed
@@ -28,9 +29,9 @@ def save(visit: Visit) -> HttpResponse:
             check(visit, query, shared=form.data["shared"])
             who = person(visit.request).pk
             row = saved.save_view(company=visit.company, stamp=visit.stamp, person_id=who, query=query, **form.data)
-            messages.success(visit.request, f"The view {row.name} was kept.")
+            messages.success(visit.request, gettext("The view {name} was kept.").format(name=row.name))
     if not form.valid:
-        messages.error(visit.request, f"The view was not kept. {' '.join(form.errors.values())}")
+        messages.error(visit.request, " ".join([gettext("The view was not kept."), *form.errors.values()]))
     return redirect(f"{reverse('transactions', args=[visit.company.id])}?{query}")
 
 
@@ -55,9 +56,9 @@ def for_everybody(text: str) -> str:
 def check(visit: Visit, query: str, *, shared: bool) -> None:
     """Raises FieldErrors for a filter that cannot be read, and for sharing without the permission to write."""
     if len(query) > MOST_QUERY or not asked(visit, QueryDict(query)).form.valid:
-        raise FieldErrors([("#/query", "invalid_filter", "Mend the filter first.")])
+        raise FieldErrors([("#/query", "invalid_filter", gettext("Mend the filter first."))])
     if shared and not visit.may(Permission.TRANSACTIONS_WRITE):
-        raise FieldErrors([("#/shared", "permission_denied", "Your role does not share views.")])
+        raise FieldErrors([("#/shared", "permission_denied", gettext("Your role does not share views."))])
 
 
 @company_page(writes=Permission.TRANSACTIONS_READ)
@@ -67,5 +68,5 @@ def forget(visit: Visit, view_id: UUID) -> HttpResponse:
         row = saved.delete_view(
             company=visit.company, stamp=visit.stamp, person_id=person(visit.request).pk, view_id=view_id
         )
-        return visit.done(f"The view {row.name} was forgotten.", "transactions")
+        return visit.done(gettext("The view {name} was forgotten.").format(name=row.name), "transactions")
     return visit.to("transactions")

@@ -2,20 +2,23 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.db.models import Q, Value
 from django.db.models.functions import Replace
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from companies.pages.amounts import NotAnAmount, amount_typed, money
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from companies.templatetags.pages import day
 from ledger.calc.money import parse_amount
-from ledger.models import Account, Counterparty, Transaction
+from ledger.models import Account, Counterparty, CounterpartyType, Transaction
+from ledger.transactions.pages.words import KINDS
 
 A_KIND = 10  # results of each kind
 MOST_TEXT = 200
@@ -39,25 +42,25 @@ class Kind(NamedTuple):
 
 
 # (title, other words for it, name of its address, who may see it)
-PAGES: list[tuple[str, str, str, Permission | None]] = [
-    ("Overview", "dashboard cash flow chart", "company", None),
-    ("Inbox", "open waiting categorize unmatched proposals", "inbox", Permission.TRANSACTIONS_READ),
-    ("Rules", "automatic categorization", "rules", Permission.TRANSACTIONS_READ),
-    ("Transactions", "movements bookings payments", "transactions", Permission.TRANSACTIONS_READ),
-    ("New transaction", "book add", "transaction-new", Permission.TRANSACTIONS_WRITE),
-    ("Imports", "history undo files", "imports", Permission.TRANSACTIONS_READ),
-    ("Import a file", "statement csv bank upload camt mt940 ofx", "import-new", Permission.TRANSACTIONS_WRITE),
-    ("Accounts", "banks balances cash", "accounts", Permission.ACCOUNTS_READ),
-    ("Cash plan", "forecast recurring planned payments budget", "planned", Permission.PLANNING_READ),
-    ("Profit and loss", "statement results income p&l", "profit-and-loss", Permission.FINANCIALS_READ),
-    ("Recurring revenue", "mrr arr subscriptions churn", "recurring-revenue", Permission.SUBSCRIPTIONS_READ),
-    ("Customers", "subscribers", "customers", Permission.SUBSCRIPTIONS_READ),
-    ("Products", "plans prices", "products", Permission.PRODUCTS_READ),
-    ("Notifications", "messages bell", "notifications", Permission.NOTIFICATIONS_READ),
-    ("Settings", "company name currency logo", "company-settings", Permission.COMPANY_READ),
-    ("Members", "people invite roles", "members", Permission.MEMBERS_MANAGE),
-    ("API keys and apps", "tokens credentials connected", "api-keys", None),
-    ("Activity", "audit log history changes", "activity", Permission.AUDIT_READ),
+PAGES: list[tuple[Any, Any, str, Permission | None]] = [
+    (_("Overview"), _("dashboard cash flow chart"), "company", None),
+    (_("Inbox"), _("open waiting categorize unmatched proposals"), "inbox", Permission.TRANSACTIONS_READ),
+    (_("Rules"), _("automatic categorization"), "rules", Permission.TRANSACTIONS_READ),
+    (_("Transactions"), _("movements bookings payments"), "transactions", Permission.TRANSACTIONS_READ),
+    (_("New transaction"), _("book add"), "transaction-new", Permission.TRANSACTIONS_WRITE),
+    (_("Imports"), _("history undo files"), "imports", Permission.TRANSACTIONS_READ),
+    (_("Import a file"), _("statement csv bank upload camt mt940 ofx"), "import-new", Permission.TRANSACTIONS_WRITE),
+    (_("Accounts"), _("banks balances cash"), "accounts", Permission.ACCOUNTS_READ),
+    (_("Cash plan"), _("forecast recurring planned payments budget"), "planned", Permission.PLANNING_READ),
+    (_("Profit and loss"), _("statement results income p&l"), "profit-and-loss", Permission.FINANCIALS_READ),
+    (_("Recurring revenue"), _("mrr arr subscriptions churn"), "recurring-revenue", Permission.SUBSCRIPTIONS_READ),
+    (_("Customers"), _("subscribers"), "customers", Permission.SUBSCRIPTIONS_READ),
+    (_("Products"), _("plans prices"), "products", Permission.PRODUCTS_READ),
+    (_("Notifications"), _("messages bell"), "notifications", Permission.NOTIFICATIONS_READ),
+    (_("Settings"), _("company name currency logo"), "company-settings", Permission.COMPANY_READ),
+    (_("Members"), _("people invite roles"), "members", Permission.MEMBERS_MANAGE),
+    (_("API keys and apps"), _("tokens credentials connected"), "api-keys", None),
+    (_("Activity"), _("audit log history changes"), "activity", Permission.AUDIT_READ),
 ]
 
 
@@ -78,7 +81,7 @@ def found_of(visit: Visit, text: str) -> Iterator[Kind]:
             yield counterparties_with(visit, text)
         if visit.may(Permission.ACCOUNTS_READ):
             yield accounts_with(visit, text)
-    yield Kind("Pages", list(pages_with(visit, text)))
+    yield Kind(gettext("Pages"), list(pages_with(visit, text)))
 
 
 def transactions_with(visit: Visit, text: str) -> Kind:
@@ -90,11 +93,12 @@ def transactions_with(visit: Visit, text: str) -> Kind:
     rows = Transaction.objects.of(visit.company.id).filter(with_text).order_by("-date", "-id")
     found = list(rows[: A_KIND + 1])
     more = f"{reverse('transactions', args=[visit.company.id])}?{urlencode({'q': text})}"
-    return Kind("Transactions", [line_of(visit, row) for row in found[:A_KIND]], more if len(found) > A_KIND else "")
+    shown = [line_of(visit, row) for row in found[:A_KIND]]
+    return Kind(gettext("Transactions"), shown, more if len(found) > A_KIND else "")
 
 
 def line_of(visit: Visit, row: Transaction) -> Found:
-    title = row.from_to or row.description or "No text"
+    title = row.from_to or row.description or gettext("No text")
     detail = f"{day(row.date)} · {row.description}" if row.from_to and row.description else day(row.date)  # type: ignore[arg-type]
     address = reverse("transaction", args=[visit.company.id, row.id])
     return Found(title, detail, address, money(row.amount_value, row.amount_currency))
@@ -112,8 +116,11 @@ def counterparties_with(visit: Visit, text: str) -> Kind:
     rows = Counterparty.objects.of(visit.company.id).filter(name__icontains=text).in_order()[:A_KIND]
     listed = reverse("transactions", args=[visit.company.id])
     seen = visit.may(Permission.TRANSACTIONS_READ)
-    found = [Found(row.name, row.type, f"{listed}?counterpartyId={row.id}" if seen else "") for row in rows]
-    return Kind("Counterparties", found)
+    found = [
+        Found(row.name, str(KINDS[CounterpartyType(row.type)]), f"{listed}?counterpartyId={row.id}" if seen else "")
+        for row in rows
+    ]
+    return Kind(gettext("Counterparties"), found)
 
 
 def accounts_with(visit: Visit, text: str) -> Kind:
@@ -121,11 +128,11 @@ def accounts_with(visit: Visit, text: str) -> Kind:
     number = Replace("account_number", Value(" "))
     rows = Account.objects.of(visit.company.id).annotate(number=number)
     rows = rows.filter(Q(name__icontains=text) | Q(number__icontains="".join(text.split())))
-    return Kind("Accounts", [account_line(visit, row) for row in rows.in_order()[:A_KIND]])
+    return Kind(gettext("Accounts"), [account_line(visit, row) for row in rows.in_order()[:A_KIND]])
 
 
 def account_line(visit: Visit, row: Account) -> Found:
-    detail = " · ".join(filter(None, (row.account_number, "archived" if row.archived else "")))
+    detail = " · ".join(filter(None, (row.account_number, gettext("archived") if row.archived else "")))
     return Found(row.name, detail, reverse("account", args=[visit.company.id, row.id]))
 
 
@@ -136,4 +143,4 @@ def pages_with(visit: Visit, text: str) -> Iterator[Found]:
         if permission is not None and not visit.may(permission):
             continue
         if all(word in f"{title} {others}".lower() for word in words):
-            yield Found(title, "", reverse(name, args=[visit.company.id]))
+            yield Found(str(title), "", reverse(name, args=[visit.company.id]))

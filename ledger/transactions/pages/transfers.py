@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
 
 from companies.errors import FieldErrors, Missing, unknown_id
 from companies.models import id_from
@@ -62,7 +63,7 @@ def link(visit: Visit, transaction_id: UUID) -> HttpResponse:
             target_id=other_leg(visit, form.values["target"]),
             force=form.values["force"],
         )
-        return visit.done("The two are linked as one transfer.", "transaction", transaction_id=row.id)
+        return visit.done(_("The two are linked as one transfer."), "transaction", transaction_id=row.id)
     return show_candidates(visit, row, legs, names, form)
 
 
@@ -73,9 +74,9 @@ def unlink(visit: Visit, transaction_id: UUID) -> HttpResponse:
     with visit.sending():
         leg = parts_of(row).linked().filter(id=id_from(visit.request.POST.get("part", ""))).first()
         if leg is None:
-            raise transfers.NotLinked("This is not linked any more.")
+            raise transfers.NotLinked(_("This is not linked any more."))
         transfers.unlink(company=visit.company, stamp=visit.stamp, transaction_id=row.id, part_id=leg.id)
-        said = "The transfer is unlinked; both legs are open again."
+        said = _("The transfer is unlinked; both legs are open again.")
         return visit.done(said, "transaction", transaction_id=row.id)
     return visit.to("transaction", transaction_id=row.id)
 
@@ -90,7 +91,7 @@ def known(text: str) -> UUID:
 def other_leg(visit: Visit, text: str) -> UUID:
     """The movement that was chosen. Raises FieldErrors where there is none."""
     if not text:
-        raise FieldErrors([("#/target", "required", "Choose the other leg.")])
+        raise FieldErrors([("#/target", "required", _("Choose the other leg."))])
     wanted = id_from(text)
     if wanted is None or not Transaction.objects.of(visit.company.id).filter(id=wanted).exists():
         raise unknown_id("#/target")
@@ -100,7 +101,7 @@ def other_leg(visit: Visit, text: str) -> UUID:
 def legs_of(row: Transaction, names: Names) -> list[Leg]:
     """The open remainder first, where there is one, then the parts that are no legs yet."""
     rest = row.amount_value - row.categorized_value
-    whole = [Leg(None, rest, "What is open")] if rest else []
+    whole = [Leg(None, rest, _("What is open"))] if rest else []
     free: list[Categorization] = [part for part in parts_of(row) if part.counter_id is None and part.value]
     return whole + [Leg(part.id, part.value, names.category(part.category_id)) for part in free]
 

@@ -1,50 +1,62 @@
 """What pages call things of the ledger: lines, rules, sources, and a company's own accounts and categories."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
 from companies.pages.visits import Visit
 from companies.permissions import Permission, Permissions
 from ledger.calc.recognition import DateRule
-from ledger.models import Account, Category, Counterparty, PlType, Source
+from ledger.models import Account, Category, Counterparty, CounterpartyType, PlType, Source
 
-LINES = {
-    PlType.REVENUE: "Revenue",
-    PlType.COGS: "Cost of revenue",
-    PlType.CAC: "Sales and marketing",
-    PlType.PD: "Product development",
-    PlType.GA: "General and administration",
-    PlType.NO: "Non-operating",  # interest, income tax, grants
-    PlType.NEUTRAL: "Neutral",
+LINES: dict[PlType, Any] = {
+    PlType.REVENUE: _("Revenue"),
+    PlType.COGS: _("Cost of revenue"),
+    PlType.CAC: _("Sales and marketing"),
+    PlType.PD: _("Product development"),
+    PlType.GA: _("General and administration"),
+    PlType.NO: _("Non-operating"),  # interest, income tax, grants
+    PlType.NEUTRAL: _("Neutral"),
 }
-RULES = {
-    DateRule.TRANSACTION_DATE: "Day of the transaction",
-    DateRule.INVOICE_DATE: "Day of the invoice",
-    DateRule.SERVICE_PERIOD: "Service period",
-    DateRule.CUSTOM: "Other period",
-    DateRule.MONTH: "Whole month",
-    DateRule.QUARTER: "Whole quarter",
-    DateRule.YEAR: "Whole year",
-    DateRule.PREVIOUS_MONTH: "Month before",
-    DateRule.NEXT_MONTH: "Month after",
+RULES: dict[DateRule, Any] = {
+    DateRule.TRANSACTION_DATE: _("Day of the transaction"),
+    DateRule.INVOICE_DATE: _("Day of the invoice"),
+    DateRule.SERVICE_PERIOD: _("Service period"),
+    DateRule.CUSTOM: _("Other period"),
+    DateRule.MONTH: _("Whole month"),
+    DateRule.QUARTER: _("Whole quarter"),
+    DateRule.YEAR: _("Whole year"),
+    DateRule.PREVIOUS_MONTH: _("Month before"),
+    DateRule.NEXT_MONTH: _("Month after"),
 }
-SOURCES = {
-    Source.MANUAL: "By hand",
-    Source.IMPORT: "Import",
-    Source.CSV: "CSV file",
-    Source.BANK: "Bank",
-    Source.API: "API",
-    Source.INITIAL_BALANCE: "Initial balance",
-    Source.TRANSFER: "Transfer",
+SOURCES: dict[Source, Any] = {
+    Source.MANUAL: _("By hand"),
+    Source.IMPORT: _("Import"),
+    Source.CSV: _("CSV file"),
+    Source.BANK: _("Bank"),
+    Source.API: _("API"),
+    Source.INITIAL_BALANCE: _("Initial balance"),
+    Source.TRANSFER: _("Transfer"),
+}
+KINDS: dict[CounterpartyType, Any] = {
+    CounterpartyType.CUSTOMER: _("customer"),
+    CounterpartyType.VENDOR: _("vendor"),
+    CounterpartyType.EMPLOYEE: _("employee"),
+    CounterpartyType.OWNER: _("owner"),
+    CounterpartyType.AUTHORITY: _("authority"),
+    CounterpartyType.OTHER: _("other"),
 }
 Choices = list[tuple[str, str]]
-NOT_SHOWN = "not shown to your role"
+NOT_SHOWN: Any = _("not shown to your role")
 
 
-def in_choices(words: dict[Any, str]) -> Choices:
-    return [(str(value), label) for value, label in words.items()]
+def in_choices(words: Mapping[Any, Any]) -> Choices:
+    return [(str(value), str(label)) for value, label in words.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +68,15 @@ class Names:
     sees_counterparties: bool
 
     def counterparty(self, row: Counterparty) -> str:
-        return row.name if self.sees_counterparties else NOT_SHOWN
+        return row.name if self.sees_counterparties else str(NOT_SHOWN)
 
     def account(self, account_id: UUID) -> str:
         found = self.accounts.get(account_id)
-        return found.name if found else NOT_SHOWN
+        return found.name if found else str(NOT_SHOWN)
 
     def category(self, category_id: UUID) -> str:
         found = self.categories.get(category_id)
-        return called(found) if found else NOT_SHOWN
+        return called(found) if found else str(NOT_SHOWN)
 
     def account_choices(self, *, archived: bool = True) -> Choices:
         rows = (row for row in self.accounts.values() if archived or not row.archived)
@@ -79,7 +91,14 @@ class Names:
             (label, [(as_line(row.id, line), called(row)) for row in self.categories.values() if line in row.pl_types])
             for line, label in LINES.items()
         ]
-        return [(label, choices) for label, choices in found if choices]
+        return [(str(label), choices) for label, choices in found if choices]
+
+
+def listed(parts: list[str]) -> str:
+    """a, b and c"""
+    if len(parts) < 2:
+        return "".join(parts)
+    return gettext("{others} and {last}").format(others=", ".join(parts[:-1]), last=parts[-1])
 
 
 def names_for(visit: Visit) -> Names:

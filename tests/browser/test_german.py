@@ -1,0 +1,113 @@
+"""The pages in German: nothing on them is left in English but what people named, and nothing runs over the screen."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from companies.locales import month_names
+from config import translating
+from tests.browser.fonts import too_wide
+from tests.browser.walk import ROUTES, SIGNED_OUT, is_page, site
+
+pytestmark = [pytest.mark.browser, pytest.mark.server]
+WORD = re.compile(r"[^\W\d_]{2,}")
+SPOKEN = ("title", "alt", "placeholder", "aria-label")
+# The same in both languages; what the file says that is being imported; what stands in an address or names an event.
+NAMES = {"Tidebook", "MRR", "ARPA", "in", "KB"}
+OF_THE_FILE = {"Date", "Amount", "Text", "Coffee", "Tea", "nothing"}
+CODE = re.compile(r"\b[A-Z]{3}\b|\S+(?:://|\w\.\w)\S+|\bCAMT\.053")
+ENGLISH = "/notifications"  # is kept for all who are told, in one language
+DATA = """
+import json
+from django.apps import apps
+said = []
+for model in apps.get_models():
+    fields = [
+        field.attname for field in model._meta.concrete_fields
+        if field.get_internal_type() in ("CharField", "TextField", "EmailField", "URLField") and not field.choices
+    ]
+    if fields and model._meta.db_table not in ("companies_auditentry", "django_session"):
+        for row in model._base_manager.values_list(*fields):
+            said.extend(str(value) for value in row if value)
+print(json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def served():
+    with site() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def contexts(browser, served):
+    """By language, and by whether somebody is signed in."""
+    cookies = served.signed_in(browser)
+    made = {
+        (locale, signed_in): browser.new_context(
+            base_url=served.url, locale=locale, extra_http_headers={"Accept-Language": locale}, bypass_csp=True,
+            viewport={"width": 360, "height": 900},
+            storage_state=cookies if signed_in else None,
+        )
+        for locale in ("en-GB", "de-DE") for signed_in in (True, False)
+    }  # fmt: skip
+    yield made
+    for context in made.values():
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def pages(served, contexts):
+    """The path of every page, and whether it is one for people who signed in."""
+    found = [(served.address(route), not route.startswith(SIGNED_OUT)) for route in ROUTES]
+    found = [(path, signed_in) for path, signed_in in found if is_page(contexts["en-GB", signed_in], path)]
+    return [*found, (served.consent(), True)]
+
+
+class Said(HTMLParser):
+    """What people read of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.silent = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.silent += tag in ("code", "script", "style", "kbd")
+        self.texts += [" ".join(value.split()) for name, value in attributes if value and name in SPOKEN]
+
+    def handle_endtag(self, tag):
+        self.silent -= tag in ("code", "script", "style", "kbd")
+
+    def handle_data(self, data):
+        if not self.silent:
+            self.texts.append(" ".join(data.split()))
+
+
+def test_nothing_is_left_in_english(served, contexts, pages):
+    named = json.loads(served.machine.run("shell", "-v", "0", "-c", DATA).stdout)
+    same = [message.id for message in translating.read("de") if message.id and message.id == message.string]
+    months = {*month_names("en", full=False).values()} & {*month_names("de", full=False).values()}
+    known = {word for text in named + same for word in WORD.findall(text)} | NAMES | OF_THE_FILE | months
+    left = []
+    for path, signed_in in pages:
+        english, german = (
+            Said(contexts[locale, signed_in].request.get(path).text()).texts for locale in ("en-GB", "de-DE")
+        )
+        assert english != german, path
+        found = {text for text in {*english} & {*german} if not {*WORD.findall(CODE.sub("", text))} <= known}
+        left += [f"{path}: {text}" for text in sorted(found) if not path.endswith(ENGLISH)]
+    assert not left, "\n".join(left)
+
+
+@pytest.mark.parametrize("signed_in", [True, False])
+def test_no_page_needs_more_than_its_screen(contexts, pages, signed_in):
+    page, wide = contexts["de-DE", signed_in].new_page(), []
+    for path, needs in pages:
+        if needs == signed_in:
+            page.goto(path)
+            wide += too_wide(page, 320, 768)
+    assert wide == []

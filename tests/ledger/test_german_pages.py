@@ -1,0 +1,57 @@
+"""Transactions and accounts as somebody reads them in German; what programs are told stays English."""
+
+import io
+
+import openpyxl
+import pytest
+
+from tests.ledger.conftest import text_of
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+
+@pytest.fixture
+def german(pages):
+    pages.client.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    return pages
+
+
+@pytest.fixture
+def bought(books, bank):
+    return books.book(bank, "-119.00", fromTo="Nimbus Cloud", description="March hosting")["id"]
+
+
+def test_a_transaction_tells_its_history_in_german(german, books, bought, alice):
+    german.post(f"/{bought}/edit", amountValue="-120,00", fromTo="Nimbus", description="March hosting", notes="")
+    german.post(act="categorize", id=bought, category=f"{books.category('hosting')}:cogs")
+    text = text_of(german.get(f"/{bought}"))
+    for part in (
+        f"{alice.display_name} hat geändert: Betrag von −119,00 € auf −120,00 € und Von / an von „Nimbus Cloud“ auf",
+        "hat sie als",
+        "hat sie gebucht: −119,00 €.",
+        "Tag der Buchung",
+        "Umsatzkosten",
+    ):
+        assert part in text, part
+
+
+def test_the_list_and_what_is_wrong_with_its_filter_are_german(german, bought):
+    text = text_of(german.get())
+    assert "1 Buchung · −119,00 €" in text
+    assert "Alle Buchungen" in text
+    refused = text_of(german.get("?sort=colour&categoryId=x&open=maybe"))
+    assert "Muss wahr oder falsch sein." in refused
+    assert "Muss eines von -date, date, -amount, amount sein." in refused
+
+
+def test_a_table_has_its_header_in_the_language_of_who_asks_for_it(german, bought, api):
+    book = openpyxl.load_workbook(io.BytesIO(b"".join(german.get("/export/transactions.xlsx"))))
+    assert [cell.value for cell in book["Buchungen"][1]][:5] == ["Datum", "Konto", "Von/an", "Beschreibung", "Betrag"]
+    told = b"".join(api.get("exports/transactions.csv", headers={"Accept-Language": "de"})).decode()
+    assert told.startswith("Date,Account,From/to,")
+
+
+def test_a_transfer_that_cannot_be_says_why_in_german(german, books, bought, bank):
+    other = books.book(bank, "119.00")["id"]
+    text = text_of(german.post(f"/{bought}/link", part="", target=other))
+    assert "Beide Buchungen sind auf demselben Konto." in text

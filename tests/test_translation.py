@@ -1,0 +1,131 @@
+"""Every text of the pages goes through gettext, and every translation is whole."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from babel.messages import Catalog
+from django.conf import settings
+from django.template.base import Lexer, Token, TokenType
+
+from companies.locales import LANGUAGES
+from config import translating
+
+TEMPLATES = Path(settings.ROOT) / "templates"
+FOR_PROGRAMS = [
+    "admin",
+    "docs.html",
+    "error_codes.html",
+    "guide.html",
+    "openapi.md",
+]  # staff's and developers': English
+PAGES = sorted(path for path in TEMPLATES.rglob("*.html") if path.relative_to(TEMPLATES).parts[0] not in FOR_PROGRAMS)
+SPOKEN = {"title", "alt", "placeholder", "aria-label", "aria-roledescription", "aria-valuetext", "label"}
+CLASSES = re.compile(r"{% block \w+_class %}[^{]*{% endblock(?: \w+)? %}")  # words of the style
+EMPTY = re.compile(r"[\w-]+=\"\"")  # attributes of which all is translated
+CODE = re.compile(r"\S+(?:://|\w\.\w)\S+")  # addresses, and the names of events
+NAMES = {"Tidebook", "https", "MRR", "ARPA", "PDF", "CSV", "ms"}  # the same in every language
+PLACEHOLDER = re.compile(r"\{\w*[^{}]*\}|%\(\w+\)s|%[sd]")
+
+
+@pytest.fixture(params=LANGUAGES)
+def catalog(request: pytest.FixtureRequest) -> Catalog:
+    return translating.read(request.param)
+
+
+def test_the_catalog_has_the_texts_that_there_are(catalog):
+    """`manage.py translations` brings it up to date."""
+    assert {(message.context, message.id) for message in catalog if message.id} == set(translating.texts())
+
+
+def test_every_text_has_its_translation(catalog):
+    assert translating.lacking(catalog) == []
+    assert [message.id for message in catalog if message.id and message.fuzzy] == []
+
+
+def test_a_translation_says_what_its_text_says(catalog):
+    for message in catalog:
+        if not message.id:
+            continue
+        ids = message.id if isinstance(message.id, tuple) else (message.id,)
+        strings = message.string if isinstance(message.string, tuple) else (message.string,)
+        for text, said in zip((ids[0], *ids[1:] * len(strings)), strings, strict=False):
+            if not isinstance(message.id, tuple):  # one of a plural may leave its number out
+                assert sorted(PLACEHOLDER.findall(text)) == sorted(PLACEHOLDER.findall(said)), text
+            else:
+                assert set(PLACEHOLDER.findall(said)) <= {found for each in ids for found in PLACEHOLDER.findall(each)}
+            assert (text[:1].isspace(), text[-1:].isspace()) == (said[:1].isspace(), said[-1:].isspace()), text
+            assert sorted(re.findall(r"</?\w+", text)) == sorted(re.findall(r"</?\w+", said)), text
+
+
+def test_pages_read_what_the_catalog_says(catalog):
+    """The compiled file is kept too: there is no compiler to be installed where the service runs."""
+    path = translating.catalog_file(str(catalog.locale))
+    assert path.with_suffix(".mo").read_bytes() == translating.compiled(catalog)
+    assert path.read_bytes() == translating.written(catalog)
+
+
+class Spoken(HTMLParser):
+    """Collects what people read of a page's source."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.silent = 0  # inside code, which is the same in every language
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.silent += tag in ("code", "script", "style", "kbd")
+        self.found += [value for name, value in attributes if value and (name in SPOKEN or name.startswith("data-say"))]
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.found += [value for name, value in attributes if value and name in SPOKEN]
+
+    def handle_endtag(self, tag: str) -> None:
+        self.silent -= tag in ("code", "script", "style", "kbd")
+
+    def handle_data(self, data: str) -> None:
+        if not self.silent:
+            self.found.append(data)
+
+
+def untranslated(source: str) -> list[str]:
+    """The words of a template that stand outside of gettext, also as arguments of its tags."""
+    html, arguments = "", []
+    inside = False
+    for token in Lexer(CLASSES.sub("", source)).tokenize():
+        if token.token_type == TokenType.BLOCK and token.contents.split()[0] in ("blocktranslate", "endblocktranslate"):
+            inside = token.contents.startswith("blocktranslate")
+            continue
+        if inside:
+            continue
+        if token.token_type == TokenType.TEXT:
+            html += token.contents
+        elif token.token_type in (TokenType.BLOCK, TokenType.VAR):
+            arguments += spoken_arguments(token)
+    parser = Spoken()
+    parser.feed(EMPTY.sub("", html))
+    words = [text.strip() for text in parser.found]
+    return [text for text in words if has_words(text)] + arguments
+
+
+def spoken_arguments(token: Token) -> list[str]:
+    if token.contents.startswith(("translate ", "trans ")):
+        return []
+    said = re.sub(r"_\((\"[^\"]*\"|'[^']*')\)", "", token.contents)
+    found = [text for pair in re.findall(r"\"([^\"]*)\"|'([^']*)'", said) for text in pair]
+    return [text for text in found if re.match(r"\s*[A-Z][a-z]", text) or re.search(r"[a-z] [a-z]", text)]
+
+
+def has_words(text: str) -> bool:
+    return any(word not in NAMES for word in re.findall(r"[^\W\d_]{2,}", CODE.sub("", text)))
+
+
+@pytest.mark.parametrize("template", PAGES, ids=lambda path: str(path.relative_to(TEMPLATES)))
+def test_a_template_says_nothing_outside_of_gettext(template):
+    assert untranslated(template.read_text(encoding="utf-8")) == []
+
+
+def test_what_stands_outside_would_be_found():
+    source = '<p title="Close" class="x">{% translate "Open" %} all {{ name|default:"None yet" }}<code>go</code></p>'
+    assert untranslated(source) == ["Close", "all", "None yet"]
