@@ -33,6 +33,7 @@ def chip(page):
 
 
 def sound(page):
+    page.wait_for_load_state()  # what is half here has no heading yet
     found = Axe().run(page).response["violations"]
     assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []
 

@@ -45,6 +45,7 @@ def page(request, browser, served):
 
 
 def sound(page):
+    page.wait_for_load_state()  # what is half here has no heading yet
     found = Axe().run(page).response["violations"]
     assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []
 
@@ -56,11 +57,13 @@ def test_an_app_is_registered_looked_at_and_tried(page, served):
     page.locator("#id_client_type").select_option("confidential")
     page.locator("#id_redirect_uris").fill("http://127.0.0.1:7/callback")
     page.get_by_role("button", name="Save", exact=True).click()
-    assert page.get_by_role("button", name="Copy").is_visible()
+    page.get_by_role("button", name="Copy").wait_for()
     sound(page)
     page.get_by_role("link", name="To the app").click()
+    page.wait_for_url("**/change/**")
     sound(page)
     page.get_by_role("link", name="See its consent page").click()
+    page.wait_for_url("**/preview/")
     sound(page)
     for path in ("/admin/oauth/application/", "/admin/oauth/clienthost/add/", "/admin/oauth/consentgrant/"):
         page.goto(path)
@@ -76,4 +79,5 @@ def test_pages_of_companies_and_people_keep_nobody_out(page, served):
         sound(page)
     page.goto("/admin/companies/user/?q=demo@")
     page.get_by_role("link", name="demo@example.com").click()
+    page.wait_for_url("**/change/**")
     sound(page)
