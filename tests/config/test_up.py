@@ -77,7 +77,7 @@ def test_the_port_given_to_up_is_the_one_in_its_addresses(started):
 def test_a_second_up_shares_the_database_and_the_last_one_stops_it(machine):
     ports = free_port(), free_port()
     with machine.starting(ports[0]) as first, machine.starting(ports[1]) as second:
-        assert [machine.run("wait_ready", PORT=port).returncode for port in ports] == [0, 0]
+        assert [machine.run("wait_ready", "--timeout", "300", PORT=port).returncode for port in ports] == [0, 0]
         stop(first)
         assert status(ports[1], "/readyz") == 200
         stop(second, signal.SIGTERM)
