@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -82,8 +82,7 @@ def shown(line: str, amount: Decimal) -> Decimal:
     return -amount if line in EXPENSES else amount
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a category brought or cost on a line of the statement in a period, and what the plan says.
 
     ``month`` is the period's first; of its months those from ``first`` to ``last`` were asked for. ``compared`` is what

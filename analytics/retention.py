@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -29,8 +29,7 @@ DATES = {MRR: "effective_date", CMRR: "committed_date"}
 _NOTHING: Contracts = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(NamedTuple):
     """Customers' contracts before a span and at its end, and whether there were any at an earlier month's end.
 
     ``times`` is how many customers held these.

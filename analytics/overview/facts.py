@@ -26,6 +26,8 @@ from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
 from planning.expecting import Expected, Plans, expected, plans
 
+ZERO = Decimal(0)
+
 
 @dataclass
 class Facts:
@@ -169,7 +171,11 @@ class Facts:
             Ground(
                 balances={point.day: point.cash for point in self.points},
                 held=held_by(self.cash_ids, self.held_now),
-                booked=[move[1:] for move in self.moves if move[1] > until and move[0] in cash],
+                booked=[
+                    (day, currency, amount, inflow or ZERO, outflow or ZERO)
+                    for account, day, currency, amount, inflow, outflow in self.moves
+                    if day > until and account in cash
+                ],
                 coming=coming,
             ),
             company=self.company,
