@@ -125,9 +125,9 @@ def segments(column: Sequence[Stack], *, left: float, place: float, scale: Scale
         up = down = ZERO
         for series, value in stack:
             if value > 0:
-                upper, lower, up = scale.y(up + value), scale.y(up), up + value
+                lower, upper = scale.ys((up, up := up + value))
             elif value < 0:
-                upper, lower, down = scale.y(down), scale.y(down + value), down + value
+                upper, lower = scale.ys((down, down := down + value))
             else:
                 continue
             found.append(Segment(series, x, round(width, 3), upper, max(round(lower - upper, 1), THINNEST)))

@@ -241,16 +241,11 @@ class Facts:
         return results.bars_of(known, months=months_from(first, last), base=self.currency)
 
     @cached_property
-    def year(self) -> list[results.Result]:
+    def year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:
         """Profit and loss beside its plan, from January to the last month that is known; the one under way by days."""
-        return results.profit_and_loss(
-            company=self.company,
-            months=months_from(self.month.replace(month=1), self.month),
-            today=self.today,
-            every_category=False,
-            rates=self.rates,
-            to_date=True,
-            known=self.posted,
+        months = months_from(self.month.replace(month=1), self.month)
+        return results.against_plan(
+            company=self.company, months=months, today=self.today, rates=self.rates, known=self.posted
         )
 
     @cached_property
