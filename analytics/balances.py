@@ -145,10 +145,11 @@ def by_day(
 ) -> list[Point]:
     """The same from what was read already: what the accounts ``held`` at the end of ``start``, and what moved on them
     on these days and maybe on others. Raises MissingRate."""
+    kinds = {(move[0], move[2]) for move in moves}
     apart = {str(account) for account, currencies in held.items() if currencies.keys() - {base}}
-    apart |= {account for account, _, currency, *_ in moves if currency != base}
+    apart |= {account for account, currency in kinds if currency != base}
     counted, first = {*map(str, cash)}, start.toordinal()
-    names = {account: account if account in apart else TOGETHER[account in counted] for account, *_ in moves}
+    names = {account: account if account in apart else TOGETHER[account in counted] for account, _ in kinds}
     moved: Moved = {name: defaultdict(dict) for name in names.values()}
     for account, day, currency, amount, _, _ in moves:
         if start < day <= end:

@@ -5,7 +5,7 @@ but transit ones, each at its own day's rate; a point adds up its bucket and is 
 cutover belongs to what is planned.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -13,11 +13,11 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.calc.series import Interval, axis, sum_by_bucket
+from analytics.calc.series import Interval, sum_by_bucket
 from analytics.daily import Moves
 from companies.models import Company
 from ledger.calc.fx import RateTable, at_rate, convert
-from ledger.calc.money import WIDE, round_half_up
+from ledger.calc.money import WIDE, round_all
 from ledger.models import AccountType
 from planning.expecting import Expected, Plans, expected, plans
 
@@ -76,18 +76,18 @@ def actual_flows(*, company: Company, start: date, end: date, rates: RateTable) 
 
 def flows_in(moves: Moves, *, left_out: Collection[UUID], base: str, rates: RateTable) -> Flows:
     """The same of days that were read already, each once, without accounts that are left out. Raises MissingRate."""
-    without, sums = {*map(str, left_out)}, dict[date, tuple[Decimal, Decimal]]()
+    without, came, went = {*map(str, left_out)}, dict[date, Decimal](), dict[date, Decimal]()
     for account, day, currency, _, inflow, outflow in moves:
-        if account in without or not (inflow or outflow):
+        if account in without:
             continue
-        came, went = sums.get(day, (ZERO, ZERO))
-        if currency == base:
-            sums[day] = WIDE.add(came, inflow), WIDE.add(went, outflow)
-        else:
-            pair = rates.pair(currency, base, day)
-            came = WIDE.add(came, at_rate(inflow, pair)) if inflow else came
-            sums[day] = came, WIDE.add(went, at_rate(outflow, pair)) if outflow else went
-    return [(day, came, went) for day, (came, went) in sums.items()]
+        pair = None if currency == base else rates.pair(currency, base, day)
+        if inflow:
+            worth = at_rate(inflow, pair) if pair else inflow
+            came[day] = WIDE.add(came[day], worth) if day in came else worth
+        if outflow:
+            worth = at_rate(outflow, pair) if pair else outflow
+            went[day] = WIDE.add(went[day], worth) if day in went else worth
+    return [(day, came.get(day, ZERO), went.get(day, ZERO)) for day in came.keys() | went.keys()]
 
 
 def expected_flows(coming: Expected, *, base: str, today: date, rates: RateTable) -> Flows:
@@ -104,18 +104,9 @@ def expected_flows(coming: Expected, *, base: str, today: date, rates: RateTable
 
 def series(flows: Flows, *, start: date, end: date, interval: Interval, base: str) -> Series:
     """The flows added up on the axis, zero where there are none."""
-    return Series(
-        points=axis(start, end, interval),
-        inflow=summed(((day, inflow) for day, inflow, _ in flows), start, end, interval, base),
-        outflow=summed(((day, outflow) for day, _, outflow in flows), start, end, interval, base),
-    )
-
-
-def summed(
-    flows: Iterable[tuple[date, Decimal]], start: date, end: date, interval: Interval, base: str
-) -> list[Decimal]:
     sums = sum_by_bucket(flows, start=start, end=end, interval=interval)
-    return [round_half_up(amount, base) for amount in sums.values()]
+    inflow, outflow = (round_all(column, base) for column in zip(*sums.values(), strict=True)) if sums else ([], [])
+    return Series(points=[*sums], inflow=inflow, outflow=outflow)
 
 
 def cash_flow(*, company: Company, start: date, end: date, interval: Interval, rates: RateTable) -> Series:

@@ -7,13 +7,13 @@ from django.db import connection
 
 from companies.models import Company
 
-Moves = list[tuple[str, date, str, Decimal, Decimal, Decimal]]
+Moves = list[tuple[str, date, str, Decimal, Decimal | None, Decimal | None]]
 """(account, day, currency, amount, in, out) in that currency: ``amount`` is all that was booked, of which ``in`` and
-``out``, both >= 0, are flows. In no order."""
+``out``, both > 0 or None, are flows. In no order."""
 
 # Sums of the database over two days' rows each would cost more than the rows.
 _MOVES = """
-    SELECT account_id::text, date, currency, amount, inflow, outflow
+    SELECT account_id::text, date, currency, amount, nullif(inflow, 0), nullif(outflow, 0)
       FROM ledger_daymovement
      WHERE company_id = %(company)s AND date BETWEEN %(start)s AND %(end)s
 """

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -20,7 +20,7 @@ from companies.models import Company
 from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up
 from ledger.calc.months import add_months, first_of_month, last_of_month, months_between
-from ledger.models import EXPENSES, Category, MonthResult, PlType
+from ledger.models import EXPENSES, PlType
 from planning.forecasting import planned_in_base
 
 Comparison = Literal["previousPeriod", "previousYear"]
@@ -70,7 +70,7 @@ def bars_of(posted: "Posted", *, months: Sequence[date], base: str) -> list[dict
     return [{bar: round_half_up(sums[month, bar], base) for bar in BARS} for month in months]
 
 
-def bar_of(line: str, category: Category) -> str:
+def bar_of(line: str, category: "Heading") -> str:
     """The bar that shows a line's category; lines that no bar shows are their own."""
     if line != PlType.REVENUE:
         return line
@@ -82,8 +82,7 @@ def shown(line: str, amount: Decimal) -> Decimal:
     return -amount if line in EXPENSES else amount
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What a category brought or cost on a line of the statement in a period, and what the plan says.
 
     ``month`` is the period's first; of its months those from ``first`` to ``last`` were asked for. ``compared`` is what
@@ -107,17 +106,33 @@ Cells = dict[tuple[date, str, UUID], Decimal]
 """(month, line, category) -> amount as shown, not rounded."""
 
 
+class Heading(NamedTuple):
+    """What the statement needs of a category, without a model's weight; columns of ``_HEADINGS``."""
+
+    id: UUID
+    name: str
+    system_key: str | None
+    pl_types: list[str]
+
+
+_HEADINGS = """
+    SELECT id, name, system_key, pl_types FROM ledger_category WHERE company_id = %(company)s ORDER BY "order", name, id
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Posted:
     """What counts in some months, and the company's categories in their order."""
 
     cells: Cells
-    categories: dict[UUID, Category]
+    categories: dict[UUID, Heading]
 
 
 def posted(*, company: Company, months: Sequence[date]) -> Posted:
     """Two queries."""
-    categories = {category.id: category for category in Category.objects.of(company.id).in_order()}
+    with connection.cursor() as cursor:
+        cursor.execute(_HEADINGS, {"company": company.id})
+        categories = {row[0]: Heading(*row) for row in cursor.fetchall()}
     return Posted(actual_results(company, months), categories)
 
 
@@ -175,6 +190,22 @@ def profit_and_loss(
         )
         for key in sorted(keys, key=lambda key: (key[0], lines[key[1]], places[key[2]]))
     ]
+
+
+def against_plan(
+    *, company: Company, months: Sequence[date], today: date, rates: RateTable, known: Posted
+) -> dict[tuple[date, str], tuple[Decimal, Decimal]]:
+    """(month, line) -> what ``profit_and_loss`` answers of its categories together, actual and planned, with the plan
+    of the running month by the days so far. Raises MissingRate."""
+    planned = up_to(planned_in_base(company, months, rates), today)
+    found: dict[tuple[date, str], tuple[Decimal, Decimal]] = {}
+    for (month, line, _), amount in of_months(known.cells, months).items():
+        actual, plan = found.get((month, line), (ZERO, ZERO))
+        found[month, line] = actual + round_half_up(amount, company.base_currency), plan
+    for (month, line, _), amount in planned.items():
+        actual, plan = found.get((month, line), (ZERO, ZERO))
+        found[month, line] = actual, plan + round_half_up(amount, company.base_currency)
+    return found
 
 
 def of_months(cells: Cells, months: Sequence[date]) -> Cells:
@@ -241,19 +272,26 @@ def moved(cells: Cells, interval: Period, comparison: Comparison | None) -> Cell
     return {(add_months(month, ahead), line, category): amount for (month, line, category), amount in cells.items()}
 
 
+_RESULTS = """
+    SELECT month, pl_type, category_id, base_amount
+      FROM ledger_monthresult
+     WHERE company_id = %(company)s AND month BETWEEN %(first)s AND %(last)s AND count > 0
+"""
+
+
 def actual_results(company: Company, months: Sequence[date]) -> Cells:
     """What counts in the months; one query."""
     if not months:
         return {}
-    rows = MonthResult.objects.of(company.id).filter(month__range=(months[0], months[-1]), count__gt=0)
-    found = rows.values_list("month", "pl_type", "category_id", "base_amount")
-    return {(month, line, category): shown(line, amount) for month, line, category, amount in found}
+    with connection.cursor() as cursor:
+        cursor.execute(_RESULTS, {"company": company.id, "first": months[0], "last": months[-1]})
+        return {(month, line, category): shown(line, amount) for month, line, category, amount in cursor.fetchall()}
 
 
 def result(
     company: Company,
     key: tuple[date, str, UUID],
-    category: Category,
+    category: Heading,
     *,
     months: tuple[date, date],
     amounts: Sequence[Decimal],

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -29,8 +30,7 @@ DATES = {MRR: "effective_date", CMRR: "committed_date"}
 _NOTHING: Contracts = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(NamedTuple):
     """Customers' contracts before a span and at its end, and whether there were any at an earlier month's end.
 
     ``times`` is how many customers held these.
@@ -121,10 +121,16 @@ def contracts_of(prices: Sequence[str]) -> Contracts:
     """What they are worth a month, by currency."""
     held: dict[str, Decimal] = {}
     for price in prices:
-        currency, amount, interval, count = price.split(" ")
-        monthly = monthly_value(Decimal(amount), interval, int(count))
+        currency, monthly = by_month(price)
         held[currency] = WIDE.add(held.get(currency, ZERO), monthly)
     return held
+
+
+@lru_cache(maxsize=1 << 14)
+def by_month(price: str) -> tuple[str, Decimal]:
+    """What a price of the database's says, and what it is worth a month. Remembered: price lists are short."""
+    currency, amount, interval, count = price.split(" ")
+    return currency, monthly_value(Decimal(amount), interval, int(count))
 
 
 def at(history: History, number: int) -> Contracts:

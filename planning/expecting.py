@@ -51,7 +51,7 @@ Plans = tuple[list[PlannedRule], list[PlannedFlow]]
 def plans(
     *, company: Company, cutover: date, end: date, today: date, left_out: Collection[UUID] | None = None
 ) -> Plans:
-    """All that can be expected up to ``end``; three queries, however many rules there are, and two where the transit
+    """All that can be expected up to ``end``; two queries, however many rules there are, and one where the transit
     accounts, which are ``left_out``, are known."""
     start = first_day(cutover=cutover, today=today)
     return expectations(company, start, end, left_out=transit_accounts(company) if left_out is None else left_out)

@@ -3,17 +3,20 @@
 import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
+from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db import connection
 
 from companies.models import Company
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import WIDE
 from ledger.calc.months import last_of_month, months_between
 from ledger.models import Account, AccountType
-from planning.calc.plan import postings
-from planning.calc.recurrence import Occurrence, Patch, Rule, expand, occurrences
-from planning.models import PlanItem, PlannedOverride, PlannedTransaction
+from planning.calc.plan import PlanAmount, PlanItem, postings
+from planning.calc.recurrence import Occurrence, Rule, expand, occurrences
+from planning.models import patch_of
 
 Result = tuple[dt.date, str, UUID]  # first day of month, P&L line, category
 
@@ -30,7 +33,7 @@ class PlannedFlow(NamedTuple):
 
 
 class PlannedRule(NamedTuple):
-    """What the forecast needs of a planned transaction, without a model's weight; columns in this order."""
+    """What the forecast needs of a planned transaction, without a model's weight; columns of ``_REACHING``."""
 
     id: UUID
     account_id: UUID | None
@@ -48,27 +51,30 @@ class PlannedRule(NamedTuple):
         return Rule(*self[4:])  # type: ignore[arg-type]
 
 
-COLUMNS = (
-    "id",
-    "account_id",
-    "amount_value",
-    "amount_currency",
-    "start_date",
-    "frequency",
-    "interval",
-    "last_day_of_month",
-    "end_date",
-    "end_count",
-)
+# What can have an occurrence in the window, as ``touching`` has it, each with all that differs about its occurrences.
+_REACHING = """
+    SELECT p.id, p.account_id, p.amount_value, p.amount_currency, p.start_date, p.frequency, p.interval,
+           p.last_day_of_month, p.end_date, p.end_count,
+           o.original_date, o.skipped, o.date, o.amount_value, o.account_id, o.category_id, o.name, o.transaction_id
+      FROM planning_plannedtransaction AS p
+      LEFT JOIN planning_plannedoverride AS o ON o.company_id = p.company_id AND o.planned_id = p.id
+     WHERE p.company_id = %(company)s AND (%(rules)s::uuid[] IS NULL OR p.id = ANY (%(rules)s::uuid[])) AND (
+           p.start_date <= %(end)s AND (
+               p.start_date >= %(start)s OR p.frequency IS NOT NULL AND (p.end_date IS NULL OR p.end_date >= %(start)s))
+           OR p.id IN (SELECT planned_id FROM planning_plannedoverride
+                        WHERE company_id = %(company)s AND date BETWEEN %(start)s AND %(end)s))
+     ORDER BY p.id
+"""
+COLUMNS = len(PlannedRule.__annotations__)  # of the rule; behind them the override's
 
 
 def planned_flows(
-    company: Company, window_start: dt.date, window_end: dt.date, *, rules: Any = None
+    company: Company, window_start: dt.date, window_end: dt.date, *, rules: Collection[UUID] | None = None
 ) -> Iterator[PlannedFlow]:
     """Every occurrence that falls into the window, both ends included, and is neither skipped nor settled.
 
     By the day it is moved to, with the amount and account of its override; of all rules or of those given. In no order.
-    Two queries, however many rules there are.
+    One query, however many rules there are.
     """
     plain, patched = expectations(company, window_start, window_end, rules=rules)
     for planned in plain:
@@ -87,21 +93,24 @@ def expectations(
     window_start: dt.date,
     window_end: dt.date,
     *,
-    rules: Any = None,
+    rules: Collection[UUID] | None = None,
     left_out: Collection[UUID] = frozenset(),
 ) -> tuple[list[PlannedRule], list[PlannedFlow]]:
     """What can reach the window: rules that nothing overrides, and the flows of those with overrides; but none on
     accounts that are left out."""
-    rules = PlannedTransaction.objects.of(company.id) if rules is None else rules
-    overrides = overrides_of(company)
+    asked: dict[str, Any] = {"company": company.id, "start": window_start, "end": window_end}
     plain: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
-    for row in rules.touching(company.id, window_start, window_end).values_list(*COLUMNS):
-        planned = PlannedRule(*row)
-        patches = overrides.get(planned.id)
+    with connection.cursor() as cursor:
+        cursor.execute(_REACHING, asked | {"rules": None if rules is None else list(rules)})
+        found = cursor.fetchall()
+    for columns, rows in groupby(found, key=lambda row: row[:COLUMNS]):
+        planned = PlannedRule(*columns)
+        differing = (row[COLUMNS:] for row in rows)
+        patches = {day: patch for day, *values in differing if (patch := patch_of(values))}
         if patches:
-            found = expand(planned.rule(), patches, window_start=window_start, window_end=window_end)
-            flows += [flow for flow in patched_flows(planned, found) if flow.account_id not in left_out]
+            occurring = expand(planned.rule(), patches, window_start=window_start, window_end=window_end)
+            flows += [flow for flow in patched_flows(planned, occurring) if flow.account_id not in left_out]
         elif planned.account_id not in left_out:
             plain.append(planned)
     return plain, flows
@@ -118,14 +127,11 @@ def patched_flows(planned: PlannedRule, found: list[Occurrence]) -> Iterator[Pla
         yield PlannedFlow(occurrence.date, amount, planned.currency, account_id, planned.id, occurrence.original_date)
 
 
-def overrides_of(company: Company) -> dict[UUID, dict[dt.date, Patch]]:
-    """Planned transaction → original date → patch, for the whole company."""
-    found: dict[UUID, dict[dt.date, Patch]] = {}
-    for row in PlannedOverride.objects.of(company.id):
-        patch = row.patch()
-        if patch:
-            found.setdefault(row.planned_id, {})[row.original_date] = patch
-    return found
+_ITEMS = """
+    SELECT pl_type, category_id, amount_currency, month, frequency, duration, amount_type, amount_value, relative_change
+      FROM planning_planitem
+     WHERE company_id = %(company)s AND month <= %(last)s
+"""
 
 
 def planned_results(company: Company, months: list[dt.date]) -> dict[Result, list[tuple[Decimal, str]]]:
@@ -136,13 +142,17 @@ def planned_results(company: Company, months: list[dt.date]) -> dict[Result, lis
     if not months:
         return {}
     sums: dict[Result, dict[str, Decimal]] = {}
-    for item in PlanItem.objects.of(company.id).started_by(months[-1]):
-        if item.duration is not None and months_between(item.month, months[0]) >= item.duration:
+    with connection.cursor() as cursor:
+        cursor.execute(_ITEMS, {"company": company.id, "last": months[-1]})
+        found = cursor.fetchall()
+    for pl_type, category_id, currency, month, frequency, duration, *amount in found:
+        if duration is not None and months_between(month, months[0]) >= duration:
             continue
-        for month, amount in postings(item.line(), window_start=months[0], window_end=months[-1]).items():
-            by_currency = sums.setdefault((month, item.pl_type, item.category_id), {})
-            by_currency[item.amount_currency] = by_currency.get(item.amount_currency, Decimal(0)) + amount
-    return {key: [(amount, currency) for currency, amount in found.items()] for key, found in sums.items()}
+        item = PlanItem(month, PlanAmount(*(each for each in amount if each is not None)), frequency, duration)
+        for posted, value in postings(item, window_start=months[0], window_end=months[-1]).items():
+            by_currency = sums.setdefault((posted, pl_type, category_id), {})
+            by_currency[currency] = by_currency.get(currency, Decimal(0)) + value
+    return {key: [(value, currency) for currency, value in each.items()] for key, each in sums.items()}
 
 
 def planned_in_base(company: Company, months: Sequence[dt.date], rates: RateTable) -> dict[Result, Decimal]:

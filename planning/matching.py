@@ -96,7 +96,7 @@ def transactions_booked(*, change: Change, rows: Any) -> None:
     if not booked:
         return
     days = [each.date for each in booked]
-    rules = of_amounts(plans, booked, company_id=company.id)
+    rules = of_amounts(plans, booked, company_id=company.id).values_list("id", flat=True)
     found = planned_flows(company, *reach(min(days), max(days), EQUAL_DAYS), rules=rules)
     pairs = matches(map(awaiting, found), booked, most_days=EQUAL_DAYS)
     if pairs:

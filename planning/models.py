@@ -6,15 +6,14 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict
 from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty, PlType, Transaction
-from planning.calc.plan import AMOUNT_TYPES, PlanAmount
-from planning.calc.plan import PlanItem as PlanLine
+from planning.calc.plan import AMOUNT_TYPES
 from planning.calc.recurrence import Patch, Rule
 
 MOST_INTERVAL = 1000  # decisions of the API: interval 1..1000
@@ -54,15 +53,11 @@ class PlannedTransactionQuerySet(CompanyOwnedQuerySet["PlannedTransaction"]):
 
     def touching(self, company_id: UUID, start: dt.date, end: dt.date) -> Self:
         """Those that can have an occurrence in the window, moved ones included."""
-        # The company by value: beside an OR, EXISTS takes nothing over from the outer query.
-        moved_in = PlannedOverride.objects.of(company_id).filter(planned=OuterRef("id"), date__range=(start, end))
-        named = Q(start_date__lte=end) & (
-            Q(frequency=None, start_date__gte=start)
-            | Q(frequency__isnull=False, end_date=None)
-            | Q(frequency__isnull=False, end_date__gte=start)
-        )
+        # The company by value: beside an OR, a subquery takes nothing over from the outer query.
+        moved_in = PlannedOverride.objects.of(company_id).filter(date__range=(start, end)).values("planned_id")
+        goes_on = Q(frequency__isnull=False) & (Q(end_date=None) | Q(end_date__gte=start))
         # lastDayOfMonth names a day up to 30 days after startDate, never one before it, so the start is a safe bound.
-        return self.filter(named | Exists(moved_in))
+        return self.filter(Q(start_date__lte=end) & (Q(start_date__gte=start) | goes_on) | Q(id__in=moved_in))
 
 
 class PlannedTransaction(CompanyOwned, Audited):
@@ -245,8 +240,13 @@ class PlannedOverride(CompanyOwned):
 
     def patch(self) -> Patch:
         """What differs, for the arithmetic; nothing where nothing is left of it."""
-        values = {name: getattr(self, name) for name in PATCHED}
-        return Patch(**{name: value for name, value in values.items() if value is not None})  # type: ignore[typeddict-item]
+        return patch_of(getattr(self, name) for name in PATCHED)
+
+
+def patch_of(values: Iterable[Any]) -> Patch:
+    """Of the columns of ``PATCHED``."""
+    named = zip(PATCHED, values, strict=True)
+    return Patch(**{name: value for name, value in named if value is not None})  # type: ignore[typeddict-item]
 
 
 def with_overrides(rows: list[PlannedTransaction]) -> list[PlannedTransaction]:
@@ -263,12 +263,6 @@ def with_overrides(rows: list[PlannedTransaction]) -> list[PlannedTransaction]:
 PATCHED = ("skipped", "date", "amount_value", "account_id", "category_id", "name", "transaction_id")
 
 
-class PlanItemQuerySet(CompanyOwnedQuerySet["PlanItem"]):
-    def started_by(self, month: dt.date) -> Self:
-        """Those whose first month is the given one or earlier."""
-        return self.filter(month__lte=month)
-
-
 class PlanItem(CompanyOwned, Audited):
     """A line of the financial plan: from a month on, so much to a P&L line and a category."""
 
@@ -282,7 +276,7 @@ class PlanItem(CompanyOwned, Audited):
     duration = models.IntegerField(null=True)  # months; null has no end
     frequency = models.IntegerField(default=1)  # months between postings; 0 posts once
 
-    objects = PlanItemQuerySet.as_manager()
+    objects = CompanyOwnedQuerySet["PlanItem"].as_manager()
 
     class Meta:
         indexes = [
@@ -312,13 +306,3 @@ class PlanItem(CompanyOwned, Audited):
             "amount": {"value": self.amount_value, "currency": self.amount_currency},
             "relative_change": self.relative_change,
         }
-
-    def line(self) -> PlanLine:
-        """The item for the arithmetic."""
-        change = self.relative_change
-        amount = (
-            PlanAmount(self.amount_type, self.amount_value)  # type: ignore[arg-type]
-            if change is None
-            else PlanAmount(self.amount_type, self.amount_value, change)  # type: ignore[arg-type]
-        )
-        return PlanLine(month=self.month, amount=amount, frequency=self.frequency, duration=self.duration)

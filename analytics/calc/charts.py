@@ -6,6 +6,7 @@ Across, everything is in hundredths of the width, so that a chart is as wide as 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from analytics.calc.scales import Scale, scale_of, ticks
 
@@ -27,8 +28,7 @@ class Tick:
     y: float
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """A part of a bar."""
 
     series: str
@@ -38,8 +38,7 @@ class Segment:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A place on the axis with its bars."""
 
     x: float
@@ -126,9 +125,9 @@ def segments(column: Sequence[Stack], *, left: float, place: float, scale: Scale
         up = down = ZERO
         for series, value in stack:
             if value > 0:
-                upper, lower, up = scale.y(up + value), scale.y(up), up + value
+                lower, upper = scale.ys((up, up := up + value))
             elif value < 0:
-                upper, lower, down = scale.y(down), scale.y(down + value), down + value
+                upper, lower = scale.ys((down, down := down + value))
             else:
                 continue
             found.append(Segment(series, x, round(width, 3), upper, max(round(lower - upper, 1), THINNEST)))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ledger.calc.fx import MissingRate
 from ledger.calc.money import WIDE, round_half_up, smallest_unit
@@ -44,8 +44,7 @@ def value(contracts: Contracts, factors: Factors) -> Decimal:
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What one customer did in one month, in the base currency, not rounded.
 
     ``kind`` is None when nothing but rates moved. ``amount`` belongs to ``kind``; downgrade and cancel are negative.

@@ -63,8 +63,7 @@ class Scale:
         >>> Scale(Decimal(0), Decimal(10), top=0, bottom=200).y(Decimal("2.5"))
         150.0
         """
-        share = float((value - self.low) / (self.high - self.low))
-        return round(self.bottom - share * (self.bottom - self.top), 1)
+        return self.ys([value])[0]
 
     def ys(self, values: Iterable[Decimal]) -> list[float]:
         """The same of many values: in floats, which are finer than a pixel and quicker than decimals."""

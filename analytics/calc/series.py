@@ -50,20 +50,22 @@ def axis(start: date, end: date, interval: Interval) -> list[date]:
 
 
 def sum_by_bucket(
-    flows: Iterable[tuple[date, Decimal]], *, start: date, end: date, interval: Interval
-) -> dict[date, Decimal]:
-    """Every point of the axis -> the sum of the flows within [start, end] in its bucket; zero where there are none.
+    flows: Iterable[tuple[date, Decimal, Decimal]], *, start: date, end: date, interval: Interval
+) -> dict[date, tuple[Decimal, Decimal]]:
+    """Every point of the axis -> the sums, in and out, of the flows within [start, end] in its bucket; zero where there
+    are none.
 
     Flows outside the window are left out, even where their bucket is on the axis. Not rounded.
 
-    >>> flows = [(date(2024, 1, 31), Decimal(5)), (date(2024, 3, 1), Decimal(2))]
+    >>> flows = [(date(2024, 1, 31), Decimal(5), ZERO), (date(2024, 3, 1), Decimal(2), Decimal(1))]
     >>> found = sum_by_bucket(flows, start=date(2024, 1, 1), end=date(2024, 3, 31), interval="month")
-    >>> [str(value) for value in found.values()]
-    ['5', '0', '2']
+    >>> [(str(inflow), str(outflow)) for inflow, outflow in found.values()]
+    [('5', '0'), ('0', '0'), ('2', '1')]
     """
-    sums = dict.fromkeys(axis(start, end, interval), ZERO)
-    for day, amount in flows:
-        if amount and start <= day <= end:
+    sums = dict.fromkeys(axis(start, end, interval), (ZERO, ZERO))
+    for day, inflow, outflow in flows:
+        if start <= day <= end:
             point = bucket(day, interval)
-            sums[point] = WIDE.add(sums[point], amount)
+            came, went = sums[point]
+            sums[point] = WIDE.add(came, inflow), WIDE.add(went, outflow)
     return sums

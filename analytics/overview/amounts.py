@@ -35,7 +35,8 @@ def whole(amount: Decimal, currency: str, *, plus: bool = False) -> str:
     if not amount:
         return current().written(nothing(currency))
     rounded = round_half_up(amount, currency)
-    return signed(rounded, current().number(abs(rounded), minor_units(currency)), plus=plus)
+    text = current().number(rounded, minor_units(currency))
+    return f"+{text}" if plus and rounded > 0 else text.replace("-", MINUS)
 
 
 @cache

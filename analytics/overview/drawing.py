@@ -5,6 +5,7 @@ Everything in them is of our own making, names of series and months, numbers, am
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
@@ -14,8 +15,7 @@ Ticks = Sequence[tuple[float, str]]
 """(y, amount)"""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A name on the axis across, and its year below it where it is the first of one that is shown."""
 
     x: float

@@ -26,6 +26,8 @@ from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
 from planning.expecting import Expected, Plans, expected, plans
 
+ZERO = Decimal(0)
+
 
 @dataclass
 class Facts:
@@ -169,7 +171,11 @@ class Facts:
             Ground(
                 balances={point.day: point.cash for point in self.points},
                 held=held_by(self.cash_ids, self.held_now),
-                booked=[move[1:] for move in self.moves if move[1] > until and move[0] in cash],
+                booked=[
+                    (day, currency, amount, inflow or ZERO, outflow or ZERO)
+                    for account, day, currency, amount, inflow, outflow in self.moves
+                    if day > until and account in cash
+                ],
                 coming=coming,
             ),
             company=self.company,
@@ -235,16 +241,11 @@ class Facts:
         return results.bars_of(known, months=months_from(first, last), base=self.currency)
 
     @cached_property
-    def year(self) -> list[results.Result]:
+    def year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:
         """Profit and loss beside its plan, from January to the last month that is known; the one under way by days."""
-        return results.profit_and_loss(
-            company=self.company,
-            months=months_from(self.month.replace(month=1), self.month),
-            today=self.today,
-            every_category=False,
-            rates=self.rates,
-            to_date=True,
-            known=self.posted,
+        months = months_from(self.month.replace(month=1), self.month)
+        return results.against_plan(
+            company=self.company, months=months, today=self.today, rates=self.rates, known=self.posted
         )
 
     @cached_property

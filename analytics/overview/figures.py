@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -40,7 +40,7 @@ def cash_figures(facts: Facts) -> list[Figure]:
     """Cash, its change in thirty days, the lowest that is expected, and how long it lasts."""
     currency, points, last = facts.currency, facts.levels, facts.until
     now = points[-1].cash
-    then = next(point for point in points if point.day >= last - timedelta(days=CHANGE_DAYS))
+    then = points[max(len(points) - 1 - CHANGE_DAYS, 0)]  # a point a day
     change, before = now - then.cash, then.cash
     share = _("no cash before")
     if before > 0:

@@ -1,6 +1,7 @@
 """Revenue and expenses by month, side by side, and the profit and loss statement beside its plan."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
@@ -139,7 +140,7 @@ Pair = tuple[Decimal, Decimal]
 def plan_section(facts: Facts) -> Section:
     """Each line of the profit and loss statement beside its plan, for the month under way and the year so far."""
     currency = facts.currency
-    month = by_line(each for each in facts.year if each.month == facts.month)
+    month = by_line({key: pair for key, pair in facts.year.items() if key[0] == facts.month})
     year = by_line(facts.year)
     drawn = charts.columns(
         [[[("actual", year[line][0])], [("planned", year[line][1])]] for line in LINES], smallest=smallest(currency)
@@ -193,14 +194,14 @@ def plan_section(facts: Facts) -> Section:
     )
 
 
-def by_line(rows: Iterable[results.Result]) -> dict[PlType, Pair]:
-    """The categories of each line together; the sums are sums of what the data query answers."""
+def by_line(sums: Mapping[tuple[date, str], Pair]) -> dict[PlType, Pair]:
+    """The months together; the sums are sums of what the data query answers."""
     found = dict.fromkeys(LINES, (ZERO, ZERO))
-    for row in rows:
-        line = PlType(row.pl_type)
+    for key, pair in sums.items():
+        line = PlType(key[1])
         if line in found:
             actual, planned = found[line]
-            found[line] = (actual + row.actual, planned + row.planned)
+            found[line] = (actual + pair[0], planned + pair[1])
     return found
 
 

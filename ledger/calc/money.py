@@ -72,8 +72,8 @@ def round_all(amounts: Iterable[Decimal], currency: str) -> list[Decimal]:
     [Decimal('-2.35'), Decimal('0.00')]
     """
     unit = smallest_unit(currency)
-    rounded = [amount.quantize(unit, ROUND_HALF_UP, WIDE) for amount in amounts]
-    return [amount or amount.copy_abs() for amount in rounded]
+    zero = 0 * unit  # never a negative one
+    return [amount.quantize(unit, ROUND_HALF_UP, WIDE) or zero for amount in amounts]
 
 
 def format_amount(amount: Decimal, currency: str) -> str:

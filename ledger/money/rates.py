@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import currency_converter
 from django.db import connection, transaction
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Min
 
 from companies.errors import Invalid
 from ledger.bulk.copying import copy_rows
@@ -115,7 +115,7 @@ _TABLES: dict[int, RateTable] = {}
 
 def rates_version() -> int:
     """The newest arrival's number, 0 before the first."""
-    return RateLoad.objects.aggregate(version=Max("id"))["version"] or 0
+    return valued_at().newest
 
 
 class Valued(NamedTuple):
@@ -126,8 +126,12 @@ class Valued(NamedTuple):
 
 
 def valued_at() -> Valued:
-    found = RateLoad.objects.aggregate(newest=Max("id"), waiting=Count("id", filter=Q(revalued_time=None)))
-    return Valued(found["newest"] or 0, found["waiting"])
+    """One statement, which every page with amounts asks."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(max(id), 0), count(*) FILTER (WHERE revalued_time IS NULL) FROM ledger_rateload"
+        )
+        return Valued(*cursor.fetchone())
 
 
 def rate_table(version: int | None = None) -> RateTable:

@@ -9,10 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analytics.calc.movements import number_of, shape
-from analytics.recurring import Chosen, histories
+from analytics.cohorts import cohorts
+from analytics.recurring import MRR, Chosen, histories
 from analytics.retention import at, bridge, stays_of
-from ledger.calc.months import add_months, format_month, months_from
+from ledger.calc.fx import convert
+from ledger.calc.money import round_half_up
+from ledger.calc.months import add_months, format_month, last_of_month, months_from
 from ledger.money.rates import rate_table
+from ledger.subscriptions.calc import cut
 from tests import factories
 from tests.analytics.test_recurring import item, moves, rows, send
 
@@ -147,6 +151,19 @@ def counted_by_customer(company, *, first, last, basis):
     return found
 
 
+def followed_one_by_one(company, *, months):
+    """Month in which they came -> what those customers pay at the end of each month from then on, and how many do."""
+    numbers, rates = [number_of(month) for month in months], rate_table()
+    found = {came: [[Decimal(0), 0] for number in numbers if number >= came] for came in numbers}
+    for history in histories(company.id, Chosen()):
+        came = next((number for number, contracts in history[MRR] if contracts), None)
+        for place, mark in enumerate(found.get(came, [])):
+            held, day = at(history[MRR], came + place), last_of_month(add_months(months[numbers.index(came)], place))
+            mark[0] += sum(convert(held[each], source=each, target="EUR", day=day, rates=rates) for each in held)
+            mark[1] += bool(held)
+    return list(found.values())
+
+
 @given(events=EVENTS, start=st.integers(0, 23), length=st.integers(1, 24))
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, start, length):
@@ -179,6 +196,12 @@ def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, sta
         assert [float(getattr(found, kind)) for kind in moved] == [months[0][kind] for kind in moved]
     for measure in ("cmrr", "arr", "carr"):
         rows(api, format_month(first), format_month(last), mrr_type=measure)  # each row closes
+    marks = followed_one_by_one(company, months=months_from(first, last))
+    for place, measure in enumerate(("revenue", "customers")):
+        found = cohorts(company=company, months=months_from(first, last), measure=measure, rates=rate_table())
+        assert [[each.value for each in cohort.marks[1:]] for cohort in found] == [
+            [round_half_up(cut(Decimal(mark[place])), "EUR") for mark in cohort[1:]] for cohort in marks
+        ]
     asked = {"startMonth": format_month(FIRST), "endMonth": format_month(LAST)}
     every = rows(api, *asked.values())
     heads = api.post("data/cohorts", asked | {"measure": "customers"}).json()
