@@ -267,7 +267,8 @@ class EventViewSet(CompanyViewSet):
         the answer is empty, without `Link`, and the same `after` stays good. Events are kept as long as the audit log.
         """
         refuse_unknown({"cursor"} & set(request.query_params))  # the place in the feed is ``after``
-        rows = filtered(self, EventFilter, AuditEntry.objects.all(), also=frozenset({"after"}))
+        told = AuditEntry.objects.defer("before", "after")  # what changed is not
+        rows = filtered(self, EventFilter, told, also=frozenset({"after"}))
         after = self.number_of(request.query_params["after"]) if "after" in request.query_params else 0
         page = rows.page_after(after, company_id=self.company.id, most=page_limit(request.query_params))
         events = self.shape(page, many=True).data

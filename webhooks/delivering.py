@@ -2,11 +2,13 @@
 
 An endpoint is told of the event after the last one it took, and of no other before it took that: so its events stay in
 order, and one number says what is left. Who tells it has it in hand for some seconds, which is stored; no transaction
-is open while it is called. A deliverer that is killed has moved no number: the next one begins with the same event.
+is open while it is called. Its events are read some at a time, and what it answered is stored some at a time, a quarter
+of a second's. A deliverer that is killed has not moved the number over those: the next one sends them again.
 """
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -24,6 +26,8 @@ RETRIES = [
 ]  # fmt: skip
 HELD = timedelta(seconds=10)  # twice as long as a call may take
 A_TURN = timedelta(seconds=5)  # in which one is told of one event after the other; then others come first
+A_ROUND = timedelta(seconds=0.25)  # after which what was answered is stored
+MOST_OF_A_ROUND = 50  # events that are read together
 KEPT = timedelta(days=30)
 PROGRESS = [
     "last_number", "failures", "due_time", "held_until", "last_delivery_time", "last_status", "failing_since",
@@ -40,6 +44,16 @@ def waiting(now: datetime) -> list[tuple[UUID, UUID]]:
     return list(dict.fromkeys([*asked, *told]))
 
 
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One call: of which event it told, what came back, and when."""
+
+    entry: AuditEntry
+    outcome: Outcome
+    time: datetime
+    asked: WebhookDelivery | None  # where somebody asked for it by hand
+
+
 def deliver(*, company_id: UUID, endpoint_id: UUID, clock: Clock, stop: threading.Event) -> int:
     """Tells one endpoint what there is to tell, until it does not answer, its turn is over, or all is to stop; returns
     how often it was called.
@@ -49,18 +63,33 @@ def deliver(*, company_id: UUID, endpoint_id: UUID, clock: Clock, stop: threadin
     called, over = 0, clock() + A_TURN
     endpoint = take(company_id=company_id, endpoint_id=endpoint_id, now=clock())
     while endpoint is not None:
-        asked = next_asked(endpoint)
-        entry = next_event(endpoint, now=clock()) if asked is None else event_of(asked)
-        if entry is None or clock() >= over or stop.is_set():
+        tries = [] if clock() >= over or stop.is_set() else a_round(endpoint, clock=clock, stop=stop)
+        if not tries:
             let_go(endpoint)
             break
-        outcome, called = send(endpoint, entry, now=clock()), called + 1
-        endpoint = note(endpoint, entry, asked, outcome, now=clock())
-        if endpoint is not None and has_failed_enough(endpoint, outcome, asked):
+        called += len(tries)
+        endpoint = note(endpoint, tries, now=clock())
+        if endpoint is not None and has_failed_enough(endpoint, tries[-1]):
             let_go(endpoint)
             endpoints.give_up(company_id=company_id, endpoint_id=endpoint_id, now=clock())
             break
     return called
+
+
+def a_round(endpoint: WebhookEndpoint, *, clock: Clock, stop: threading.Event) -> list[Try]:
+    """Sends what was asked for, or else one event after the other until one is not taken, somebody changed the
+    endpoint, or it is time to store what was answered."""
+    asked, over = next_asked(endpoint), clock() + A_ROUND
+    entries = next_events(endpoint, now=clock()) if asked is None else event_of(asked)
+    tries: list[Try] = []
+    for entry in entries:
+        if tries and (clock() >= over or stop.is_set() or not is_as_it_was(endpoint)):
+            break
+        outcome = send(endpoint, entry, now=clock())
+        tries.append(Try(entry, outcome, clock(), asked))
+        if not outcome.taken:
+            break
+    return tries
 
 
 def take(*, company_id: UUID, endpoint_id: UUID, now: datetime) -> WebhookEndpoint | None:
@@ -80,6 +109,12 @@ def still_held(endpoint: WebhookEndpoint) -> WebhookEndpoint | None:
     return rows.select_for_update().first()
 
 
+def is_as_it_was(endpoint: WebhookEndpoint) -> bool:
+    """Whether nobody changed or deleted it since it was read."""
+    rows = WebhookEndpoint.objects.of(endpoint.company_id).filter(id=endpoint.id, held_until=endpoint.held_until)
+    return rows.filter(last_updated_time=endpoint.last_updated_time).exists()
+
+
 def let_go(endpoint: WebhookEndpoint) -> None:
     rows = WebhookEndpoint.objects.of(endpoint.company_id).filter(id=endpoint.id, held_until=endpoint.held_until)
     rows.update(held_until=None)
@@ -89,18 +124,20 @@ def next_asked(endpoint: WebhookEndpoint) -> WebhookDelivery | None:
     return WebhookDelivery.objects.of(endpoint.company_id).filter(endpoint=endpoint).asked().order_by("id").first()
 
 
-def event_of(delivery: WebhookDelivery) -> AuditEntry | None:
-    """None where its month was taken out of the log meanwhile; then nobody waits for it any longer."""
+def event_of(delivery: WebhookDelivery) -> list[AuditEntry]:
+    """The one; none where its month was taken out of the log meanwhile: then nobody waits for it any longer."""
     entry = AuditEntry.objects.of(delivery.company_id).found(delivery.event_id)
     if entry is None:
         delivery.delete()
-    return entry
+        return []
+    return [entry]
 
 
-def next_event(endpoint: WebhookEndpoint, *, now: datetime) -> AuditEntry | None:
-    """The first event after the last one that it took; events that are not for it are passed over for good."""
+def next_events(endpoint: WebhookEndpoint, *, now: datetime) -> list[AuditEntry]:
+    """The first events after the last one that it took; where there is none for it, the others are passed over for
+    good."""
     if not endpoint.enabled or (endpoint.due_time is not None and endpoint.due_time > now):
-        return None
+        return []
     newest = LogMonth.objects.of(
         endpoint.company_id
     ).newest_number()  # what is committed while we look is not passed over
@@ -108,36 +145,43 @@ def next_event(endpoint: WebhookEndpoint, *, now: datetime) -> AuditEntry | None
     later = later.filter(number__lte=newest).exclude(action=endpoints.TESTED)
     if endpoint.types is not None:
         later = later.filter(action__in=endpoint.types)
-    if (entry := later.first()) is None and newest > endpoint.last_number:
+    found = list(later.defer("before", "after")[:MOST_OF_A_ROUND])
+    if not found and newest > endpoint.last_number:
         held = WebhookEndpoint.objects.of(endpoint.company_id).filter(id=endpoint.id, held_until=endpoint.held_until)
         held.update(last_number=newest)
-    return entry
+    return found
 
 
-def note(
-    endpoint: WebhookEndpoint, entry: AuditEntry, asked: WebhookDelivery | None, outcome: Outcome, *, now: datetime
-) -> WebhookEndpoint | None:
-    """Keeps what came back, and moves on where the event was taken; the endpoint as it is now, held on, or None."""
+def note(endpoint: WebhookEndpoint, tries: list[Try], *, now: datetime) -> WebhookEndpoint | None:
+    """Keeps what came back, and moves on over what was taken; the endpoint as it is now, held on, or None."""
     with transaction.atomic():
         not_waiting_for_the_disk()
         row = still_held(endpoint)
         if row is None:
             return None
-        delivery = asked or WebhookDelivery(
-            company_id=row.company_id, endpoint=row, event_id=entry.id, type=entry.action
-        )
-        delivery.time = now
-        for name in ("status", "duration_ms", "response", "error"):
-            setattr(delivery, name, getattr(outcome, name))
-        delivery.save(force_insert=asked is None)
-        row.last_delivery_time, row.last_status = now, outcome.status
-        if asked is None:
-            move(row, entry, taken=outcome.taken, now=now)
-        elif outcome.taken:
-            row.due_time = None  # it answers again: no need to wait
+        WebhookDelivery.objects.bulk_create([kept(row, each) for each in tries if each.asked is None])
+        for each in tries:
+            if each.asked is None:
+                move(row, each)
+                continue
+            kept(row, each).save(force_update=True)
+            if each.outcome.taken:
+                row.due_time = None  # it answers again: no need to wait
+        row.last_delivery_time, row.last_status = tries[-1].time, tries[-1].outcome.status
         row.held_until = now + HELD
         row.save(update_fields=PROGRESS)
     return row
+
+
+def kept(row: WebhookEndpoint, tried: Try) -> WebhookDelivery:
+    """The delivery that tells of it: the one that was asked for, or a new one."""
+    delivery = tried.asked or WebhookDelivery(
+        company_id=row.company_id, endpoint=row, event_id=tried.entry.id, type=tried.entry.action
+    )
+    delivery.time = tried.time
+    for name in ("status", "duration_ms", "response", "error"):
+        setattr(delivery, name, getattr(tried.outcome, name))
+    return delivery
 
 
 def not_waiting_for_the_disk() -> None:
@@ -146,18 +190,18 @@ def not_waiting_for_the_disk() -> None:
         cursor.execute("SET LOCAL synchronous_commit TO off")
 
 
-def move(row: WebhookEndpoint, entry: AuditEntry, *, taken: bool, now: datetime) -> None:
+def move(row: WebhookEndpoint, tried: Try) -> None:
     """On to the next event, or to the next try of the same."""
-    if taken:
-        row.last_number, row.failures, row.due_time, row.failing_since = entry.number, 0, None, None
+    if tried.outcome.taken:
+        row.last_number, row.failures, row.due_time, row.failing_since = tried.entry.number, 0, None, None
     else:
-        row.due_time = now + RETRIES[min(row.failures, len(RETRIES) - 1)]
+        row.due_time = tried.time + RETRIES[min(row.failures, len(RETRIES) - 1)]
         row.failures += 1
-        row.failing_since = row.failing_since or now
+        row.failing_since = row.failing_since or tried.time
 
 
-def has_failed_enough(endpoint: WebhookEndpoint, outcome: Outcome, asked: WebhookDelivery | None) -> bool:
-    return asked is None and (endpoint.failures > len(RETRIES) or outcome.gone)
+def has_failed_enough(endpoint: WebhookEndpoint, last: Try) -> bool:
+    return last.asked is None and (endpoint.failures > len(RETRIES) or last.outcome.gone)
 
 
 def prune(*, now: datetime) -> int:

@@ -72,23 +72,17 @@ class AuditEntryQuerySet(CompanyOwnedQuerySet["AuditEntry"]):
         of these numbers are not asked for, or were taken out.
         """
         last = number + most
-        near = models.Q(first_number__lte=last)
-        found = (
-            LogMonth.objects.of(company_id)
-            .filter(last_number__gt=number)
-            .aggregate(
-                newest=models.Max("last_number"),
-                first=models.Min("month", filter=near),
-                until=models.Max("month", filter=near),
-            )
-        )
-        if found["newest"] is None:
+        months = LogMonth.objects.of(company_id).filter(last_number__gt=number).order_by("month")
+        found = list(months.values_list("month", "first_number", "last_number"))
+        if not found:
             return []
-        if found["first"] is not None:
-            since, until = (datetime.combine(found[name], time(), UTC) for name in ("first", "until"))
-            rows = self.of(company_id).filter(number__gt=number, number__lte=min(last, found["newest"]))
+        newest = max(end for _, _, end in found)
+        near = [month for month, begins, _ in found if begins <= last]
+        if near:
+            since, until = (datetime.combine(month, time(), UTC) for month in (near[0], near[-1]))
+            rows = self.of(company_id).filter(number__gt=number, number__lte=min(last, newest))
             page = list(rows.filter(time__gte=since, time__lt=until + A_MONTH).order_by("number"))
-            if len(page) == most or found["newest"] <= last:
+            if len(page) == most or newest <= last:
                 return page
         return list(self.after(number, company_id=company_id)[:most])
 

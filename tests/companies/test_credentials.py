@@ -5,6 +5,7 @@ from django.db import close_old_connections, connection
 
 from companies.callers.credentials import COMPANY_COLUMNS, COMPANY_FIELDS, company_of, first_row
 from companies.models import Company
+from tests.wire import statements_sent
 
 
 def end_the_connection():
@@ -24,6 +25,34 @@ def test_a_dead_connection_is_made_anew_and_the_request_answered(api):
     end_the_connection()
     close_old_connections()  # as every request begins, but for the test client's
     assert api.get("/companies").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_living_connection_is_not_asked_whether_it_lives(api):
+    api.get("/companies")
+    close_old_connections()
+    with statements_sent() as sent:
+        assert api.get("/companies").status_code == 200
+    assert len(sent) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_that_the_server_said_something_over_is_asked_and_kept(api):
+    """As where its settings are read again: that is no farewell."""
+    api.get("/companies")
+    kept = connection.connection
+    with connection.cursor() as cursor:
+        cursor.execute("LISTEN anything")
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("NOTIFY anything")
+    other.close()
+    close_old_connections()
+    assert connection.is_usable()
+    assert api.get("/companies").status_code == 200
+    assert connection.connection is kept
+    with connection.cursor() as cursor:
+        cursor.execute("UNLISTEN *")
 
 
 @pytest.mark.django_db

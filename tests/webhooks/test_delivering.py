@@ -375,6 +375,40 @@ def test_what_is_changed_during_a_call_holds_for_the_next(api, hook, receiver, d
     assert WebhookEndpoint.objects.get(id=hook["id"]).held_until is None
 
 
+def test_what_was_sent_and_not_stored_is_sent_again_from_there_on(api, hook, receiver, deliverer, monkeypatch):
+    """As where a deliverer is killed in the middle of a round."""
+    act(api, *"abcd")
+    note = delivering.note
+
+    def killed(*_, **__):
+        raise SystemExit
+
+    monkeypatch.setattr(delivering, "note", killed)
+    with pytest.raises(SystemExit):
+        deliverer.run()
+    sent = [message.headers["webhook-id"] for message in receiver.came]
+    monkeypatch.setattr(delivering, "note", note)
+    deliverer.later(seconds=11)
+    fed = [event["id"] for event in api.get("events").json()][-4:]
+    assert sent
+    assert sent == fed[: len(sent)]
+    assert [message.headers["webhook-id"] for message in receiver.came[len(sent) :]] == fed
+    assert [row["eventId"] for row in deliveries(api, hook)] == fed[::-1]
+
+
+def test_events_that_wait_are_read_together_and_cost_one_look_each(
+    api, acme, hook, deliverer, monkeypatch, django_assert_max_num_queries
+):
+    taken = delivering.Outcome(duration_ms=1, status=200, response="ok")
+    monkeypatch.setattr(delivering, "send", lambda *_, **__: taken)
+    AuditEntry.objects.bulk_create(
+        AuditEntry(company=acme, time=deliverer.clock(), action="account.created", entity_type="account")
+        for _ in range(delivering.MOST_OF_A_ROUND)
+    )
+    with django_assert_max_num_queries(delivering.MOST_OF_A_ROUND + 40):
+        assert deliverer.run() == delivering.MOST_OF_A_ROUND
+
+
 @pytest.mark.parametrize("status", ["expired", "cancelled"])
 def test_a_company_whose_time_is_over_is_told_still(api, acme, hook, receiver, deliverer, status):
     """Nothing that happened is lost, and to tell it changes nothing."""
@@ -393,7 +427,8 @@ def test_one_that_is_in_another_deliverers_hands_is_left_until_those_are_surely_
     assert deliverer.turn((company_id, endpoint_id)) == deliverer.run() == 0
     assert deliverer.later(seconds=11) == 1
     entry = AuditEntry.objects.order_by("-number").first()
-    late = delivering.note(taken, entry, None, delivering.Outcome(duration_ms=1, status=500), now=deliverer.clock())
+    failed = delivering.Try(entry, delivering.Outcome(duration_ms=1, status=500), deliverer.clock(), None)
+    late = delivering.note(taken, [failed], now=deliverer.clock())
     assert late is None, "what came of the first is not told over what came of the second"
     assert state(api, hook) == (True, 200, None)
 
