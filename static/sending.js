@@ -1,9 +1,12 @@
 // Files that are dropped or chosen are named with their sizes. While long ones are sent a bar tells how much of them has
-// gone, and for how long the answer is awaited. Without JavaScript the form is sent as any other.
+// gone, then how far the server is with them: asked once a second, at the address that does the work, and never where that
+// takes less than a second. Without JavaScript the form is sent as any other.
 "use strict";
 
 const LONG = 1000000; // bytes; less is there at once
-const sizes = new Intl.NumberFormat(document.documentElement.dataset.locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const locale = document.documentElement.dataset.locale;
+const sizes = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const counts = new Intl.NumberFormat(locale);
 const megabytes = (bytes) => sizes.format(bytes / 1000000);
 const filled = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
 
@@ -14,6 +17,8 @@ for (const form of document.querySelectorAll("[data-sending]")) {
   const bar = state.querySelector("progress");
   const told = state.querySelector("[data-told]");
   let timer = 0;
+  let address = ""; // that does the work, once it is known
+  let far = {}; // is the work on it
 
   const tell = (text, share) => {
     state.hidden = false;
@@ -21,15 +26,38 @@ for (const form of document.querySelectorAll("[data-sending]")) {
     if (share === undefined) bar.removeAttribute("value");
     else bar.value = share;
   };
+  const ask = async () => {
+    const asked = address;
+    try {
+      const answer = await fetch(asked, { headers: { Accept: "application/json" }, cache: "no-store" });
+      const said = await answer.json();
+      if (said.of) far = said;
+    } catch {
+      // the next page is coming, and says all
+    }
+  };
+  const inWords = () => {
+    const { kind, done, of, file, files } = far;
+    const say = kind === "bytes" ? state.dataset.sayRead : done < of ? state.dataset.sayRows : state.dataset.sayAfter;
+    const shown = kind === "bytes" ? megabytes : counts.format;
+    const text = filled(say, { done: shown(done), of: shown(of) });
+    return files > 1 ? filled(state.dataset.sayFile, { file, files, far: text }) : text;
+  };
   const wait = (text) => {
     const began = Date.now();
-    const seconds = () => tell(text + ", " + Math.round((Date.now() - began) / 1000) + " s");
+    const seconds = () => {
+      const rest = ", " + Math.round((Date.now() - began) / 1000) + " s";
+      if (far.of) tell(inWords() + rest, far.done < far.of ? far.done / far.of : undefined);
+      else tell(text + rest);
+    };
     seconds();
-    timer = timer || setInterval(seconds, 1000);
+    timer = timer || setInterval(() => (seconds(), address && ask()), 1000);
   };
   const rest = () => {
     clearInterval(timer);
     timer = 0;
+    address = "";
+    far = {};
     state.hidden = true;
   };
   window.addEventListener("pageshow", rest);
@@ -50,8 +78,13 @@ for (const form of document.querySelectorAll("[data-sending]")) {
 
   form.addEventListener("submit", (event) => {
     if (event.defaultPrevented) return;
-    const size = [...(field?.files ?? [])].reduce((sum, file) => sum + file.size, 0);
-    if (!field) wait(form.dataset.sending);
+    if (!field) {
+      const uploads = new FormData(form).getAll("upload").map((each) => ["upload", each]);
+      address = location.pathname + "?" + new URLSearchParams(uploads);
+      wait(form.dataset.sending);
+      return;
+    }
+    const size = [...field.files].reduce((sum, file) => sum + file.size, 0);
     if (size < LONG) return;
     event.preventDefault();
     const again = () => {
@@ -67,8 +100,9 @@ for (const form of document.querySelectorAll("[data-sending]")) {
     });
     request.upload.addEventListener("load", () => wait(filled(state.dataset.sayReading, { size: megabytes(size) })));
     request.addEventListener("load", () => {
-      if (request.response?.location) location.assign(request.response.location);
-      else again();
+      if (!request.response?.location) return again();
+      address = request.response.location;
+      location.assign(address);
     });
     request.addEventListener("error", again);
     request.send(new FormData(form));

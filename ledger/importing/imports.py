@@ -22,6 +22,7 @@ from ledger.bulk.bodies import Fault, amount_fault, in_order, spelled
 from ledger.bulk.copying import NULL, copy_lines, nullable, plain
 from ledger.bulk.statistics import gather_after
 from ledger.importing.bodies import Item, Request
+from ledger.importing.progress import counted
 from ledger.importing.purposes import Purposes
 from ledger.models import Account, ImportBatch, Source, Transaction
 from ledger.purposes.categorizing import Whole, categorize_new
@@ -100,7 +101,8 @@ def keep(
         **counts,
     )
     wholes: list[Whole] = []
-    copy_lines("ledger_transaction", COLUMNS, written(rows, batch=batch, stamp=stamp, purposes=purposes, wholes=wholes))
+    lines = written(counted(rows), batch=batch, stamp=stamp, purposes=purposes, wholes=wholes)
+    copy_lines("ledger_transaction", COLUMNS, lines)
     gather_after("ledger_transaction", rows=len(rows))
     if wholes:
         categorize_new(company=company, rows=wholes)

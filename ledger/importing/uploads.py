@@ -1,4 +1,4 @@
-"""CSV files between their upload and their import: kept for a day in the configured storage, by whom and for which
+"""Files between their upload and their import: kept for a day in the configured storage, by whom and for which
 company they were sent. Nobody else finds them, for their place is made of both ids."""
 
 from datetime import datetime, timedelta
@@ -14,6 +14,7 @@ from companies.models import Company, Stamp, new_id
 from companies.stores.storing import store_whole
 from ledger.accounts.opening import change_account
 from ledger.documents import quota
+from ledger.importing import progress
 from ledger.importing.bodies import Request
 from ledger.importing.imports import Outcome, SentFile, import_transactions
 from ledger.models import Account, Source
@@ -86,13 +87,16 @@ def place(company_id: UUID, user_id: Any, upload_id: UUID) -> str:
 
 
 def prune(*, now: datetime) -> int:
-    """Deletes files that nobody imported for a day, and returns how many there were."""
-    try:
-        _, names = default_storage.listdir(FOLDER)
-    except FileNotFoundError:
-        return 0
-    paths = [f"{FOLDER}/{name}" for name in names]
+    """Deletes files that nobody imported for a day, and notes that a stopped process left; returns how many."""
+    paths = [f"{folder}/{name}" for folder in (FOLDER, progress.FOLDER) for name in names_in(folder)]
     old = [path for path in paths if default_storage.get_modified_time(path) < now - KEPT]
     for path in old:
         default_storage.delete(path)
     return len(old)
+
+
+def names_in(folder: str) -> list[str]:
+    try:
+        return default_storage.listdir(folder)[1]
+    except FileNotFoundError:
+        return []

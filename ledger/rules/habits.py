@@ -83,14 +83,18 @@ def of_names(company: Company, rows: Iterable[Asked]) -> dict[str, list[Proposal
 
 
 def of_texts(company: Company, rows: list[Asked]) -> Iterable[tuple[UUID, list[Proposal]]]:
-    """What the movements were for whose texts are most like those of the rows."""
-    words = list({row.word for row in rows if row.word})
-    others: dict[str, list[tuple[frozenset[str], Use]]] = {}
-    for word, description, *use in fetched(_BY_WORD, company=company, keys=words) if words else ():
-        others.setdefault(word, []).append((words_of(description), Use(*use)))
+    """What the movements in the same direction were for whose texts are most like those of the rows: an invoice that
+    was sent says nothing of one that was paid."""
+    keys = list({(row.word, row.inward) for row in rows if row.word})
+    others: dict[tuple[str, bool], list[tuple[frozenset[str], Use]]] = {}
+    words, inward = [key[0] for key in keys], [key[1] for key in keys]
+    for word, direction, description, *use in (
+        fetched(_BY_WORD, company=company, words=words, inward=inward) if keys else ()
+    ):
+        others.setdefault((word, direction), []).append((words_of(description), Use(*use)))
     for row in rows:
-        if row.word in others:
-            yield row.id, by_text(row.description, others[row.word])
+        if like := others.get((row.word, row.inward)):
+            yield row.id, by_text(row.description, like)
 
 
 def of_accounts(company: Company, rows: list[Asked]) -> Iterable[tuple[UUID, list[Proposal]]]:
@@ -166,10 +170,10 @@ _BY_COUNTERPARTY = f"""
      GROUP BY asked.name, {_COUNTED}
 """  # noqa: S608 - our own words
 _BY_WORD = f"""
-    SELECT asked.word, u.description, {_COUNTED}
-      FROM unnest(%(keys)s::text[]) AS asked (word)
+    SELECT asked.word, asked.inward, u.description, {_COUNTED}
+      FROM unnest(%(words)s::text[], %(inward)s::bool[]) AS asked (word, inward)
      CROSS JOIN LATERAL (
-           SELECT h.description, {USE} FROM ledger_transaction h {WHOLE}
+           SELECT h.description, {USE} FROM ledger_transaction h {WHOLE} AND (h.amount_value > 0) = asked.inward
               AND lower(split_part(left(h.description, 100), ' ', 1)) = asked.word
             ORDER BY h.date DESC LIMIT %(alike)s) AS u
 """  # noqa: S608 - our own words

@@ -24,7 +24,7 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.documents.keeping import shown_name
-from ledger.importing import uploads
+from ledger.importing import progress, uploads
 from ledger.importing.pages import upload
 from ledger.importing.pages.upload import owned
 from ledger.models import Account
@@ -149,21 +149,24 @@ class Look:
 def check(visit: Visit) -> HttpResponse:
     """Shows what each statement would bring and whether its balances agree; stores all once that is confirmed."""
     sent: Any = visit.request.POST if visit.sent else visit.request.GET
-    named = [name_of(text) for text in sent.getlist("upload")[:MOST_FILES]]
+    named = list(filter(None, (name_of(text) for text in sent.getlist("upload")[:MOST_FILES])))
+    if not named:
+        return visit.to("import-new")
+    first = named[0][0]
+    if answer := upload.how_far(visit, first):
+        return answer
     try:
         files = [
-            Kept(upload_id, name, uploads.content(**owned(visit), upload_id=upload_id))
-            for upload_id, name in filter(None, named)
+            Kept(upload_id, name, uploads.content(**owned(visit), upload_id=upload_id)) for upload_id, name in named
         ]
     except uploads.UploadGone:
         return upload.no_longer(visit)
-    if not files:
-        return visit.to("import-new")
     choices = {name: sent.get(name) if sent.get(name) in known else known[0] for name, known in CHOICES.items()}
     account = chosen_account(visit, sent.get("account", ""))
-    if not visit.sent:
-        return shown(visit, files, choices, account)
-    return imported(visit, files, choices, account)
+    with progress.watched(**owned(visit), upload_id=first, files=len(files)):
+        if not visit.sent:
+            return shown(visit, files, choices, account)
+        return imported(visit, files, choices, account)
 
 
 def name_of(text: str) -> tuple[UUID, str] | None:
@@ -230,6 +233,7 @@ def in_words(refusal: Refusal) -> str:
 def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | None) -> Received:
     """Takes a file in; the chosen account is that of a file that tells none, or one that nobody has, where the account
     has no other number. Nobody may have chosen it: then the file's number is what matters."""
+    progress.next_file()
     values: dict[str, Any] = {
         "company": visit.company,
         "stamp": visit.stamp,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from django.utils.translation import gettext as _
 
@@ -9,6 +10,7 @@ from companies.errors import Invalid, Unsupported
 from companies.locales import current
 from ledger.bulk.bodies import DECIMALS
 from ledger.calc.money import too_fine
+from ledger.importing import progress
 from ledger.importing.bodies import MOST_ITEMS
 from ledger.importing.calc.columns import from_kept
 from ledger.importing.items import Rows, TooManyRows, UnreadableTable, table_of, told
@@ -97,7 +99,8 @@ def of_kind(kind: str | None, content: bytes, account: Account | None, date_orde
         return Read("csv", [table(content, account)])
     if kind == formats.QIF:
         return quicken(content, account, date_order)
-    file = formats.read(content, kind, most=MOST_ITEMS)
+    far = partial(progress.far, progress.BYTES, of=len(content))
+    file = formats.read(content, kind, most=MOST_ITEMS, far=far)
     return Read(file.format, file.statements)
 
 

@@ -1,10 +1,13 @@
 """From an empty company to an empty inbox: statements dropped and reconciled, proposals taken, a rule, a transfer."""
 
+import re
+import time
 from datetime import timedelta
 
 import pytest
 from playwright.sync_api import expect
 
+from ledger.importing import imports, progress
 from ledger.models import Account, Categorization, CategorizationRule, Category, Transaction
 from tests import factories
 from tests.days import TODAY
@@ -73,6 +76,17 @@ def tab(page, name):
 def posted_to(company, key, line):
     """A system category's choice in a form."""
     return f"{Category.objects.of(company.id).get(system_key=key).id}:{line}"
+
+
+def heed(page):
+    """A list that fills with what the page says of its progress, until the next page is there."""
+    heard = []
+    page.on("console", lambda message: heard.append(message.text))
+    page.evaluate("""() => {
+        const told = document.querySelector("[data-told]");
+        new MutationObserver(() => console.info(told.textContent)).observe(told, { childList: true });
+    }""")
+    return heard
 
 
 def waiting(page, text):
@@ -147,18 +161,13 @@ def test_a_long_file_says_how_much_of_it_is_sent(page, complaints, site, acme, f
     enter(page, site, acme, "/accounts")
     open_account(page, "Main", MAIN)
     page.goto(f"{site}/app/companies/{acme.id}/imports/new")
-    page.evaluate("""() => {
-        window.name = "";
-        new MutationObserver(() => (window.name += document.querySelector("[data-told]").textContent + "|"))
-            .observe(document.querySelector("[data-told]"), { childList: true });
-    }""")
+    told = heed(page)
     padding = b"".join(b"<!-- %s -->\n" % (b"x" * 10_000) for _ in range(150))
     long = simple("-1.00", day=DAY, **PERIOD).replace(b"<Ntry>", padding + b"<Ntry>")
     page.get_by_label("Files").set_input_files(file("long.xml", long))
     expect(page.get_by_role("listitem").filter(has_text="long.xml")).to_have_text("long.xml, 1.5 MB")
     page.get_by_role("button", name="Upload and check").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check the statements")
-    told = page.evaluate("window.name")
     assert "1.5 of 1.5 MB sent" in told
     assert "Reading 1.5 MB, 0 s" in told
     page.get_by_role("button", name="Import 1 transaction").click()
@@ -173,3 +182,25 @@ def test_a_long_file_that_is_refused_says_why(page, complaints, site, acme, file
     page.get_by_role("button", name="Upload and check").click()
     expect(page.get_by_role("alert")).to_be_visible()
     assert Transaction.objects.count() == 0
+
+
+def test_what_takes_long_says_how_many_rows_are_done(page, complaints, site, acme, file, monkeypatch):
+    def slowly(table, columns, lines):
+        copied(table, columns, (time.sleep(1.5) or line for line in lines))
+
+    copied = imports.copy_lines
+    monkeypatch.setattr(imports, "copy_lines", slowly)
+    monkeypatch.setattr(progress, "ROWS_APART", 1)
+    enter(page, site, acme, "/accounts")
+    open_account(page, "Main", MAIN)
+    tab(page, "Accounts")
+    open_account(page, "Savings", SAVINGS)
+    page.goto(f"{site}/app/companies/{acme.id}/imports/new")
+    page.get_by_label("Files").set_input_files([file("main.xml", of_main()), file("savings.xml", of_savings())])
+    page.get_by_role("button", name="Upload and check").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check the statements")
+    told = heed(page)
+    page.get_by_role("button", name="Import 6 transactions").click()
+    expect(page.get_by_role("status")).to_have_text("6 transactions imported from 2 files.")
+    assert "Importing 6 transactions, 0 s" in told
+    assert any(re.fullmatch(r"File 1 of 2: [1-4] of 5 transactions, \d+ s", each) for each in told)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.ledger.conftest import lines_of, results
+from tests.ledger.conftest import lines_of, results, text_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
@@ -192,6 +192,26 @@ def test_the_list_shows_who_assigned(api, books, bank, rule):
         assert [each["id"] for each in listed] == expected
     assert [each["id"] for each in api.get("transactions", {"assignedBy": f"rule:{made}"}).json()] == [auto]
     assert api.get("transactions", {"assignedBy": "history"}).json() == []
+
+
+def test_pages_say_in_words_who_assigned_and_find_by_it(api, books, rule, browser_of, alice, acme):
+    bank = books.account(defaultCategoryId=books.category("support"))
+    made, gone = rule(), rule("cirrus")
+    texts = ("nimbus", "cirrus", "somebody")
+    by_rule, by_none, by_account = [books.book(bank, fromTo=text)["id"] for text in texts]
+    api.delete(f"categorization_rules/{gone}")
+    client, base = browser_of(alice, acme).client, f"/app/companies/{acme.id}"
+    pages = [client.get(f"{base}/transactions/{each}") for each in (by_rule, by_none, by_account)]
+    told = ("Rule “Hosting”", "A rule that is gone", "The account's usual category")
+    for page, words in zip(pages, told, strict=True):
+        assert f"Assigned by: {words}" in text_of(page)
+        assert "rule:" not in text_of(page)
+    listed = client.get(f"{base}/transactions", {"assignedBy": f"rule:{made}"})
+    assert "Assigned by: Rule “Hosting”" in text_of(listed)
+    assert f'<option value="rule:{made}" selected>Rule “Hosting”' in listed.content.decode()
+    found = client.get(f"{base}/transactions", {"assignedBy": "account"})
+    assert ("somebody" in text_of(found), "nimbus" in text_of(found)) == (True, False)
+    assert '<option value="account" selected>' in found.content.decode()
 
 
 # ---------------------------------------------------------------------------------------------- trying and applying

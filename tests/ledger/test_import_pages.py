@@ -370,12 +370,13 @@ def test_without_an_account_the_page_leads_to_a_new_one(editor, acme):
 
 def test_the_history_says_when_who_and_how_many(editor, viewer, api, acme, bank):
     confirm(editor, checked(editor, acme, bank, GOOD)[0])
-    api.post("transactions/import", {"transactions": [{"accountId": bank, "date": "2026-01-01", "amountValue": "1"}]})
+    item = {"accountId": bank, "date": "2026-01-01", "amountValue": "1", "externalId": "one"}
+    api.post("transactions/import", {"transactions": [item, item]})
     theirs, ours = text_of(viewer.get(page(acme))), text_of(editor.get(page(acme)))
-    assert "bank.csv CSV file Main Some Person 2 0 0" in ours
-    assert "import Main key “test” 1 0 0" in ours
-    assert "CSV file Main somebody else 2 0 0" in theirs
-    assert "import Main an API key 1 0 0" in theirs
+    assert "bank.csv CSV file Main Some Person 2 Show" in ours
+    assert "import Main key “test” 1 1 there already Show" in ours
+    assert "CSV file Main somebody else 2 Show" in theirs
+    assert "import Main an API key 1 1 there already Show" in theirs
     assert "Undo" not in theirs
 
 

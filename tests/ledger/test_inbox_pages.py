@@ -36,7 +36,26 @@ def said(api, books, bank, category, *, times=1, **values):
     api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": ids}, "categoryId": category})
 
 
-def test_an_empty_inbox_is_a_good_picture(site):
+def test_before_anything_came_in_the_inbox_leads_to_the_import(site):
+    page = site.get("inbox")
+    assert "Nothing has come in yet" in text_of(page)
+    assert f'href="{site.base}/imports/new"' in page.content.decode()
+    assert "All done" not in text_of(page)
+
+
+def test_a_guess_is_offered_and_what_is_likely_stands_out(api, books, bank, hosting, site):
+    said(api, books, bank, hosting, times=2, fromTo="Nimbus Ltd")
+    books.book(bank, "-12.00", fromTo="Nimbus Ltd")
+    books.book(bank, "-13.00", fromTo="Somebody new")
+    shown = site.get("inbox").content.decode()
+    likely = r'class="button small primary" type="submit" name="category" value="[^"]+" data-key="a" title="2 of 2 from'
+    guess = r'class="button small" type="submit" name="category" value="[^"]+" data-key="a" title="2 of 2 on this'
+    assert len(re.findall(likely, shown)) == 1
+    assert len(re.findall(guess, shown)) == 1
+
+
+def test_an_empty_inbox_is_a_good_picture(api, books, bank, hosting, site):
+    said(api, books, bank, hosting, fromTo="Nimbus Ltd")
     page = site.get("inbox")
     assert page.status_code == 200
     assert "All done" in text_of(page)

@@ -61,6 +61,18 @@ def test_the_counterparty_that_was_chosen_is_proposed_and_known_by_its_name(api,
         assert each[0]["basis"] == {"kind": "counterparty", "seen": 1, "agreed": 1}
 
 
+def test_a_text_tells_nothing_of_movements_the_other_way(api, books, bank, savings):
+    received = books.book(bank, "100.00", fromTo="Globex", description="Invoice 1042")["id"]
+    revenue = books.category("revenueRecurring")
+    selection = {"mode": "ids", "ids": [received]}
+    assert api.post("transactions/categorize", {"selection": selection, "categoryId": revenue}).status_code == 200
+    paid = books.book(savings, "-90.00", fromTo="New", description="Invoice 7041")["id"]
+    other = books.book(savings, "90.00", fromTo="Newer", description="Invoice 1043")["id"]
+    found = proposed(api, paid, other)
+    assert found[paid] == []
+    assert found[other][0]["categoryId"] == revenue
+
+
 def test_who_is_new_is_proposed_by_text_and_then_by_account(api, books, bank, savings, done, hosting):
     support, other = books.category("support"), books.category("marketing")
     done(hosting, name="A", description="Rent for servers March")

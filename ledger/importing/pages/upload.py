@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -21,7 +21,7 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.tables import Line
-from ledger.importing import uploads
+from ledger.importing import progress, uploads
 from ledger.importing.calc.columns import from_kept, guessed, to_keep
 from ledger.importing.imports import Outcome, import_transactions
 from ledger.importing.items import Rows, table_of
@@ -92,6 +92,13 @@ def owned(visit: Visit) -> dict[str, Any]:
     return {"company_id": visit.company.id, "user_id": visit.request.user.pk}
 
 
+def how_far(visit: Visit, upload_id: UUID) -> HttpResponse | None:
+    """The answer to a script that asks how far the work on an upload is, at the address that does it; else None."""
+    if visit.sent or visit.request.headers.get("Accept") != "application/json":
+        return None
+    return JsonResponse(progress.noted(**owned(visit), upload_id=upload_id), headers={"Cache-Control": "no-store"})
+
+
 def choosable(visit: Visit) -> list[Account]:
     """The accounts that an import can go to, as far as the visitor may see them."""
     if not visit.may(Permission.ACCOUNTS_READ):
@@ -132,6 +139,8 @@ class Look:
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
 def check(visit: Visit, upload_id: UUID) -> HttpResponse:
     """Shows what would be stored and what is wrong; stores it once that is confirmed."""
+    if answer := how_far(visit, upload_id):
+        return answer
     try:
         lines = table_of(uploads.content(**owned(visit), upload_id=upload_id))
     except uploads.UploadGone:
@@ -145,7 +154,8 @@ def check(visit: Visit, upload_id: UUID) -> HttpResponse:
         return look.show(status=400, error=refusal.detail)
     if visit.request.method != "POST":
         return preview(look, rows)
-    return imported(look, rows)
+    with progress.watched(**owned(visit), upload_id=upload_id):
+        return imported(look, rows)
 
 
 def no_longer(visit: Visit) -> HttpResponse:

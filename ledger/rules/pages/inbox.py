@@ -38,6 +38,7 @@ A_SCREEN = 20  # of transactions, and of pairs
 MOST_COUNTED = 99
 PAIRED_BACK = timedelta(days=180)  # older transfers are linked from their own pages
 Notice = tuple[str, str]  # what to look at, and where
+LIKELY = Decimal("0.5")  # the confidence from which a proposal is what to press
 WHY = {
     COUNTERPARTY: gettext_lazy("{agreed} of {seen} from this name"),
     TEXT: gettext_lazy("{agreed} of {seen} with a text like this"),
@@ -147,6 +148,7 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
     rows, more = rows[:A_SCREEN], len(rows) > A_SCREEN
     pairs = transfer_pairs(company=visit.company, start=visit.today - PAIRED_BACK, end=visit.today)[:A_SCREEN]
     found = proposed(visit.company, [row.id for row in rows]) if rows else {}
+    begun = bool(rows) or Transaction.objects.of(visit.company.id).exists()
     return visit.show(
         "ledger/inbox.html",
         status=200 if form.valid else 400,
@@ -157,6 +159,7 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
             for row, after in zip_longest(rows, rows[1:])
         ],
         more=more,
+        begun=begun,
         pairs=[pair_of(pair, shown, names) for pair, shown in with_rows(visit.company, pairs)],
         offers=list(offers(visit)),
         notices=list(notices(visit)),
@@ -186,6 +189,7 @@ def proposal_of(proposal: Proposal, names: Names) -> dict[str, Any]:
         "category_id": str(use.category_id),
         "label": names.category(use.category_id),
         "counterparty": str(use.counterparty_id) if use.counterparty_id else "",
+        "likely": proposal.confidence >= LIKELY,
         "why": WHY[proposal.kind].format(agreed=proposal.agreed, seen=proposal.seen),
     }
 

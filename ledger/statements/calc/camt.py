@@ -3,6 +3,7 @@
 Read as a stream: of the file there is never more in memory than one entry. Names count without their prefix.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -22,6 +23,7 @@ from ledger.statements.calc.facts import (
     amount_of,
     clean,
     iso_day,
+    unheard,
 )
 
 MESSAGES = {"BkToCstmrAcctRpt": "camt.052", "BkToCstmrStmt": "camt.053", "BkToCstmrDbtCdtNtfctn": "camt.054"}
@@ -35,18 +37,22 @@ MOST_NAMES, MOST_BALANCES = 10_000, 1000  # the standard has some hundred, and b
 SKIPPED = {"BkTxCd", "RltdAgts", "PstlAdr", "Chrgs", "DbtrAcct", "CdtrAcct", "TxsSummry", "Purp", "RltdDts", "Svcr"}
 
 
-def read(content: bytes, *, encoding: str | None = None, most: int) -> tuple[str, list[Statement]]:
+def read(
+    content: bytes, *, encoding: str | None = None, most: int, far: Callable[[int], None] = unheard
+) -> tuple[str, list[Statement]]:
     """(format, statements). Raises Unreadable, Unsafe, TooManyEntries, NoStatement.
 
-    ``encoding`` takes the place of the declared one.
+    ``encoding`` takes the place of the declared one; ``far`` hears how many bytes are read.
     """
     stream = Stream(encoding, most=most)
     try:
         for start in range(0, len(content), AT_ONCE):
             stream.parser.Parse(content[start : start + AT_ONCE])
+            far(start)
             if start - stream.parser.CurrentByteIndex > LONGEST_TAG:  # it waits for the end of a tag, and keeps it all
                 raise Unreadable("A tag without an end.", line=stream.parser.CurrentLineNumber)
         stream.parser.Parse(b"", True)
+        far(len(content))
     except expat.ExpatError as error:
         why = f"{expat.ErrorString(error.code)}."  # in its own words
         raise Unreadable(why, line=error.lineno) from None

@@ -2,12 +2,12 @@
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ledger.calc.tables import BYTE_ORDER_MARKS, encodings, opened
 from ledger.statements.calc import camt, mt940, ofx, qif
-from ledger.statements.calc.facts import Statement, Unreadable
+from ledger.statements.calc.facts import Statement, Unreadable, unheard
 
 CAMT, MT940, OFX, QIF, CSV = "camt", "mt940", "ofx", "qif", "csv"
 FORMATS = ("camt.052", "camt.053", "camt.054", "mt940", "mt942", "ofx", "qif", "csv")
@@ -48,10 +48,11 @@ def kind_of(content: bytes) -> str | None:
     return CSV if any(sign in start for sign in ",;\t|") and not start.startswith(("{", "[")) else None
 
 
-def read(content: bytes, kind: str, *, most: int) -> File:
-    """The statements of a file that tells all by itself. Raises Unreadable, Unsafe, TooManyEntries, NoStatement."""
+def read(content: bytes, kind: str, *, most: int, far: Callable[[int], None] = unheard) -> File:
+    """The statements of a file that tells all by itself; ``far`` hears how many bytes of the longest kind are read.
+    Raises Unreadable, Unsafe, TooManyEntries, NoStatement."""
     if kind == CAMT:
-        format_, statements = camt.read(content, encoding=encoding_of(content), most=most)
+        format_, statements = camt.read(content, encoding=encoding_of(content), most=most, far=far)
         return File(kind, format_, some(statements))
     if kind == MT940:
         format_, statements = mt940.read(lines_of(content), most=most)

@@ -28,7 +28,7 @@ from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import filtered, narrowed, order_of
 from ledger.transactions.listed import Sums, Total, summed, total_of
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
-from ledger.transactions.pages.words import LINES, RULES, SOURCES, Names, in_choices, names_for
+from ledger.transactions.pages.words import ASSIGNERS, LINES, RULES, SOURCES, Names, assigners, in_choices, names_for
 
 MOST_CHIPS = 3
 BESIDE = ("cursor", "before", "run", "density")  # what the address says besides filters and order
@@ -45,7 +45,7 @@ FLAGS = {"true": _("yes"), "false": _("no")}
 FIRST_ROW = ("q", "startDate", "endDate", "accountId", "categoryId", "open")
 REST = (
     *("plType", "counterparty", "direction", "pending", "transfer"),
-    *("source", "currency", "minAmount", "maxAmount", "sort"),
+    *("assignedBy", "source", "currency", "minAmount", "maxAmount", "sort"),
 )
 AMOUNTS = {"minAmount", "maxAmount"}
 DAYS: Mapping[str, Callable[[str], datetime]] = {  # filters that are days or moments → the day that people read
@@ -74,6 +74,7 @@ LABELS = {
     "currency": _("Currency"),
     "minAmount": _("Amount from"),
     "maxAmount": _("Amount to"),
+    "assignedBy": _("Assigned by"),
     "assignedUserId": _("Assigned to"),
     "importId": _("Import"),
     "updatedSince": _("Changed since"),
@@ -90,6 +91,7 @@ class Asked:
     rows: Any  # of the company, narrowed; none where a filter is wrong
     counterparty: Counterparty | None = None
     beyond: list[tuple[str, str]] = field(default_factory=list)  # what is asked for and has no field in the form
+    assigners: dict[str, str] = field(default_factory=dict)  # who may have assigned, in words
     totals: bool = False  # whether it is to say what the rows come to
 
     def selection(self) -> dict[str, Any]:
@@ -137,6 +139,7 @@ def asked(visit: Visit, query: QueryDict | None = None) -> Asked:
         rows=rows,
         counterparty=counterparty,
         beyond=beyond,
+        assigners=dict(in_choices(ASSIGNERS)) | assigners(visit.company, filters.getlist("assignedBy")),
         totals=totals == ["true"] and form.valid,
     )
 
@@ -238,6 +241,7 @@ def show_list(
         run=run_of(visit),
         density=density(visit),
         views=views_of(visit),
+        assigners=wanted.assigners.items(),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
         counterparties=suggested(visit),
         **choices(names),
@@ -331,6 +335,7 @@ def filter_value(name: str, value: str, wanted: Asked, names: Names) -> str:
         "categoryId": dict(names.category_choices()),
         "plType": dict(in_choices(LINES)),
         "source": dict(in_choices(SOURCES)),
+        "assignedBy": wanted.assigners,
         "direction": FLOWS,
         "flow": FLOWS,
         "counterpartyId": {str(wanted.counterparty.id): wanted.counterparty.name} if wanted.counterparty else {},

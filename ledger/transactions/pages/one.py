@@ -17,7 +17,7 @@ from ledger.models import Categorization, File, InitialBalanceFixed, RunAct, Sou
 from ledger.transactions import booking
 from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
 from ledger.transactions.pages.history import history
-from ledger.transactions.pages.words import LINES, RULES, SOURCES, names_for
+from ledger.transactions.pages.words import LINES, RULES, SOURCES, assigners, names_for
 from ledger.transactions.settled import settled_by
 from ledger.transactions.undoing import undoable
 
@@ -30,7 +30,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
     """Facts, parts, documents and, for those who may read it, the history."""
     row = transaction_of(visit, transaction_id)
     parts = list(parts_of(row))
-    words = names_for(visit)
+    words, by_itself = names_for(visit), assigners(visit.company, [part.source_note for part in parts])
     people = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
     entries = history(visit, row, words)
     actors = names(visit, people | {each.actor for each in entries if each.actor})
@@ -43,7 +43,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         title=row.from_to or row.description or _("Transaction"),
         account=words.account(row.account_id),
         source=SOURCES[Source(row.source)],
-        parts=[part_line(part, words) for part in parts],
+        parts=[part_line(part, words) | {"assigner": by_itself.get(part.source_note or "")} for part in parts],
         rest=row.amount_value - row.categorized_value,
         may_split=not row.is_initial,
         may_link=not row.is_initial and (row.is_open or any(part.counter_id is None for part in parts)),

@@ -1,6 +1,6 @@
 """What pages call things of the ledger: lines, rules, sources, and a company's own accounts and categories."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,11 +8,20 @@ from uuid import UUID
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from companies.models import Company
+from companies.models import Company, id_from
 from companies.pages.visits import Visit
 from companies.permissions import Permission, Permissions
 from ledger.calc.recognition import DateRule
-from ledger.models import Account, Category, Counterparty, CounterpartyType, PlType, Source
+from ledger.models import (
+    RULE_NOTE,
+    Account,
+    CategorizationRule,
+    Category,
+    Counterparty,
+    CounterpartyType,
+    PlType,
+    Source,
+)
 
 LINES: dict[PlType, Any] = {
     PlType.REVENUE: _("Revenue"),
@@ -42,6 +51,12 @@ SOURCES: dict[Source, Any] = {
     Source.API: _("API"),
     Source.INITIAL_BALANCE: _("Initial balance"),
     Source.TRANSFER: _("Transfer"),
+}
+ASSIGNERS = {  # the filter assignedBy, and what sourceNote says of a part
+    "person": _("A person"),
+    "rule": _("Any rule"),
+    "history": _("The company's history"),
+    "account": _("The account's usual category"),
 }
 KINDS: dict[CounterpartyType, Any] = {
     CounterpartyType.CUSTOMER: _("customer"),
@@ -114,6 +129,16 @@ def names_in(company: Company, *, permissions: Permissions) -> Names:
         {row.id: row for row in categories},
         sees_counterparties=Permission.COUNTERPARTIES_READ in permissions,
     )
+
+
+def assigners(company: Company, notes: Iterable[str | None]) -> dict[str, str]:
+    """In words, whoever assigned by itself, by what the notes say; the rules among them are asked for together."""
+    rules = {note: note.removeprefix(RULE_NOTE) for note in notes if note and note.startswith(RULE_NOTE)}
+    ids = filter(None, map(id_from, rules.values()))
+    found = CategorizationRule.objects.of(company.id).filter(id__in=ids) if rules else ()
+    named = {str(rule.id): gettext("Rule “{name}”").format(name=rule.name) for rule in found}
+    told = {note: named.get(rule_id, gettext("A rule that is gone")) for note, rule_id in rules.items()}
+    return {key: str(ASSIGNERS[key]) for key in ("history", "account")} | told
 
 
 def called(category: Category) -> str:
