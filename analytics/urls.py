@@ -3,6 +3,7 @@
 from django.urls import path
 
 from analytics import account, ahead, cash_plan, change_of_cash, pages, profit_and_loss
+from analytics.demonstration import pages as demonstration
 from analytics.revenue import pages as revenue
 from analytics.views import cash, exports, recurring, results
 
@@ -39,5 +40,6 @@ urlpatterns = [
     path("app/companies/<str:company_id>/ahead", ahead.coming, name="ahead"),
     path("app/companies/<str:company_id>/profit-and-loss", profit_and_loss.page, name="profit-and-loss"),
     path("app/companies/<str:company_id>/profit-and-loss.xlsx", profit_and_loss.download, name="profit-and-loss-xlsx"),
+    path("app/companies/<str:company_id>/settings/reset", demonstration.reset, name="demonstration-reset"),
     path("app/companies/<str:company_id>/overview/<str:chart>.csv", pages.download, name="chart-download"),
 ]
