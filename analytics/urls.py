@@ -30,6 +30,7 @@ urlpatterns = [
     path("companies/<str:company_id>/data/cohorts", recurring.RecurringViewSet.as_view({"post": "cohorts"})),
     path("app/companies/<str:company_id>", pages.company, name="company"),
     path("app/companies/<str:company_id>/", pages.without_slash, name="company-with-slash"),
+    path("app/companies/<str:company_id>/first-hour", pages.put_first_hour_away, name="first-hour-away"),
     path("app/companies/<str:company_id>/planned", cash_plan.coming, name="planned"),
     path("app/companies/<str:company_id>/recurring-revenue", revenue.overview, name="recurring-revenue"),
     path("app/companies/<str:company_id>/recurring-revenue/<str:chart>.csv", revenue.download, name="recurring-revenue-download"),
