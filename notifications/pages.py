@@ -15,6 +15,7 @@ from companies.permissions import Permission
 from notifications import mailing, reading
 from notifications.mailing import TOLD
 from notifications.models import Notification, NotificationQuerySet
+from notifications.words import shown
 
 
 @company_page(reads=Permission.NOTIFICATIONS_READ, writes=Permission.NOTIFICATIONS_WRITE)
@@ -28,7 +29,7 @@ def told(visit: Visit) -> HttpResponse:
     return visit.show(
         "notifications/told.html",
         tab="notifications",
-        rows=rows,
+        rows=[(row, *shown(row)) for row in rows],
         cursor=cursor,
         writes=visit.may(Permission.NOTIFICATIONS_WRITE),
     )
