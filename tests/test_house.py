@@ -232,6 +232,19 @@ def test_icons_are_drawn_and_no_emoji():
     assert {path: texts for path, texts in found.items() if texts and path not in GIVEN} == {}
 
 
+BESIDE_ALL = {"search.html"}  # forms of a company that stand below no page
+
+
+def test_every_form_of_a_company_says_where_it_stands():
+    forms = [path for path in ROOT.glob("templates/**/*.html") if is_form_of_a_company(path.read_text())]
+    assert len(forms) > 20
+    assert [path.name for path in forms if 'class="crumbs"' not in path.read_text()] == [*BESIDE_ALL]
+
+
+def is_form_of_a_company(template: str) -> bool:
+    return "{% block main_class %}form-page" in template and "{{ company.name }}{% endblock" in template
+
+
 def texts(path: Path) -> list[str]:
     """The lines of a template or of what browsers load; of a module, its words without what explains it."""
     if path.suffix != ".py":
