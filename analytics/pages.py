@@ -22,8 +22,9 @@ from analytics.overview.first_hour import first_hour
 from analytics.overview.notices import Notice
 from analytics.overview.shape import Section
 from analytics.period import period_of
+from companies.founding import change_company
 from companies.pages.kept import kept
-from companies.pages.visits import Visit, reached, signed_in
+from companies.pages.visits import Visit, company_page, reached, signed_in
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
 from ledger.money.rates import valued_at
@@ -86,6 +87,7 @@ SHOWN_BY = (
     Permission.TRANSACTIONS_WRITE,
     Permission.PLANNING_READ,
     Permission.PLANNING_WRITE,
+    Permission.COMPANY_WRITE,
     Permission.COMPANY_MANAGE,
 )
 """The permissions on which it depends what the page shows."""
@@ -111,7 +113,24 @@ def company(request: HttpRequest, company_id: str) -> HttpResponse:
         ),
         draw=lambda: drawn(facts, visit),
     )
-    return visit.show("analytics/company.html", overview=overview, facts=facts, period=facts.period)
+    putting_away = visit.may(Permission.COMPANY_WRITE) and not visit.company.first_hour_over
+    return visit.show(
+        "analytics/company.html", overview=overview, facts=facts, period=facts.period, putting_away=putting_away
+    )
+
+
+@company_page(writes=Permission.COMPANY_WRITE)
+def put_first_hour_away(visit: Visit) -> HttpResponse:
+    """The overview leads nobody through the first hour any more."""
+    with visit.sending():
+        change_company(
+            company=visit.company,
+            stamp=visit.stamp,
+            permissions=visit.access.permissions,
+            values={"first_hour_over": True},
+        )
+        return visit.done(_("The steps of the first hour were put away."), "company")
+    return visit.to("company")
 
 
 @require_safe
@@ -133,6 +152,7 @@ def drawn(facts: Facts, visit: Visit) -> str:
             "steps": first_hour(facts, visit) if visit.may(Permission.BALANCES_READ) else [],
             "figures": [figure for found, _ in shown for figure in found],
             "sections": [section for _, found in shown for section in found],
+            "putting_away": visit.may(Permission.COMPANY_WRITE),
             "company": facts.company,
             "query": facts.period.query,
         },

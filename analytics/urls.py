@@ -3,6 +3,7 @@
 from django.urls import path
 
 from analytics import account, ahead, cash_plan, change_of_cash, pages, profit_and_loss
+from analytics.demonstration import pages as demonstration
 from analytics.revenue import pages as revenue
 from analytics.views import cash, exports, recurring, results
 
@@ -29,6 +30,7 @@ urlpatterns = [
     path("companies/<str:company_id>/data/cohorts", recurring.RecurringViewSet.as_view({"post": "cohorts"})),
     path("app/companies/<str:company_id>", pages.company, name="company"),
     path("app/companies/<str:company_id>/", pages.without_slash, name="company-with-slash"),
+    path("app/companies/<str:company_id>/first-hour", pages.put_first_hour_away, name="first-hour-away"),
     path("app/companies/<str:company_id>/planned", cash_plan.coming, name="planned"),
     path("app/companies/<str:company_id>/recurring-revenue", revenue.overview, name="recurring-revenue"),
     path("app/companies/<str:company_id>/recurring-revenue/<str:chart>.csv", revenue.download, name="recurring-revenue-download"),
@@ -39,5 +41,6 @@ urlpatterns = [
     path("app/companies/<str:company_id>/ahead", ahead.coming, name="ahead"),
     path("app/companies/<str:company_id>/profit-and-loss", profit_and_loss.page, name="profit-and-loss"),
     path("app/companies/<str:company_id>/profit-and-loss.xlsx", profit_and_loss.download, name="profit-and-loss-xlsx"),
+    path("app/companies/<str:company_id>/settings/reset", demonstration.reset, name="demonstration-reset"),
     path("app/companies/<str:company_id>/overview/<str:chart>.csv", pages.download, name="chart-download"),
 ]

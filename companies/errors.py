@@ -93,6 +93,11 @@ def of_code(code: str) -> type[Refusal]:
 UNKNOWN_ID = gettext_noop("There is no such record in this company.")
 
 
+def unknown_at(pointer: str) -> tuple[str, str, str]:
+    """What is wrong with an id that is unknown, malformed or another company's: one and the same answer."""
+    return pointer, "unknown_id", gettext(UNKNOWN_ID)
+
+
 def unknown_id(pointer: str) -> FieldErrors:
-    """An id in a body that is unknown, malformed or another company's: one and the same answer."""
-    return FieldErrors([(pointer, "unknown_id", gettext(UNKNOWN_ID))])
+    """The same where that is all that is wrong."""
+    return FieldErrors([unknown_at(pointer)])

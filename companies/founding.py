@@ -47,6 +47,7 @@ def found_company(
     stamp: Stamp,
     domain: str | None = None,
     status: SystemStatus = SystemStatus.TRIAL,
+    demonstration: dict[str, int] | None = None,
 ) -> tuple[Company, Membership]:
     """A new company, in its trial unless said otherwise, with its owner and whatever other apps give to a new one."""
     company = Company(
@@ -56,6 +57,7 @@ def found_company(
         last_overall_updated_time=stamp.time,
         system_status=status,
         system_trial_until=stamp.time + TRIAL if status == SystemStatus.TRIAL else None,
+        demonstration=demonstration,
     ).stamp_new(stamp)
     with transaction.atomic():
         company.save(force_insert=True)

@@ -13,6 +13,7 @@ from companies.changing import Change, changing
 from companies.errors import Conflict, Denied, Missing
 from companies.follow_ups import follow_up
 from companies.models import ApiKey, Company, Membership, Stamp, User
+from companies.models.memberships import MembershipQuerySet
 from companies.permissions import Permission, Role, membership_permissions
 
 
@@ -138,10 +139,20 @@ def check_reach(*, by: Access, membership: Membership) -> None:
 
 def keep_an_owner(membership: Membership) -> None:
     """An owner with all permissions stays. Raises LastOwner."""
-    full = Membership.objects.of(membership.company_id).owners().filter(permissions=None)
+    full = full_owners(membership.company_id)
     is_full = membership.user_id is not None and membership.role == Role.OWNER and membership.permissions is None
     if is_full and full.count() == 1:
         raise LastOwner
+
+
+def full_owners(company_id: UUID) -> MembershipQuerySet:
+    """Its owners with all permissions, of whom one stays."""
+    return Membership.objects.of(company_id).owners().filter(permissions=None)
+
+
+def is_last_owner(*, company: Company, user_id: UUID) -> bool:
+    """Whether nobody else could do what this person can, so that they cannot leave."""
+    return list(full_owners(company.id).values_list("user_id", flat=True)[:2]) == [user_id]
 
 
 def password_link(user: User) -> str:

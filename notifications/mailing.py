@@ -31,6 +31,13 @@ TOLD = {
 """Each kind as the choice and the mail's subject say it."""
 
 
+def choose(*, user: User, kinds: Iterable[str]) -> None:
+    """Which kinds somebody wants by mail, for all their companies; a kind that there is not is none."""
+    wanted = {*kinds}
+    user.mailed = [kind.value for kind in TOLD if kind.value in wanted]
+    user.save(update_fields=["mailed"])
+
+
 def mail(*, company_id: UUID, kind: NotificationType, recipients: Iterable[UUID]) -> None:
     """To those of the recipients who asked for this kind; after the change is committed."""
     people = [*User.objects.filter(pk__in=list(recipients), is_active=True, mailed__contains=[kind.value])]

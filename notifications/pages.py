@@ -13,9 +13,10 @@ from django.views.decorators.http import require_http_methods
 
 from companies.pages.visits import Visit, company_page, person, signed_in
 from companies.permissions import Permission
-from notifications import reading
+from notifications import mailing, reading
 from notifications.mailing import TOLD
 from notifications.models import Notification, NotificationQuerySet
+from notifications.words import shown
 
 
 @company_page(reads=Permission.NOTIFICATIONS_READ, writes=Permission.NOTIFICATIONS_WRITE)
@@ -29,7 +30,7 @@ def told(visit: Visit) -> HttpResponse:
     return visit.show(
         "notifications/told.html",
         tab="notifications",
-        rows=rows,
+        rows=[(row, *shown(row)) for row in rows],
         cursor=cursor,
         writes=visit.may(Permission.NOTIFICATIONS_WRITE),
     )
@@ -59,8 +60,7 @@ def mailed(request: HttpRequest) -> HttpResponse:
     """Which kinds come by mail too; none but those that the person ticks."""
     user = person(request)
     if request.method == "POST":
-        user.mailed = [kind.value for kind in TOLD if kind.value in request.POST.getlist("mailed")]
-        user.save(update_fields=["mailed"])
+        mailing.choose(user=user, kinds=request.POST.getlist("mailed"))
         messages.success(request, _("Your choice was saved."))
         return redirect("profile")
     kinds = [{"kind": kind.value, "told": told, "on": kind.value in user.mailed} for kind, told in TOLD.items()]

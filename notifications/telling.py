@@ -11,10 +11,9 @@ from uuid import UUID
 
 from django.conf import settings
 
-from companies.locales import EVERYBODYS
+from companies.locales import EVERYBODYS, reading_as
 from companies.models import ApiKey, Membership, Stamp
-from companies.pages.amounts import counted, money
-from notifications import mailing
+from notifications import mailing, words
 from notifications.models import Notification, NotificationType
 
 
@@ -23,8 +22,6 @@ def tell(
     company_id: UUID,
     stamp: Stamp,
     type: NotificationType,  # noqa: A002 - the resource's own word
-    title: str,
-    body: str,
     link: str | None,
     entity_type: str,
     entity_id: UUID | str | None,
@@ -36,13 +33,15 @@ def tell(
 
     Without ``recipients`` the person who acted is told, and the company's owners and admins where no person did.
     ``unless_unread`` leaves out those who have not yet read the last one about the same thing. ``more`` are further
-    keys of the payload, in camelCase; values must be JSON, dates or Decimals.
+    keys of the payload, in camelCase, of which its words are made; values must be JSON, dates or Decimals.
     """
     told = set(told_by_default(company_id, stamp) if recipients is None else recipients)
     about = {"entityType": entity_type, "entityId": None if entity_id is None else str(entity_id)}
     if unless_unread:
         waiting = Notification.objects.of(company_id).unread().filter(type=type, payload__contains=about)
         told -= set(waiting.values_list("recipient_id", flat=True))
+    with reading_as(EVERYBODYS):  # it is kept, and the API answers it
+        title, body = words.said(type, more)
     payload = {"title": title, "body": body, "link": link, **about, **more}
     rows = [
         Notification(company_id=company_id, type=type, recipient_id=user_id, payload=payload).stamp_new(stamp)
@@ -84,12 +83,11 @@ def member_joined(*, membership: Membership, stamp: Stamp) -> None:
         company_id=membership.company_id,
         stamp=stamp,
         type=NotificationType.MEMBER_JOINED,
-        title=f"{membership.called} joined",
-        body=f"{membership.shown_email} is a member of the company now, as {membership.role}.",
         link=page(membership.company_id, MEMBERS_PAGE),
         entity_type="member",
         entity_id=membership.id,
         recipients=[each for each in managers_of(membership.company_id) if each != membership.user_id],
+        name=membership.called,
         email=membership.shown_email,
         role=membership.role,
     )
@@ -101,12 +99,11 @@ def api_key_created(*, key: ApiKey, stamp: Stamp) -> None:
         company_id=key.company_id,
         stamp=stamp,
         type=NotificationType.API_KEY_CREATED,
-        title=f"API key “{key.name}” created",
-        body=f"The key ending in {key.last_four} can be used from now on. Revoke it if you did not expect it.",
         link=page(key.company_id, API_KEYS_PAGE),
         entity_type="apiKey",
         entity_id=key.id,
         name=key.name,
+        lastFour=key.last_four,
         permissions=key.permissions,
     )
 
@@ -119,89 +116,63 @@ def api_key_creator_left(*, membership: Membership, keys: list[ApiKey], stamp: S
             company_id=membership.company_id,
             stamp=stamp,
             type=NotificationType.API_KEY_CREATOR_LEFT,
-            title=f"The creator of API key “{key.name}” left",
-            body=f"{membership.shown_email} is no longer a member, but the key ending in {key.last_four} still works.",
             link=page(membership.company_id, API_KEYS_PAGE),
             entity_type="apiKey",
             entity_id=key.id,
             recipients=owners,
             name=key.name,
+            lastFour=key.last_four,
             email=membership.shown_email,
         )
 
 
 def app_connected(*, consent: Any, stamp: Stamp) -> None:
     """An app may reach the company's data. ``consent`` has company_id, id, scopes, user and application."""
-    name = consent.application.name
     tell(
         company_id=consent.company_id,
         stamp=stamp,
         type=NotificationType.APP_CONNECTED,
-        title=f"{name} connected",
-        body=f"{consent.user.email} allowed {name} to reach the company's data.",
         link=page(consent.company_id, API_KEYS_PAGE),
         entity_type="connectedApp",
         entity_id=consent.id,
-        applicationName=name,
+        applicationName=consent.application.name,
+        email=consent.user.email,
         scopes=list(consent.scopes),
     )
 
 
 def app_revoked(*, consent: Any, stamp: Stamp) -> None:
     """An app can no longer reach the company's data."""
-    name = consent.application.name
     tell(
         company_id=consent.company_id,
         stamp=stamp,
         type=NotificationType.APP_REVOKED,
-        title=f"{name} disconnected",
-        body=f"{name} can no longer reach the company's data on behalf of {consent.user.email}.",
         link=page(consent.company_id, API_KEYS_PAGE),
         entity_type="connectedApp",
         entity_id=consent.id,
-        applicationName=name,
+        applicationName=consent.application.name,
+        email=consent.user.email,
     )
 
 
 def webhook_disabled(*, endpoint: Any, stamp: Stamp) -> None:
     """No events are sent any more. ``endpoint`` has company_id, id, url, failing_since and last_status."""
     owners = list(Membership.objects.of(endpoint.company_id).owners().values_list("user_id", flat=True))
-    answered = f"answered {endpoint.last_status}" if endpoint.last_status else "did not answer"
     tell(
         company_id=endpoint.company_id,
         stamp=stamp,
         type=NotificationType.WEBHOOK_DISABLED,
-        title="A webhook was disabled",
-        body=f"{endpoint.url} {answered}, and has taken no event since {endpoint.failing_since:%-d %B %Y, %H:%M} UTC. "
-        "Once it is enabled again, all events since then are sent.",
         link=page(endpoint.company_id, WEBHOOKS_PAGE),
         entity_type="webhookEndpoint",
         entity_id=endpoint.id,
         recipients=owners,
         url=endpoint.url,
+        failingSince=endpoint.failing_since,
+        lastStatus=endpoint.last_status,
     )
 
 
 # ---------------------------------------------------------------------------------------------- money
-
-
-def were(count: int) -> str:
-    return "was" if count == 1 else "were"
-
-
-def stored(*, count: int, duplicates: int, too_old: int) -> str:
-    """What became of the rows of an import; nothing is said of what there was none of."""
-    parts = [f"{counted(count, 'transaction', EVERYBODYS)} {were(count)} stored."]
-    if duplicates:
-        parts.append(f"{EVERYBODYS.number(duplicates)} {were(duplicates)} there already.")
-    if too_old:
-        parts.append(f"{EVERYBODYS.number(too_old)} {'is' if too_old == 1 else 'are'} dated before the books start.")
-    return " ".join(parts)
-
-
-def removed(count: int, *, changed: int) -> str:
-    since = f" {EVERYBODYS.number(changed)} of them had been changed since." if changed else ""
-    return f"{counted(count, 'transaction', EVERYBODYS)} {were(count)} removed.{since}"
 
 
 def import_finished(
@@ -212,8 +183,6 @@ def import_finished(
         company_id=company_id,
         stamp=stamp,
         type=NotificationType.IMPORT_FINISHED,
-        title=f"{counted(count, 'transaction', EVERYBODYS)} imported",
-        body=stored(count=count, duplicates=duplicates, too_old=skipped_before_data_start),
         link=page(company_id, IMPORTS_PAGE),
         entity_type="import",
         entity_id=import_id,
@@ -231,8 +200,6 @@ def import_undone(
         company_id=company_id,
         stamp=stamp,
         type=NotificationType.IMPORT_UNDONE,
-        title="Import undone",
-        body=removed(deleted_count, changed=changed_count),
         link=page(company_id, IMPORTS_PAGE),
         entity_type="import",
         entity_id=import_id,
@@ -256,14 +223,12 @@ def balance_mismatch(
         company_id=company_id,
         stamp=stamp,
         type=NotificationType.BALANCE_MISMATCH,
-        title=f"The balance of {account_name} differs",
-        body=f"The bank reports {money(reported, currency, EVERYBODYS)}, "
-        f"the transactions add up to {money(calculated, currency, EVERYBODYS)}.",
         link=page(company_id, f"/accounts/{account_id}"),
         entity_type="account",
         entity_id=account_id,
         recipients=managers_of(company_id),
         unless_unread=True,
+        accountName=account_name,
         reported=reported,
         calculated=calculated,
         currency=currency,
@@ -276,8 +241,6 @@ def cash_below_zero(*, company_id: UUID, stamp: Stamp, day: date, amount: Decima
         company_id=company_id,
         stamp=stamp,
         type=NotificationType.CASH_BELOW_ZERO,
-        title="Cash is forecast to fall below zero",
-        body=f"By the plan, cash is {money(amount, currency, EVERYBODYS)} on {day:%-d %b %Y}.",
         link=page(company_id),
         entity_type="company",
         entity_id=company_id,

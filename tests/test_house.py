@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -201,6 +202,57 @@ def test_views_never_catch(path):
     """Those of oauth and of assistants stand outside: what they answer has a body of its own, by its standards."""
     caught = [node.lineno for node in ast.walk(tree(path)) if isinstance(node, ast.Try)]
     assert caught == [], "A refusal is answered in companies.api.errors."
+
+
+FORMS = {"form", "request.session"}  # the framework's own: a form for a password, and where somebody is signed in
+
+
+@pytest.mark.parametrize("path", named("pages"))
+def test_pages_store_nothing_themselves(path):
+    """They call an act, the same for every door."""
+    calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    saved = [each for each in calls if isinstance(each, ast.Attribute) and each.attr == "save"]
+    assert [f"line {each.lineno}" for each in saved if ast.unparse(each.value) not in FORMS] == []
+
+
+# Pictures in colour, signs that some systems draw so, and the mark that asks for it.
+EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\ufe0f]")
+# The categories' emoji are the customers' own; those they begin with, and the demonstration's, are given to them.
+GIVEN = {"ledger/purposes/categories.py", "analytics/demonstration/books.py"}
+SHOWN = [
+    *(path for path in SOURCES if "tests" not in path.relative_to(ROOT).parts),
+    *(path for path in sorted(ROOT.glob("templates/**/*.html"))),
+    *(path for path in sorted(ROOT.glob("static/*")) if path.suffix in {".css", ".js", ".svg"}),
+]
+
+
+def test_icons_are_drawn_and_no_emoji():
+    places = [path.relative_to(ROOT) for path in SHOWN]
+    found = {str(path): [text for text in texts(path) if EMOJI.search(text)] for path in places}
+    assert {path: texts for path, texts in found.items() if texts and path not in GIVEN} == {}
+
+
+BESIDE_ALL = {"search.html"}  # forms of a company that stand below no page
+
+
+def test_every_form_of_a_company_says_where_it_stands():
+    forms = [path for path in ROOT.glob("templates/**/*.html") if is_form_of_a_company(path.read_text())]
+    assert len(forms) > 20
+    assert [path.name for path in forms if 'class="crumbs"' not in path.read_text()] == [*BESIDE_ALL]
+
+
+def is_form_of_a_company(template: str) -> bool:
+    return "{% block main_class %}form-page" in template and "{{ company.name }}{% endblock" in template
+
+
+def texts(path: Path) -> list[str]:
+    """The lines of a template or of what browsers load; of a module, its words without what explains it."""
+    if path.suffix != ".py":
+        return (ROOT / path).read_text().splitlines()
+    nodes = [*ast.walk(tree(path))]
+    explained = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    words = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in explained]
+    return [node.value for node in words if isinstance(node.value, str)]
 
 
 def tree(path: Path) -> ast.Module:

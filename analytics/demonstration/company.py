@@ -17,6 +17,8 @@ from companies.permissions import ALL
 from companies.running.progress import Tell, silent
 from ledger.money.rates import rate_table
 
+CURRENCY = "EUR"
+
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
@@ -45,12 +47,26 @@ def furnish(
     and day make the same figures; only secrets differ. Raises MissingRate.
     """
     tell("Founding the company", 0.0)
+    recipe = {"months": months, "transactions": transactions, "seed": seed}
     stamp = Stamp(time=now)
     password = secrets.token_urlsafe(12)
     owner = people.owner_with(password)
-    company, _ = found_company(name=name, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE)
+    company, _ = found_company(
+        name=name,
+        base_currency=CURRENCY,
+        owner=owner,
+        stamp=stamp,
+        status=SystemStatus.FREE,
+        demonstration=recipe,
+    )
     people.add_colleagues(company=company, stamp=stamp)
     minted = api_keys.mint(company=company, stamp=stamp, name="Demo", permissions=ALL, creator=None)
+    fill(company=company, stamp=stamp, tell=tell, **recipe)
+    return Demonstration(company_id=str(company.id), email=owner.email, password=password, api_key=minted.text)
+
+
+def fill(*, company: Company, stamp: Stamp, months: int, transactions: int, seed: int, tell: Tell = silent) -> None:
+    """Gives an empty company its past and plan, up to the stamp's day. Raises MissingRate."""
     chance = random.Random(seed)  # noqa: S311 - figures to look at, not secrets
     story = told(months=months, count=transactions, today=stamp.today, chance=chance, rates=rate_table())
     opened = accounts.opened(company=company, stamp=stamp, opening=story.opening, first=story.months[0])
@@ -67,5 +83,4 @@ def furnish(
     statements.bring_statements(company=company, stamp=stamp, accounts=opened)
     recurring.refresh(company)
     metrics.store_metrics(company=company, stamp=stamp)
-    Company.objects.touch(company.id, now)
-    return Demonstration(company_id=str(company.id), email=owner.email, password=password, api_key=minted.text)
+    Company.objects.touch(company.id, stamp.time)

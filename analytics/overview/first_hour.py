@@ -76,8 +76,10 @@ LATER = (
 
 
 def first_hour(facts: Facts, visit: Visit) -> list[Step]:
-    """In the order in which they are best done; none where all is done but asking others in, for some work alone, and
-    none beside the past."""
+    """In the order in which they are best done; none where all is done but asking others in, for some work alone, none
+    where somebody put them away, and none beside the past."""
+    if visit.company.first_hour_over:
+        return []
     if facts.until < facts.today or (facts.posted.cells and any(facts.plans)):  # known without asking
         return []
     done = done_in(visit.company.id)

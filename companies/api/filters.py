@@ -5,6 +5,7 @@ from typing import Any
 
 import django_filters
 from django import forms
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
@@ -28,7 +29,7 @@ class FieldOfShape(forms.Field):
 
 
 class IdFormField(FieldOfShape):
-    reads = fields.IdField(error_messages={"unknown_id": "Must be an id."})
+    reads = fields.IdField(error_messages={"unknown_id": gettext_lazy("Must be an id.")})
 
 
 class IdFilter(django_filters.UUIDFilter):

@@ -9,7 +9,7 @@ ENTITIES = {  # what an event is about → what became of it
     "categorizationRule": "created updated disabled deleted",
     "categorizationRules": "arranged",
     "category": "created updated replaced deleted",
-    "company": "created updated logoReplaced logoRemoved",
+    "company": "created updated reset logoReplaced logoRemoved",
     "counterparty": "created updated merged deleted",
     "file": "created updated deleted",
     "import": "finished undone",

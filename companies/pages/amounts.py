@@ -36,11 +36,6 @@ def number(count: int) -> str:
     return current().number(count)
 
 
-def counted(count: int, noun: str, locale: Locale | None = None) -> str:
-    """1 transaction, 2,000 transactions"""
-    return f"{(locale or current()).number(count)} {noun}{'' if count == 1 else 's'}"
-
-
 def as_typed(text: object) -> str:
     """An amount as the API has it, the way the reader would type it, to be changed in a field: 1234.56 is 1234,56.
     Anything else stays, as what somebody typed and did not get right.

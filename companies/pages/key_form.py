@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from companies.api.fields import utc
 from companies.callers.access import Access
@@ -20,7 +20,7 @@ LABELS = {
     "transactions": gettext_lazy("Transactions"),
     "categories": gettext_lazy("Categories"),
     "counterparties": gettext_lazy("Counterparties"),
-    "files": gettext_lazy("Files"),
+    "files": pgettext_lazy("beside transactions", "Files"),
     "planning": gettext_lazy("Planned transactions and plan"),
     "products": gettext_lazy("Products"),
     "subscriptions": gettext_lazy("Subscriptions"),
@@ -29,7 +29,11 @@ LABELS = {
     "balances": gettext_lazy("Balances and cash flow"),
     "financials": gettext_lazy("Revenue, expenses and P&L"),
 }
-LEVELS = {"none": gettext_lazy("None"), "read": gettext_lazy("Read"), "write": gettext_lazy("Read and write")}
+LEVELS = {
+    "none": pgettext_lazy("permission", "None"),
+    "read": gettext_lazy("Read"),
+    "write": gettext_lazy("Read and write"),
+}
 GIVEN = {"read": ("read",), "write": ("read", "write")}  # the permissions of a level
 ADMIN_LABELS = {
     Permission.COMPANY_MANAGE: gettext_lazy("Change currency and start date of the books"),

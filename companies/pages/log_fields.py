@@ -65,6 +65,7 @@ FIELDS = {
     "external_id": _("external id"),
     "file_extension": _("format"),
     "filename": _("file"),
+    "first_hour_over": _("first hour put away"),
     "forced": _("forced"),
     "frequency": _("frequency"),
     "from_to": _("from / to"),

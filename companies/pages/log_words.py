@@ -83,6 +83,7 @@ ACTS = {
     "category.replaced": _("put another category in the place of{name}"),
     "company.logoRemoved": _("removed the logo"),
     "company.logoReplaced": _("replaced the logo"),
+    "company.reset": _("put the demonstration back as it was made"),
     "company.updated": _("changed the company’s settings"),
     "counterparty.merged": _("merged the counterparty{name} into another"),
     "import.finished": ngettext_lazy("imported {n} transaction", "imported {n} transactions", "count"),

@@ -16,7 +16,7 @@ from companies.models import Membership
 from companies.pages.permissions import in_short
 from companies.pages.roles import DOES, role_word
 from companies.pages.typed import Typed, typed
-from companies.pages.visits import Visit, company_page, prove_again, reached, signed_in
+from companies.pages.visits import Visit, company_page, person, prove_again, reached, signed_in
 from companies.permissions import Permission, Role
 from companies.serializers import MemberInput, NewMember
 
@@ -115,4 +115,5 @@ def leave(request: HttpRequest, company_id: str) -> HttpResponse:
             members.leave(company=visit.company, stamp=visit.stamp)
             messages.success(request, _("You no longer belong to {company}.").format(company=visit.company.name))
             return redirect("home")
-    return visit.show("settings/leave.html", section="leave")
+    last = members.is_last_owner(company=visit.company, user_id=person(request).pk)
+    return visit.show("settings/leave.html", section="leave", last_owner=last)

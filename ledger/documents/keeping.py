@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from companies.changing import changing
-from companies.errors import UNKNOWN_ID, FieldErrors, Missing, TooLarge, Unsupported
+from companies.errors import FieldErrors, Missing, TooLarge, Unsupported, unknown_at
 from companies.models import Company, Stamp, new_id, snapshot
 from companies.stores.storing import drop, drop_after_commit, store_whole
 from ledger.documents.quota import make_room
@@ -172,7 +172,7 @@ def check_transactions(company: Company, ids: list[UUID]) -> None:
     known = set(Transaction.objects.of(company.id).filter(id__in=ids).values_list("id", flat=True))
     unknown = [position for position, each in enumerate(ids) if each not in known]
     if unknown:
-        raise FieldErrors([(f"#/transactionIds/{position}", "unknown_id", UNKNOWN_ID) for position in unknown])
+        raise FieldErrors([unknown_at(f"#/transactionIds/{position}") for position in unknown])
 
 
 def tie(row: File, transaction_ids: list[UUID]) -> None:

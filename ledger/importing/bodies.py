@@ -8,7 +8,7 @@ import msgspec
 from django.utils.translation import gettext as _
 
 from companies.api.limits import MOST_ERRORS
-from companies.errors import UNKNOWN_ID
+from companies.errors import unknown_at
 from ledger.bulk.bodies import BulkBody, BulkRequest
 
 MOST_ITEMS = 100_000  # decisions on the import: more goes in several calls
@@ -115,7 +115,7 @@ def fault(name: str, value: Any, pointer: str) -> tuple[str, str, str]:
     if isinstance(value, str) and name in TEXTS:
         return pointer, "too_long", _("The text is too long.")
     if name in ("accountId", "categoryId") and value is not None:
-        return pointer, "unknown_id", _(UNKNOWN_ID)
+        return unknown_at(pointer)
     return pointer, "invalid_value", _("Has the wrong type.")
 
 

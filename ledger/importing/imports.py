@@ -14,7 +14,7 @@ from uuid import UUID
 
 from companies.api.limits import MOST_ERRORS
 from companies.changing import Change, changing
-from companies.errors import UNKNOWN_ID, FieldErrors
+from companies.errors import FieldErrors, unknown_at
 from companies.follow_ups import follow_up
 from companies.models import Company, Stamp, new_id
 from companies.running.counters import note_import
@@ -30,7 +30,6 @@ from ledger.rules.assigning import assign
 from notifications.telling import import_finished
 
 ROWS_A_READ = 2000
-UNKNOWN_ACCOUNT = ("accountId", "unknown_id", UNKNOWN_ID)
 
 
 @dataclass(slots=True)
@@ -139,7 +138,7 @@ def accepted(*, company: Company, request: Request, purposes: Purposes, outcome:
             continue
         account = accounts.get(item.account_id) or accounts.get(spelled(item.account_id))
         if account is None:
-            fault: Fault | None = UNKNOWN_ACCOUNT
+            fault: Fault | None = unknown_at("accountId")
         else:
             item.account_id = account[0]
             item.amount_currency = account[1] if item.amount_currency is None else item.amount_currency

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from uuid import UUID
 
-from companies.errors import UNKNOWN_ID
+from companies.errors import unknown_at
 from companies.models import Company, id_from
 from ledger.bulk.bodies import Fault
 from ledger.importing.bodies import Item
@@ -33,13 +33,13 @@ class Purposes:
             return without_category(item)
         category = self.categories.get(item.category_id.lower())
         if category is None:
-            return "categoryId", "unknown_id", UNKNOWN_ID
+            return unknown_at("categoryId")
         try:
             line_of(category[1], item.pl_type)
         except (PlTypeNeeded, PlTypeNotAllowed) as refusal:
             return "plType", refusal.code, refusal.detail
         if item.counterparty and item.counterparty.id.lower() not in self.counterparties:
-            return "counterparty/id", "unknown_id", UNKNOWN_ID
+            return unknown_at("counterparty/id")
         return None
 
     def whole(self, item: Item, transaction_id: UUID) -> Whole:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from companies.changing import changing
-from companies.errors import UNKNOWN_ID, FieldErrors
+from companies.errors import FieldErrors, unknown_at
 from companies.models import Company, Stamp, id_from, new_id
 from ledger.bulk.copying import copy_rows
 from ledger.calc.money import too_fine
@@ -180,7 +180,7 @@ def reference_faults(company: Company, given: list[Given], pl_types: dict[UUID, 
     types = dict(Counterparty.objects.of(company.id).filter(id__in=wanted).values_list("id", "type"))
     for each in given:
         if each.category_id not in pl_types:
-            yield f"{each.pointer}/categoryId", "unknown_id", UNKNOWN_ID
+            yield unknown_at(f"{each.pointer}/categoryId")
         else:
             for line in each.lines.keys() - pl_types[each.category_id]:
                 yield (
@@ -195,7 +195,7 @@ def counterparty_fault(each: Given, types: dict[UUID, str]) -> Iterator[Fault]:
     if each.counterparty_id is None:
         return
     if each.counterparty_id not in types:
-        yield f"{each.pointer}/counterparty/id", "unknown_id", UNKNOWN_ID
+        yield unknown_at(f"{each.pointer}/counterparty/id")
     elif each.counterparty_type not in (None, types[each.counterparty_id]):
         detail = _("It is a {type}.").format(type=types[each.counterparty_id])
         yield f"{each.pointer}/counterparty/type", "wrong_type", detail

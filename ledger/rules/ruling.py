@@ -8,7 +8,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from companies.changing import Change, changing
-from companies.errors import UNKNOWN_ID, Conflict, FieldErrors, unknown_id
+from companies.errors import Conflict, FieldErrors, unknown_at, unknown_id
 from companies.models import Company, Stamp, snapshot
 from companies.versions import unless_stale
 from ledger.models import (
@@ -99,7 +99,7 @@ def arrange(*, company: Company, stamp: Stamp, ids: Sequence[UUID]) -> None:
     with changing(company, stamp=stamp) as change:
         unless_stale(None, stamp.expected)  # an order has no version that somebody could have seen
         rules = CategorizationRule.objects.of(company.id).in_bulk()
-        faults = [(f"#/ids/{place}", "unknown_id", UNKNOWN_ID) for place, each in enumerate(ids) if each not in rules]
+        faults = [unknown_at(f"#/ids/{place}") for place, each in enumerate(ids) if each not in rules]
         faults += [
             (f"#/ids/{place}", "repeated_id", _("Is named before."))
             for place, each in enumerate(ids)
@@ -190,9 +190,7 @@ def known_accounts(company: Company, asked: Sequence[UUID], *, at: str) -> list[
     """The accounts, each once. Raises FieldErrors."""
     known = set(Account.objects.of(company.id).filter(id__in=asked).values_list("id", flat=True)) if asked else set()
     faults = [
-        (f"{at}/conditions/accountIds/{place}", "unknown_id", UNKNOWN_ID)
-        for place, each in enumerate(asked)
-        if each not in known
+        unknown_at(f"{at}/conditions/accountIds/{place}") for place, each in enumerate(asked) if each not in known
     ]
     if faults:
         raise FieldErrors(faults)

@@ -11,7 +11,7 @@ from rest_framework.serializers import ListSerializer
 
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import CompanyViewSet
-from companies.errors import UNKNOWN_ID, FieldErrors
+from companies.errors import FieldErrors, unknown_at
 from companies.permissions import Permission
 from ledger.calc.money import format_amount
 from ledger.models import CategorizationRule, CategorizationRun
@@ -142,7 +142,7 @@ class ProposalViewSet(CompanyViewSet):
         found = proposed(self.company, ids)
         unknown = [place for place, each in enumerate(ids) if each not in found]
         if unknown:
-            raise FieldErrors([(f"#/transactionIds/{place}", "unknown_id", UNKNOWN_ID) for place in unknown])
+            raise FieldErrors([unknown_at(f"#/transactionIds/{place}") for place in unknown])
         return Response({str(each): [shapes.shown(proposal) for proposal in found[each]] for each in ids})
 
     @extend_schema(

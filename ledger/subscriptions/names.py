@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 from django.db import connection
 
-from companies.errors import UNKNOWN_ID
+from companies.errors import unknown_at
 from companies.models import Company, Stamp, new_id
 from companies.names import name_from
 from ledger.bulk.bodies import Fault, spelled
@@ -63,7 +63,7 @@ class Names:
     def fault(self, item: Named) -> Fault | None:
         """(field, code, detail) where the item names no subscription that exists or can be created."""
         if item.subscription_id is not None:
-            return None if item.subscription_id in self.by_id else ("subscriptionId", "unknown_id", UNKNOWN_ID)
+            return None if item.subscription_id in self.by_id else unknown_at("subscriptionId")
         if item.subscription_external_id is None:
             return "subscriptionId", "required", "Give subscriptionId or subscriptionExternalId."
         if item.subscription_external_id in self.by_external_id:

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from companies.errors import UNKNOWN_ID, FieldErrors
+from companies.errors import FieldErrors, unknown_at
 from companies.models import Company
 from ledger.models import Transaction
 from ledger.transactions.filters import from_object, narrowed
@@ -61,7 +61,5 @@ def known_ids(company: Company, asked: Mapping[str, UUID | None], *, pointer: st
     known = set(Transaction.objects.of(company.id).filter(id__in=wanted).values_list("id", flat=True))
     unknown = [position for position, each in enumerate(asked.values()) if each not in known]
     if unknown:
-        raise FieldErrors(
-            [(f"{pointer}/{position}", "unknown_id", _(UNKNOWN_ID)) for position in unknown[:MOST_ERRORS]]
-        )
+        raise FieldErrors([unknown_at(f"{pointer}/{position}") for position in unknown[:MOST_ERRORS]])
     return sorted(known)

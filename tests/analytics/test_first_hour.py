@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from companies.models import AuditEntry
 from tests.analytics.test_pages import book, page
 from tests.days import TODAY
 
@@ -49,3 +50,21 @@ def test_whoever_may_is_led_from_an_empty_company_to_its_first_figures(api, alic
     planned = {"accountId": bank, "name": "Rent", "startDate": str(TODAY), "amountValue": "-1.00"}
     assert api.post("planned_transactions", planned).status_code == 201
     assert first_hour(page(alice, acme)) is None
+
+
+def test_who_never_plans_puts_it_away_for_the_company(alice, bob, owner, viewer, acme):
+    away = f"/app/companies/{acme.id}/first-hour"
+    html = page(alice, acme)
+    assert f'action="{away}"' in html
+    assert 'form="put-away"' in html
+    refused = page(bob, acme)
+    assert "put-away" not in refused, "who may not change the company is offered nothing"
+    assert viewer.post(away).status_code == 403
+    answer = owner.post(away, follow=True)
+    assert answer.redirect_chain[-1][0] == f"/app/companies/{acme.id}"
+    assert first_hour(answer.content.decode()) is None
+    assert first_hour(page(bob, acme)) is None
+    assert "put-away" not in page(alice, acme)
+    assert owner.get(away).status_code == 405
+    (entry,) = AuditEntry.objects.of(acme.id).filter(action="company.updated")
+    assert entry.after == {"first_hour_over": True}

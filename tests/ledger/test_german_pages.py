@@ -55,3 +55,10 @@ def test_a_transfer_that_cannot_be_says_why_in_german(german, books, bought, ban
     other = books.book(bank, "119.00")["id"]
     text = text_of(german.post(f"/{bought}/link", part="", target=other))
     assert "Beide Buchungen sind auf demselben Konto." in text
+
+
+def test_an_id_that_nobody_has_is_refused_in_german(german, books, bought, bank):
+    nobody, told = "00000000-0000-7000-8000-000000000000", "Diesen Datensatz gibt es in dieser Firma nicht."
+    parts = {"category-0": f"{nobody}:cogs", "amount-0": "-119,00"}
+    assert told in text_of(german.post(f"/{bought}/split", **parts))
+    assert told in text_of(german.post(act="categorize", id=nobody, category=f"{books.category('hosting')}:cogs"))

@@ -455,3 +455,22 @@ def test_a_row_that_is_numbered_in_two_ways_counts_once(pages, books, bought):
 
 def rows_of_one(books):
     return [("category", f"{books.category('hosting')}:cogs"), ("amount", "-30.00")]
+
+
+def test_what_is_done_with_a_transaction_leads_back_to_its_page_and_that_to_the_list_before(pages, books, bought):
+    before, then = f"{pages.base}?q=nimbus&amp;direction=out", "?then=q%3Dnimbus%26direction%3Dout"
+    shown = pages.get(f"/{bought}", then="q=nimbus&direction=out").content.decode()
+    own = f"{pages.base}/{bought}{then}"
+    for act in ("edit", "split", "link"):
+        assert f'href="{pages.base}/{bought}/{act}{then}"' in shown
+        form = pages.client.get(f"{pages.base}/{bought}/{act}{then}").content.decode()
+        assert f'<a href="{before}">Transactions</a>' in form
+        assert form.count(f'href="{own}"') == (1 if act == "link" else 2), "above; and to cancel, where there is a form"
+    assert "?days=90&amp;amounts=any&amp;then=q%3Dnimbus%26direction%3Dout" in form, (
+        "there is nothing to link it with yet"
+    )
+    category = f"{books.category('hosting')}:cogs"
+    for path, typed in {"edit": {"fromTo": "Nimbus"}, "split": {"category-0": category, "amount-0": "-119.00"}}.items():
+        answer = pages.post(f"/{bought}/{path}{then}", **typed)
+        assert (answer.status_code, answer["Location"]) == (303, own)
+    assert pages.post(f"/{bought}/edit", fromTo="Nimbus Cloud")["Location"] == f"{pages.base}/{bought}"

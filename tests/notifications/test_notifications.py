@@ -25,18 +25,10 @@ def tell(acme: Any, stamp: Stamp) -> Any:
     """Tells somebody something; answers the notification."""
 
     def tell(user: Any, title: str = "Hello", company: Any = acme) -> Notification:
-        telling.tell(
-            company_id=company.id,
-            stamp=stamp,
-            type=NotificationType.IMPORT_FINISHED,
-            title=title,
-            body="",
-            link=None,
-            entity_type="import",
-            entity_id=None,
-            recipients=[user.id],
-        )
-        return Notification.objects.filter(recipient=user).latest("id")
+        payload = {"title": title, "body": "", "link": None, "entityType": "import", "entityId": None}
+        row = Notification(company=company, type=NotificationType.IMPORT_FINISHED, recipient=user, payload=payload)
+        row.stamp_new(stamp).save()
+        return row
 
     return tell
 

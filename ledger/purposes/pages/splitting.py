@@ -26,6 +26,7 @@ from ledger.purposes.pages.sharing import Row, shared_out
 from ledger.recognition.dating import Rule
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
 from ledger.transactions.pages.one import initial_refused, parts_of, transaction_of
+from ledger.transactions.pages.ways import to_its_page, ways
 from ledger.transactions.pages.words import RULES, Names, as_line, in_choices, names_for, of_line
 
 SPARE = 2  # empty rows below those that are stored
@@ -73,7 +74,7 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
         shared = shared_out(rows, amount=free, currency=row.amount_currency)
         given += shapes.given_parts(parsed(shapes.CategorizationMap, reader.body(shared)))
         splitting.replace_parts(company=visit.company, stamp=visit.stamp, transaction_id=row.id, given=given)
-        return visit.done(_("The categorizations were saved."), "transaction", transaction_id=row.id)
+        return to_its_page(visit, row.id, _("The categorizations were saved."))
     return show_editor(visit, row, parts, rows=rows, spare=0, form=form, names=names)
 
 
@@ -224,6 +225,7 @@ def show_editor(
     form.values = {f"{name}-{each.number}": value for each in rows for name, value in each.values.items()}
     return visit.show(
         "ledger/split.html",
+        **ways(visit, row.id),
         status=200 if form.valid else 400,
         tab="transactions",
         row=row,

@@ -13,6 +13,7 @@ from companies.permissions import Permission
 from ledger.calc.money import format_amount
 from ledger.models import Transaction
 from ledger.transactions.booking import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
+from ledger.transactions.pages.ways import ways
 from ledger.transactions.pages.words import Choices, names_for
 from ledger.transactions.shapes import TransactionShape
 
@@ -71,6 +72,7 @@ def show_form(
         tab="transactions",
         form=form,
         row=row,
+        **(ways(visit, row.id) if row else {}),
         seen=visit.seen(row) if row else "",
         fixed=fixed,
         accounts=accounts,

@@ -1,9 +1,7 @@
 """The list of transactions: what its address asks for, and the page that shows it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
-from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -21,12 +19,11 @@ from companies.models import Currency, id_from
 from companies.pages.typed import Typed, read_amounts
 from companies.pages.visits import A_PAGE, Visit, person
 from companies.permissions import Permission
-from companies.templatetags.pages import day, grouped
-from ledger.calc.months import last_of_month
 from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
 from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import filtered, narrowed, order_of
 from ledger.transactions.listed import Sums, Total, summed, total_of
+from ledger.transactions.pages.chips import AMOUNTS, filter_chips
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
 from ledger.transactions.pages.words import ASSIGNERS, LINES, RULES, SOURCES, Names, assigners, in_choices, names_for
 
@@ -40,45 +37,11 @@ ORDERS = {
     "-amount": _("Largest first"),
     "amount": _("Smallest first"),
 }
-FLOWS = {"in": _("Money in"), "out": _("Money out")}
-FLAGS = {"true": _("yes"), "false": _("no")}
 FIRST_ROW = ("q", "startDate", "endDate", "accountId", "categoryId", "open")
 REST = (
     *("plType", "counterparty", "direction", "pending", "transfer"),
     *("assignedBy", "source", "currency", "minAmount", "maxAmount", "sort"),
 )
-AMOUNTS = {"minAmount", "maxAmount"}
-DAYS: Mapping[str, Callable[[str], datetime]] = {  # filters that are days or moments → the day that people read
-    "startDate": datetime.fromisoformat,
-    "endDate": datetime.fromisoformat,
-    "recognizedFrom": lambda text: datetime.fromisoformat(f"{text[:7]}-01"),
-    "recognizedTo": lambda text: datetime.combine(last_of_month(date.fromisoformat(f"{text[:7]}-01")), time()),
-    "updatedSince": datetime.fromisoformat,
-}
-LABELS = {
-    "q": _("Text"),
-    "startDate": _("From"),
-    "endDate": _("To"),
-    "accountId": _("Account"),
-    "categoryId": _("Category"),
-    "open": _("Open"),
-    "plType": _("P&L line"),
-    "counterpartyId": _("Counterparty"),
-    "direction": _("Direction"),
-    "flow": _("Cash flow"),
-    "recognizedFrom": _("Counts from"),
-    "recognizedTo": _("Counts up to"),
-    "pending": _("Pending"),
-    "transfer": _("Transfer"),
-    "source": _("Source"),
-    "currency": _("Currency"),
-    "minAmount": _("Amount from"),
-    "maxAmount": _("Amount to"),
-    "assignedBy": _("Assigned by"),
-    "assignedUserId": _("Assigned to"),
-    "importId": _("Import"),
-    "updatedSince": _("Changed since"),
-}
 
 
 @dataclass(slots=True)
@@ -227,7 +190,9 @@ def show_list(
         query=filters,
         seen=urlencode([item for item in query_items(visit.request.GET) if item[0] != "run"]),
         beyond=wanted.beyond,
-        chips=filter_chips(wanted, names, query),
+        chips=filter_chips(
+            visit, outside(wanted), items=query_items(query), counterparty=wanted.counterparty, names=names
+        ),
         more_open=any(wanted.form.values[name] or name in wanted.form.errors for name in REST),
         lines=list_lines(visit, page.rows, names),
         sums=summed(wanted.rows) if page.rows else None,
@@ -300,47 +265,10 @@ def query_items(query: Any) -> list[tuple[str, str]]:
     return [(name, value) for name, values in query.lists() for value in values if value]
 
 
-def filter_chips(wanted: Asked, names: Names, query: Any) -> list[dict[str, str]]:
-    """One for each filter that stands outside the first row, with the address of the list without it."""
-    found = []
-    for name, values in wanted.filters.lists():
-        for value in values:
-            if name in FIRST_ROW and (name, value) not in wanted.beyond:
-                continue
-            gone = {(name, value)} | (
-                {("counterparty", query.get("counterparty"))} if name == "counterpartyId" else set()
-            )
-            rest = [item for item in query_items(query) if item not in gone]
-            found.append(
-                {
-                    "label": str(LABELS.get(name, name)),
-                    "value": filter_value(name, value, wanted, names),
-                    "without": urlencode(rest),
-                }
-            )
-    return found
-
-
-def filter_value(name: str, value: str, wanted: Asked, names: Names) -> str:
-    """A filter's value for people; what cannot be read stays as it was typed."""
-    try:
-        if name in DAYS:
-            return day(DAYS[name](value))
-        if name in AMOUNTS:
-            return grouped(Decimal(value))  # type: ignore[arg-type] # of no currency: more than one may match
-    except (ValueError, InvalidOperation):
-        return value
-    tables: Mapping[str, Mapping[str, Any]] = {
-        "accountId": dict(names.account_choices()),
-        "categoryId": dict(names.category_choices()),
-        "plType": dict(in_choices(LINES)),
-        "source": dict(in_choices(SOURCES)),
-        "assignedBy": wanted.assigners,
-        "direction": FLOWS,
-        "flow": FLOWS,
-        "counterpartyId": {str(wanted.counterparty.id): wanted.counterparty.name} if wanted.counterparty else {},
-    }
-    return str(tables.get(name, FLAGS).get(value, value))
+def outside(wanted: Asked) -> list[tuple[str, str]]:
+    """The filters that do not show in the first row of fields."""
+    items = [(name, value) for name, values in wanted.filters.lists() for value in values]
+    return [item for item in items if item[0] not in FIRST_ROW or item in wanted.beyond]
 
 
 def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict[str, Any]]:

@@ -4,9 +4,8 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from companies.pages.activity import names
@@ -17,12 +16,12 @@ from ledger.models import Categorization, File, InitialBalanceFixed, RunAct, Sou
 from ledger.transactions import booking
 from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
 from ledger.transactions.pages.history import history
+from ledger.transactions.pages.ways import kept, list_before, to_its_page
 from ledger.transactions.pages.words import LINES, RULES, SOURCES, assigners, names_for
 from ledger.transactions.settled import settled_by
 from ledger.transactions.undoing import undoable
 
 MOST_LOOSE = 20  # documents to choose from
-LONGEST_QUERY = 2000  # as a saved view keeps them
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ)
@@ -39,6 +38,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         tab="transactions",
         row=row,
         then=visit.request.GET.get("then", ""),
+        kept=kept(visit),
         back=list_before(visit, visit.request.GET.get("then", "")),
         title=row.from_to or row.description or _("Transaction"),
         account=words.account(row.account_id),
@@ -106,7 +106,7 @@ def edit(visit: Visit, transaction_id: UUID) -> HttpResponse:
     if form.valid:
         with visit.sending(form):
             booking.change(company=visit.company, stamp=visit.stamp, transaction_id=row.id, values=form.data)
-            return visit.done(_("The transaction was changed."), "transaction", transaction_id=row.id)
+            return to_its_page(visit, row.id, _("The transaction was changed."))
     form.values = {**values_of(row), **form.values}
     return show_form(visit, form, row=row, fixed=fixed)
 
@@ -123,14 +123,6 @@ def delete(visit: Visit, transaction_id: UUID) -> HttpResponse:
     return visit.to("transaction", transaction_id=transaction_id)
 
 
-def list_before(visit: Visit, query: str, **more: str) -> str:
-    """The list as it was seen before the page of one: ``query`` is what its address asked for."""
-    asked = QueryDict(query.replace("\0", "")[:LONGEST_QUERY], mutable=True)
-    asked.update(more)
-    path = reverse("transactions", kwargs={"company_id": visit.company.id})
-    return f"{path}?{asked.urlencode()}" if asked else path
-
-
 def transaction_of(visit: Visit, transaction_id: UUID) -> Transaction:
     """The transaction of the address. Raises Http404."""
     return get_object_or_404(Transaction.objects.of(visit.company.id), id=transaction_id)
@@ -141,4 +133,4 @@ def initial_refused(visit: Visit, row: Transaction) -> HttpResponse | None:
     if not row.is_initial:
         return None
     messages.error(visit.request, InitialBalanceFixed().detail)
-    return visit.to("transaction", transaction_id=row.id)
+    return to_its_page(visit, row.id)

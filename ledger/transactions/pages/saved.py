@@ -15,7 +15,8 @@ from companies.pages.visits import Visit, company_page, person
 from companies.permissions import Permission
 from ledger.models.saved import MOST_QUERY
 from ledger.transactions import saved
-from ledger.transactions.pages.listing import AMOUNTS, BESIDE, asked, query_items
+from ledger.transactions.pages.chips import AMOUNTS
+from ledger.transactions.pages.listing import BESIDE, asked, query_items
 from ledger.transactions.shapes import ViewShape
 
 

@@ -19,6 +19,7 @@ from ledger.recognition.posting import NoRate
 from ledger.transactions import transfers
 from ledger.transactions.matching import candidates
 from ledger.transactions.pages.one import initial_refused, parts_of, transaction_of
+from ledger.transactions.pages.ways import to_its_page, ways
 from ledger.transactions.pages.words import Names, names_for
 
 DAYS = (3, 10, 30, 90)
@@ -63,7 +64,7 @@ def link(visit: Visit, transaction_id: UUID) -> HttpResponse:
             target_id=other_leg(visit, form.values["target"]),
             force=form.values["force"],
         )
-        return visit.done(_("The two are linked as one transfer."), "transaction", transaction_id=row.id)
+        return to_its_page(visit, row.id, _("The two are linked as one transfer."))
     return show_candidates(visit, row, legs, names, form)
 
 
@@ -77,8 +78,8 @@ def unlink(visit: Visit, transaction_id: UUID) -> HttpResponse:
             raise transfers.NotLinked(_("This is not linked any more."))
         transfers.unlink(company=visit.company, stamp=visit.stamp, transaction_id=row.id, part_id=leg.id)
         said = _("The transfer is unlinked; both legs are open again.")
-        return visit.done(said, "transaction", transaction_id=row.id)
-    return visit.to("transaction", transaction_id=row.id)
+        return to_its_page(visit, row.id, said)
+    return to_its_page(visit, row.id)
 
 
 def known(text: str) -> UUID:
@@ -126,6 +127,8 @@ def show_candidates(visit: Visit, row: Transaction, legs: list[Leg], names: Name
         status=200 if form.valid else 400,
         tab="transactions",
         row=row,
+        **ways(visit, row.id),
+        then=query.get("then", ""),
         account=names.account(row.account_id),
         legs=legs,
         leg=leg,

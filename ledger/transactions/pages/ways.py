@@ -1,0 +1,40 @@
+"""The way back from one transaction: to its page, and to the list as it was seen before, which the address tells."""
+
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from companies.pages.visits import Visit
+
+LONGEST_QUERY = 2000  # as a saved view keeps them
+
+
+def list_before(visit: Visit, query: str, **more: str) -> str:
+    """The list as it was seen before the page of one: ``query`` is what its address asked for."""
+    asked = QueryDict(query.replace("\0", "")[:LONGEST_QUERY], mutable=True)
+    asked.update(more)
+    path = reverse("transactions", kwargs={"company_id": visit.company.id})
+    return f"{path}?{asked.urlencode()}" if asked else path
+
+
+def kept(visit: Visit) -> str:
+    """To stand behind an address below the list, so that it knows the way back too."""
+    then = visit.request.GET.get("then", "")[:LONGEST_QUERY]
+    return f"?{urlencode({'then': then})}" if then else ""
+
+
+def ways(visit: Visit, transaction_id: UUID) -> dict[str, str]:
+    """For the templates of forms about a transaction: ``own`` is its page, ``back`` the list before that."""
+    own = reverse("transaction", kwargs={"company_id": visit.company.id, "transaction_id": transaction_id})
+    return {"own": f"{own}{kept(visit)}", "back": list_before(visit, visit.request.GET.get("then", ""))}
+
+
+def to_its_page(visit: Visit, transaction_id: UUID, said: str = "") -> HttpResponse:
+    """Says what was done, if something was, on the transaction's page."""
+    if said:
+        messages.success(visit.request, said)
+    return redirect(ways(visit, transaction_id)["own"])
