@@ -72,9 +72,14 @@ def is_wanted(header: str, line: int) -> bool:
 
 
 def whole(has: dict[str, str], line: int) -> dict[str, str]:
-    if "D" not in has or not ("T" in has or "U" in has):
+    if "D" not in has or not amount_in(has):
         raise Unreadable("The entry has no date (D) or no amount (T).", line=line)
     return has
+
+
+def amount_in(has: dict[str, str]) -> str:
+    """What stands under T, or else under U; nothing where both are blank."""
+    return has.get("T", "").strip() or has.get("U", "").strip()
 
 
 def told_order(dates: Iterator[str]) -> str | None:
@@ -120,7 +125,7 @@ def entry(line: int, has: dict[str, str], currency: str, order: str) -> Entry:
         raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     return Entry(
         day=day(has["D"], order, line),
-        amount=signed(has.get("T") or has["U"], line),
+        amount=signed(amount_in(has), line),
         currency=currency,
         from_to=texts["P"],
         description=texts["M"],
