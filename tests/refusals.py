@@ -2,11 +2,14 @@
 
 import re
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from drf_spectacular.generators import SchemaGenerator
 
 from companies.api.viewsets import ApiViewSet
+
+ONE_AT_A_TIME = Lock()  # tests that ask from several threads: two documents cannot be made at once
 
 
 @cache
@@ -35,7 +38,8 @@ def undocumented(view: Any, answer: Any) -> tuple[str, str, int, str] | None:
         return None  # a view that a test called by itself
     method = "GET" if request.method == "HEAD" else request.method
     path = "/" + re.sub(r"<[^>]+>", "{}", request.resolver_match.route)
-    known = documented().get((method, path))
+    with ONE_AT_A_TIME:
+        known = documented().get((method, path))
     if known is None or answer.data["code"] in known.get(str(answer.status_code), ()):
         return None  # a method that the address does not have
     return method, path, answer.status_code, answer.data["code"]

@@ -217,6 +217,16 @@ def test_a_picture_that_would_fill_the_memory_is_never_unpacked(api):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("depth", "status"), [(64, 201), (65, 415)])
+def test_a_document_of_elements_in_elements_is_no_deeper_than_any_reads(api, depth, status):
+    paper = SimpleUploadedFile("invoice.xml", b"<a>" * depth + b"</a>" * depth)
+    answer = api.client.post(api.path("files"), {"file": paper}, headers=api.headers)
+    assert answer.status_code == status, answer.content
+    endless = SimpleUploadedFile("endless.xml", b"<a>" * 1_000_000)
+    assert api.client.post(api.path("files"), {"file": endless}, headers=api.headers).status_code == 415
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     "path", ["../secret-key", "%2e%2e/secret-key", "..%5csecret-key", "....//secret-key", "%252e%252e/x"]
 )

@@ -14,6 +14,7 @@ NAMED_SEPARATOR = re.compile(r"sep=(.)[\r\n]+")  # what Excel understands as the
 SAMPLE_CHARACTERS = 50_000
 SAMPLE_LINES = 50
 MOST_COLUMNS = 250  # far more than any bank's; each can be chosen for each of our fields
+MOST_EMPTY = 200_000  # lines with nothing in them; a table of 100,000 rows may well have one after each
 LONGEST_ROW = 1024 * 1024  # characters; what is longer has no ends of lines
 CELLS_END = b"\xff"  # no text in UTF-8 has this byte
 AT_ONCE = 64 * 1024
@@ -117,7 +118,8 @@ def lines_of(text: TextIO, *, most: int) -> list[Line]:
     """The lines that have anything in them, cells without blanks around them; reading ends after ``most`` of them.
 
     Quoted cells may go over several lines of the text. Raises NotATable for a quotation mark that is never closed, for
-    more than MOST_COLUMNS cells, and for rows longer than any table's.
+    more than MOST_COLUMNS cells, for more than MOST_EMPTY lines with nothing in them, and for rows longer than any
+    table's.
 
     >>> lines_of(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), most=10)
     [Line(1, ['a', 'b']), Line(3, ['1\\n2', '3'])]
@@ -131,21 +133,19 @@ def lines_of(text: TextIO, *, most: int) -> list[Line]:
     feed = Feed(text)
     reader = csv.reader(feed, delimiter=named[1] if named else separator_of(sample), skipinitialspace=True)
     found: list[Line] = []
+    empty = 0
     begins = skipped + 1
     try:
         for row in reader:
-            if len(row) > MOST_COLUMNS:
-                raise NotATable(
-                    "Line {line} has {count} columns; a table has at most {most}.",
-                    line=str(begins),
-                    count=len(row),
-                    most=MOST_COLUMNS,
-                )
-            cells = [cell.strip() for cell in row]
+            cells = cells_of(row, line=begins)
             if any(cells):
                 found.append(Line(begins, cells))
                 if len(found) >= most:
                     break
+            else:
+                empty += 1
+                if empty > MOST_EMPTY:
+                    raise NotATable("The table has more than {most} empty lines.", most=MOST_EMPTY)
             begins = skipped + reader.line_num + 1
             feed.taken = 0
     except csv.Error:
@@ -153,6 +153,18 @@ def lines_of(text: TextIO, *, most: int) -> list[Line]:
     except TooLong:
         raise NotATable("Line {line} is longer than a row of any table.", line=str(begins)) from None
     return found
+
+
+def cells_of(row: list[str], *, line: int) -> list[str]:
+    """Without blanks around them. Raises NotATable for more than MOST_COLUMNS."""
+    if len(row) > MOST_COLUMNS:
+        raise NotATable(
+            "Line {line} has {count} columns; a table has at most {most}.",
+            line=str(line),
+            count=len(row),
+            most=MOST_COLUMNS,
+        )
+    return [cell.strip() for cell in row]
 
 
 class TooLong(ValueError):

@@ -13,6 +13,8 @@ from ledger.calc.tables import opened
 
 MOST_PIXELS = 50_000_000  # a page at 600 dots an inch has 35 million; decoded, these are 200 MB of a worker
 ROWS_LOOKED_AT = 20
+CHARACTERS_LOOKED_AT = 100_000
+DEEPEST = 64  # elements of an XML document that are open at once; each costs memory until it is closed
 
 
 class UnsupportedFile(Unsupported):
@@ -69,13 +71,27 @@ def decodes(content: bytes, image_format: str) -> bool:
 
 
 def is_xml(content: bytes) -> bool:
-    """Well-formed and without a document type: those can name entities that grow, or that lie elsewhere."""
+    """Well-formed, no deeper than DEEPEST, and without a document type: those can name entities that grow, or that lie
+    elsewhere."""
     parser = expat.ParserCreate()
+    depth = 0
+
+    def begin(*_args: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > DEEPEST:
+            raise ValueError
+
+    def end(_name: str) -> None:
+        nonlocal depth
+        depth -= 1
 
     def refuse(*_args: object) -> None:
         raise ValueError
 
     parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = end
     try:
         parser.Parse(content, True)
     except (expat.ExpatError, ValueError, LookupError):
@@ -100,9 +116,9 @@ def is_csv(content: bytes) -> bool:
 
 
 def as_text(content: bytes) -> str | None:
-    """The content as text; None where it is no text."""
+    """How the text begins that the content is; None where it is no text."""
     stream = opened(content)
-    text = stream.read() if stream else None
-    if text is None or not all(sign.isprintable() or sign in "\t\r\n\xa0" for sign in text[:100_000]):
+    text = stream.read(CHARACTERS_LOOKED_AT) if stream else None
+    if text is None or not all(sign.isprintable() or sign in "\t\r\n\xa0" for sign in text):
         return None
     return text

@@ -386,3 +386,12 @@ def test_a_table_has_so_many_columns_and_no_more():
     assert len(read(fits)[0].cells) == MOST_COLUMNS
     with pytest.raises(NotATable, match="Line 2 has 251 columns"):
         read(f"a,b\n{fits},x\n")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r", " , ,\r\n"])
+def test_a_file_of_nothing_is_not_read_to_its_end(ending):
+    text = io.StringIO("a,b\n" + ending * 3_000_000, newline="")
+    with pytest.raises(NotATable, match="empty lines"):
+        lines_of(text, most=100_000)
+    assert text.tell() < 3_000_000
+    assert len(lines_of(io.StringIO("a,b\n\n" * 100_000), most=100_000)) == 100_000
