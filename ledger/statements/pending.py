@@ -24,12 +24,18 @@ _REMEMBER = """
       FROM ledger_transaction t
      WHERE t.company_id = %(company)s AND t.id = ANY(%(ids)s::uuid[])
 """
+# Of a row that somebody has touched since it came the words are theirs; what is empty the bank fills.
 _BOOK = """
     UPDATE ledger_transaction t
        SET pending = false, date = b.day, amount_value = b.amount, import_batch_id = %(batch)s,
-           from_to = coalesce(nullif(b.from_to, ''), t.from_to),
-           description = coalesce(nullif(b.description, ''), t.description),
-           notes = coalesce(nullif(b.notes, ''), t.notes),
+           from_to = CASE WHEN t.last_updated_time > t.created_time THEN coalesce(nullif(t.from_to, ''), b.from_to)
+               ELSE coalesce(nullif(b.from_to, ''), t.from_to) END,
+           description = CASE WHEN t.last_updated_time > t.created_time
+               THEN coalesce(nullif(t.description, ''), b.description)
+               ELSE coalesce(nullif(b.description, ''), t.description) END,
+           notes = CASE WHEN t.last_updated_time > t.created_time
+               THEN coalesce(nullif(t.notes, ''), nullif(b.notes, ''))
+               ELSE coalesce(nullif(b.notes, ''), t.notes) END,
            bank_reference = coalesce(nullif(b.reference, ''), t.bank_reference),
            last_updated_time = %(time)s, last_updated_user_id = %(actor)s
       FROM unnest(%(ids)s::uuid[], %(days)s::date[], %(amounts)s::numeric[], %(from_to)s::text[],

@@ -21,7 +21,7 @@ from ledger.importing.imports import Outcome, SentFile, keep
 from ledger.importing.purposes import Purposes
 from ledger.models import Account, ImportBatch, Source, Statement, Transaction
 from ledger.statements import reading
-from ledger.statements.accounts import find
+from ledger.statements.accounts import find, named
 from ledger.statements.calc import facts
 from ledger.statements.calc.facts import Entry
 from ledger.statements.calc.matching import MOST_DAYS, Group, Ledger, Row, Sorted, groups_of, wanted
@@ -112,12 +112,13 @@ def receive(
     """Stores what a bank's file has and the ledger has not, all of it or nothing. ``details``: single payments in place
     of entries that are several. ``account`` is the one that was named.
 
-    Raises what ``reading.read`` and ``accounts.find`` raise, NoRate.
+    Raises what ``reading.read`` and ``accounts.find`` raise, FieldErrors (unknown_id), NoRate.
     """
     read = reading.read(content, account=account, date_order=date_order)
     with changing(company, stamp=stamp) as kept, transaction.atomic():
         # What a rehearsal leaves in the log is taken back, and moves nothing.
         change = replace(kept, stamp=replace(stamp, changed=set())) if dry_run else kept
+        account = named(company, str(account.id)) if account else None  # another file may have given it a number
         accounts = find(company, read.statements, account)
         told = [Told(statement, each) for statement, each in zip(read.statements, accounts, strict=True)]
         received = Received(read.format, told, dry_run)
