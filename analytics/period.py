@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analytics.calc.periods import LENGTHS, same_end
 from analytics.calc.series import Interval
 from analytics.results import Comparison
 from analytics.windows import MOST_YEARS, year_up_to
@@ -57,13 +58,24 @@ class Period:
         return months_from(self.first, self.until)
 
     @property
+    def of_months(self) -> bool:
+        """Whether it is of whole months, as far as they are over."""
+        return self.first.day == 1 and self.until in {self.today, last_of_month(self.until)}
+
+    @property
+    def back(self) -> int:
+        """How many months before its own are those that it is compared with; 0 where it is with none."""
+        if self.comparison == "previousYear":
+            return LENGTHS["year"]
+        return len(self.calendar) if self.comparison else 0
+
+    @property
     def compared(self) -> tuple[date, date] | None:
         """The days that those up to ``until`` are compared with."""
         if self.comparison is None:
             return None
-        if self.comparison == "previousYear" or self.months:
-            back = -12 if self.comparison == "previousYear" else -(self.months or 0)
-            return add_months(self.first, back), add_months(self.until, back)
+        if self.comparison == "previousYear" or self.of_months:
+            return add_months(self.first, -self.back), same_end(self.until, -self.back)
         return self.first - (self.until - self.first) - ONE_DAY, self.first - ONE_DAY
 
     @property

@@ -6,7 +6,7 @@ rounded once, and longer periods add up what is shown of their months. Expenses 
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -21,6 +21,7 @@ from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up
 from ledger.calc.months import add_months, first_of_month, last_of_month, months_between
 from ledger.models import EXPENSES, PlType
+from ledger.recognition.by_day import UP_TO_DAY
 from planning.forecasting import planned_in_base
 
 Comparison = Literal["previousPeriod", "previousYear"]
@@ -62,10 +63,12 @@ def bars(*, company: Company, months: Sequence[date]) -> list[dict[str, Decimal]
     ]
 
 
-def bars_of(posted: "Posted", *, months: Sequence[date], base: str) -> list[dict[str, Decimal]]:
-    """The same of months whose results are known."""
+def bars_of(
+    posted: "Posted", *, months: Sequence[date], base: str, up_to: date | None = None
+) -> list[dict[str, Decimal]]:
+    """The same of months whose results are known, the last one up to a day where one is given."""
     sums: defaultdict[tuple[date, str], Decimal] = defaultdict(lambda: ZERO)
-    for (month, line, category), amount in posted.cells.items():
+    for (month, line, category), amount in posted.of(months, up_to=up_to).items():
         sums[month, bar_of(line, posted.categories[category])] += amount
     return [{bar: round_half_up(sums[month, bar], base) for bar in BARS} for month in months]
 
@@ -85,14 +88,16 @@ def shown(line: str, amount: Decimal) -> Decimal:
 class Result(NamedTuple):
     """What a category brought or cost on a line of the statement in a period, and what the plan says.
 
-    ``month`` is the period's first; of its months those from ``first`` to ``last`` were asked for. ``compared`` is what
-    it was in the period that it is compared with, None where it is with none. ``percentage`` is actual of planned,
-    half-up to two decimals; None without a plan, and where it is not to be shown.
+    ``month`` is the period's first; of its months those from ``first`` to ``last`` were asked for, the last one as far
+    as ``up_to`` where that is not None. ``compared`` is what it was in the period that it is compared with, None where
+    it is with none. ``percentage`` is actual of planned, half-up to two decimals; None without a plan, and where it is
+    not to be shown.
     """
 
     month: date
     first: date
     last: date
+    up_to: date | None
     pl_type: str
     category_id: UUID
     category_name: str
@@ -122,18 +127,41 @@ _HEADINGS = """
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """What counts in some months, and the company's categories in their order."""
+    """What counts in some months, what of it counts only after some days of theirs, and the company's categories in
+    their order."""
 
     cells: Cells
+    after: dict[date, Cells]
     categories: dict[UUID, Heading]
 
+    def of(self, months: Sequence[date], *, up_to: date | None = None) -> Cells:
+        """Of these months, the last one up to a day; all of it where that is None."""
+        wanted = set(months)
+        after = self.after[up_to] if up_to else {}
+        return {
+            key: WIDE.subtract(amount, after.get(key, ZERO)) for key, amount in self.cells.items() if key[0] in wanted
+        }
 
-def posted(*, company: Company, months: Sequence[date]) -> Posted:
-    """Two queries."""
+
+def posted(*, company: Company, months: Sequence[date], days: Collection[date | None] = ()) -> Posted:
+    """``days`` are those up to which their months are asked for. Two queries."""
     with connection.cursor() as cursor:
         cursor.execute(_HEADINGS, {"company": company.id})
         categories = {row[0]: Heading(*row) for row in cursor.fetchall()}
-    return Posted(actual_results(company, months), categories)
+    cuts = {day for day in days if day}
+    cells, after = actual_results(company, months, cuts)
+    return Posted(cells, after, categories)
+
+
+def cuts_of(months: Sequence[date], *, today: date, back: int | None) -> tuple[date | None, date | None]:
+    """Up to which day the last of the months counts, and that of the months so many before, where they are compared
+    with those: today and the same day of the other where it is under way, None where it counts whole.
+
+    On its last day a month counts whole, beside all of the other.
+    """
+    if not months or months[-1] != first_of_month(today) or today == last_of_month(today):
+        return None, None
+    return today, same_day(today, -back) if back else None
 
 
 def profit_and_loss(
@@ -146,13 +174,11 @@ def profit_and_loss(
     interval: Period = "month",
     comparison: Comparison | None = None,
     to_date: bool = False,
-    known: Posted | None = None,
 ) -> list[Result]:
     """Rows by period, line and category: where anything is posted, planned or compared with, or for every category.
 
-    ``months`` are first days of consecutive months. With ``to_date`` those after the running one are left out, its own
-    plan counts by the days so far, and it is compared with what was booked by the same day. ``known`` are all of these
-    months and of those compared with, where they were read already. Raises MissingRate.
+    ``months`` are first days of consecutive months. With ``to_date`` those after the running one are left out, which
+    counts up to today, as do its plan and what it is compared with, that to the same day. Raises MissingRate.
     """
     running = first_of_month(today)
     if to_date:
@@ -160,17 +186,15 @@ def profit_and_loss(
     if not months:
         return []
     earlier = before(months, interval, comparison)
-    if known is None:
-        known = posted(company=company, months=sorted({*months, *earlier}))
+    back = distance(interval, comparison) if comparison else None
+    day, same = cuts_of(months, today=today, back=back) if to_date else (None, None)
+    known = posted(company=company, months=sorted({*months, *earlier}), days=(day, same))
     categories = known.categories
-    actual = of_months(known.cells, months)
+    actual = known.of(months, up_to=day)
     planned = planned_in_base(company, months, rates)
     if to_date:
         planned = up_to(planned, today)
-    compared = of_months(known.cells, earlier)
-    if to_date and months[-1] == running and comparison:
-        compared = booked_by(same_day(today, -distance(interval, comparison)), compared, company=company)
-    compared = moved(compared, interval, comparison)
+    compared = moved(known.of(earlier, up_to=same), interval, comparison)
     sums = [by_period(cells, interval, company.base_currency) for cells in (actual, planned, compared)]
     keys = {key for cells in sums for key in cells}
     periods = {period_of(month, interval): month for month in months}  # each with its last month
@@ -187,6 +211,7 @@ def profit_and_loss(
             amounts=[cells.get(key, ZERO) for cells in sums],
             compares=comparison is not None,
             running=running,
+            up_to=day,
         )
         for key in sorted(keys, key=lambda key: (key[0], lines[key[1]], places[key[2]]))
     ]
@@ -195,11 +220,11 @@ def profit_and_loss(
 def against_plan(
     *, company: Company, months: Sequence[date], today: date, rates: RateTable, known: Posted
 ) -> dict[tuple[date, str], tuple[Decimal, Decimal]]:
-    """(month, line) -> what ``profit_and_loss`` answers of its categories together, actual and planned, with the plan
-    of the running month by the days so far. Raises MissingRate."""
+    """(month, line) -> what ``profit_and_loss`` answers of its categories together, actual and planned, both of the
+    running month up to today. Raises MissingRate."""
     planned = up_to(planned_in_base(company, months, rates), today)
     found: dict[tuple[date, str], tuple[Decimal, Decimal]] = {}
-    for (month, line, _), amount in of_months(known.cells, months).items():
+    for (month, line, _), amount in known.of(months, up_to=cuts_of(months, today=today, back=None)[0]).items():
         actual, plan = found.get((month, line), (ZERO, ZERO))
         found[month, line] = actual + round_half_up(amount, company.base_currency), plan
     for (month, line, _), amount in planned.items():
@@ -208,38 +233,12 @@ def against_plan(
     return found
 
 
-def of_months(cells: Cells, months: Sequence[date]) -> Cells:
-    wanted = set(months)
-    return {key: amount for key, amount in cells.items() if key[0] in wanted}
-
-
 def up_to(planned: Cells, today: date) -> Cells:
     """The plan of the running month by the days so far."""
     running, days = first_of_month(today), Decimal(last_of_month(today).day)
     return {
         key: WIDE.divide(amount * today.day, days) if key[0] == running else amount for key, amount in planned.items()
     }
-
-
-_BOOKED_LATER = """
-    SELECT p.pl_type, p.category_id, sum(p.base_amount)
-      FROM ledger_posting AS p
-      JOIN ledger_categorization AS c ON c.company_id = p.company_id AND c.id = p.categorization_id
-      JOIN ledger_transaction AS t ON t.company_id = c.company_id AND t.id = c.transaction_id
-     WHERE p.company_id = %(company)s AND p.month = %(month)s AND t.date > %(day)s
-     GROUP BY 1, 2
-"""
-
-
-def booked_by(day: date | None, cells: Cells, *, company: Company) -> Cells:
-    """Without what of the day's month was booked after the day; as they are where there is none. One query."""
-    month = first_of_month(day) if day else None
-    if day is None or not any(key[0] == month for key in cells):
-        return cells
-    with connection.cursor() as cursor:
-        cursor.execute(_BOOKED_LATER, {"company": company.id, "month": month, "day": day})
-        later = {(month, line, category): shown(line, amount) for line, category, amount in cursor.fetchall()}
-    return {key: WIDE.subtract(amount, later.get(key, ZERO)) for key, amount in cells.items()}
 
 
 def by_period(cells: Cells, interval: Period, base: str) -> Cells:
@@ -273,19 +272,36 @@ def moved(cells: Cells, interval: Period, comparison: Comparison | None) -> Cell
 
 
 _RESULTS = """
-    SELECT month, pl_type, category_id, base_amount
+    SELECT NULL::date, month, pl_type, category_id, base_amount
       FROM ledger_monthresult
      WHERE company_id = %(company)s AND month BETWEEN %(first)s AND %(last)s AND count > 0
 """
+_AFTER = f"""
+     UNION ALL
+    SELECT cut.day, p.month, p.pl_type, p.category_id, sum(p.base_amount - {UP_TO_DAY})
+      FROM unnest(%(days)s::date[]) AS cut (day)
+      JOIN ledger_posting AS p ON p.company_id = %(company)s AND p.month = date_trunc('month', cut.day)::date
+      JOIN ledger_categorization AS c ON c.company_id = %(company)s AND c.id = p.categorization_id
+      JOIN ledger_transaction AS t ON t.company_id = %(company)s AND t.id = c.transaction_id
+     WHERE t.date > cut.day OR c.computed_end_date > cut.day
+     GROUP BY 1, 2, 3, 4
+"""  # noqa: S608 - what stands in by_day
 
 
-def actual_results(company: Company, months: Sequence[date]) -> Cells:
-    """What counts in the months; one query."""
+def actual_results(
+    company: Company, months: Sequence[date], days: Collection[date] = ()
+) -> tuple[Cells, dict[date, Cells]]:
+    """What counts in the months, and what of it counts after each of some days of theirs; one query."""
+    cells: Cells = {}
+    after: dict[date, Cells] = {day: {} for day in days}
     if not months:
-        return {}
+        return cells, after
+    asked = {"company": company.id, "first": months[0], "last": months[-1], "days": list(days)}
     with connection.cursor() as cursor:
-        cursor.execute(_RESULTS, {"company": company.id, "first": months[0], "last": months[-1]})
-        return {(month, line, category): shown(line, amount) for month, line, category, amount in cursor.fetchall()}
+        cursor.execute(_RESULTS + _AFTER if days else _RESULTS, asked)
+        for day, month, line, category, amount in cursor.fetchall():
+            (after[day] if day else cells)[month, line, category] = shown(line, amount)
+    return cells, after
 
 
 def result(
@@ -297,6 +313,7 @@ def result(
     amounts: Sequence[Decimal],
     compares: bool,
     running: date,
+    up_to: date | None,
 ) -> Result:
     """A row; ``amounts`` are actual, planned and compared, in the base currency's decimals or nothing."""
     actual, planned, compared = (round_half_up(amount, company.base_currency) for amount in amounts)
@@ -306,6 +323,7 @@ def result(
         month=key[0],
         first=first,
         last=last,
+        up_to=up_to if up_to and last == running else None,
         pl_type=key[1],
         category_id=category.id,
         category_name=category.name,

@@ -182,8 +182,8 @@ class ProfitAndLossQuery(Shape):
     to_date = fields.FlagField(
         required=False,
         default=False,
-        help_text="ends with the running month, whose plan counts by the days so far, and which is compared with what "
-        "was booked by the same day",
+        help_text="ends with the running month, which counts up to today: of what is dated later nothing, of a service "
+        "period its days so far, of the plan its share by days; what it is compared with is cut on the same day",
     )
 
 

@@ -113,7 +113,7 @@ def statement(
     """
     by_line: defaultdict[str, defaultdict[Named, dict[date, Amounts]]] = defaultdict(lambda: defaultdict(dict))
     for each in found:
-        query = results_query(each.first, each.last, line=each.pl_type, categories=[each.category_id])
+        query = results_query(each.first, each.last, line=each.pl_type, categories=[each.category_id], up_to=each.up_to)
         by_line[each.pl_type][each.category_id, each.category_name][each.month] = Amounts(
             each.actual, each.planned, each.compared, each.percentage, f"{listed}?{query}" if listed else ""
         )

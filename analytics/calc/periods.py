@@ -42,6 +42,16 @@ def same_day(day: date, months: int) -> date | None:
     return None if there == last_of_month(there) else there
 
 
+def same_end(day: date, months: int) -> date:
+    """The last day of what stands beside days up to ``day`` so many months before (negative): the same one, and the end
+    of its month where either month is over on it.
+
+    >>> same_end(date(2024, 5, 22), -1).isoformat(), same_end(date(2024, 2, 29), -1).isoformat()
+    ('2024-04-22', '2024-01-31')
+    """
+    return same_day(day, months) or last_of_month(add_months(day, months))
+
+
 def cut(period: date, interval: Period, *, first: date, last: date) -> tuple[date | None, date | None]:
     """The first and the last day that are shown of a period; None where it is shown from its start, or to its end.
 

@@ -285,6 +285,8 @@ def compared_section(facts: Facts) -> Section:
             (_("Net"), inflow - outflow, before_in - before_out),
             (_("Cash at the end"), facts.levels[-1].cash, facts.cash_before),
         ],
+        days=now,
+        before_days=then,
     )
 
 

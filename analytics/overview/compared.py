@@ -1,6 +1,7 @@
 """Figures of a period beside those of the days that it is compared with."""
 
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -18,18 +19,19 @@ def against(
     id: str,  # noqa: A002
     title: str,
     rows: Sequence[tuple[str, Decimal, Decimal]],
+    days: tuple[date, date],
+    before_days: tuple[date, date],
     note: str = "",
 ) -> Section:
-    """``rows`` are (what, now, then)."""
-    comparison = facts.period.comparison
-    first, last = facts.period.compared or (facts.period.first, facts.until)
+    """``rows`` are (what, now, then), of the days from the first to the last."""
+    comparison, (first, last) = facts.period.comparison, before_days
     day = current().day_of
     figure, period, change = _("Figure, This period, Change").split(
         ", "
     )  # one text, for alone “change” may be asked for
     before = COMPARISONS[comparison] if comparison else _("Before")
     lead = _("{first} to {last} compared with {before_first} to {before_last}.").format(
-        first=day(facts.period.first), last=day(facts.until), before_first=day(first), before_last=day(last)
+        first=day(days[0]), last=day(days[1]), before_first=day(first), before_last=day(last)
     )
     return Section(
         id=id,

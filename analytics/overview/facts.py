@@ -1,7 +1,7 @@
 """What the charts of one company and period are drawn from: the answers of the data queries, each fact read once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -21,7 +21,7 @@ from analytics.runway import Runway, runway
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable
-from ledger.calc.months import first_of_month, last_of_month, months_from
+from ledger.calc.months import add_months, first_of_month, months_from
 from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
 from planning.expecting import Expected, Plans, expected, plans
@@ -223,22 +223,24 @@ class Facts:
     @cached_property
     def posted(self) -> Posted:
         """Of all the months that are asked for, and of those compared with."""
-        first, _ = self.period.compared or (self.period.first, self.period.last)
-        first = min(first, self.calendar[0], self.month.replace(month=1))
-        return results.posted(company=self.company, months=months_from(first, self.month))
+        first = min(add_months(self.calendar[0], -self.period.back), self.month.replace(month=1))
+        return results.posted(company=self.company, months=months_from(first, self.month), days=self.cuts)
+
+    @property
+    def cuts(self) -> tuple[date | None, date | None]:
+        """Up to which days the last month and the one that it is compared with count beside a plan or each other."""
+        return results.cuts_of(self.calendar, today=self.today, back=self.period.back)
 
     @cached_property
     def bars(self) -> list[dict[str, Decimal]]:
         return results.bars_of(self.posted, months=self.calendar, base=self.currency)
 
-    @cached_property
-    def bars_compared(self) -> list[dict[str, Decimal]]:
-        """Of the months compared with; the last one to the same day as the one under way."""
-        first, last = self.period.compared or (self.period.first, self.until)
-        known = self.posted
-        if self.until == self.today != last_of_month(self.today) and last != last_of_month(last):
-            known = replace(known, cells=results.booked_by(last, known.cells, company=self.company))
-        return results.bars_of(known, months=months_from(first, last), base=self.currency)
+    def bars_beside(self, back: int) -> list[dict[str, Decimal]]:
+        """Of the months so many before the period's; the last one to the same day as the one under way, and that to
+        today."""
+        day, same = self.cuts
+        months = [add_months(month, -back) for month in self.calendar]
+        return results.bars_of(self.posted, months=months, base=self.currency, up_to=same if back else day)
 
     @cached_property
     def year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:

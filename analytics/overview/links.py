@@ -41,8 +41,11 @@ class Links:
         return self.list and f"{self.list}{results_query(month, month, line=line, categories=categories)}"
 
 
-def results_query(first: date, last: date, *, line: str, categories: Iterable[UUID] = ()) -> str:
-    """What counts in the months from the first to the last."""
+def results_query(
+    first: date, last: date, *, line: str, categories: Iterable[UUID] = (), up_to: date | None = None
+) -> str:
+    """What counts in the months from the first to the last, in that up to a day where one is given."""
     chosen = "".join(f"&categoryId={each}" for each in categories)
-    months = f"recognizedFrom={format_month(first)}&recognizedTo={format_month(last)}"
+    end = f"recognizedBy={up_to}" if up_to else f"recognizedTo={format_month(last)}"
+    months = f"recognizedFrom={format_month(first)}&{end}"
     return f"{months}&plType={line}{chosen}&total=true"

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics import results
 from analytics.calc import charts
+from analytics.calc.periods import same_end
 from analytics.overview.amounts import compact
 from analytics.overview.compared import against
 from analytics.overview.facts import Facts
@@ -17,6 +18,7 @@ from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
 from companies.locales import current
+from ledger.calc.months import add_months, last_of_month
 from ledger.models import EXPENSES as LINES_OF_EXPENSES
 from ledger.models import PlType
 from ledger.transactions.pages.words import LINES as NAMES
@@ -103,7 +105,10 @@ def bar_links(facts: Facts) -> list[list[str]]:
 
 def compared_section(facts: Facts) -> Section:
     """Revenue and expenses beside those of the months that the period is compared with."""
-    now, then = facts.bars, facts.bars_compared
+    back = facts.period.back
+    now, then = facts.bars_beside(0), facts.bars_beside(back)
+    first, (day, _same) = facts.calendar[0], facts.cuts
+    last = day or last_of_month(facts.month)
     (earned, spent), (earned_then, spent_then) = (
         [sum((total(row, keys) for row in rows), start=ZERO) for keys in (REVENUE, EXPENSES)] for rows in (now, then)
     )
@@ -116,7 +121,9 @@ def compared_section(facts: Facts) -> Section:
             (_("Expenses"), spent, spent_then),
             (_("Operating result"), earned - spent, earned_then - spent_then),
         ],
-        note=_("Whole months, but for the one under way: it is beside what was booked by the same day."),
+        days=(first, last),
+        before_days=(add_months(first, -back), same_end(last, -back)),
+        note=_("Whole months, but for the one under way: both sides count to the same day."),
     )
 
 

@@ -92,7 +92,7 @@ def behind(row: results.Result, company: Company) -> str:
     """The address of the transactions that a row is made of."""
     asked = {
         "recognizedFrom": format_month(row.first),
-        "recognizedTo": format_month(row.last),
+        **({"recognizedBy": str(row.up_to)} if row.up_to else {"recognizedTo": format_month(row.last)}),
         "plType": row.pl_type,
         "categoryId": str(row.category_id),
         "total": "true",

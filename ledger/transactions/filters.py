@@ -7,7 +7,7 @@ from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import CharField, DateField, Exists, ExpressionWrapper, F, Field, OuterRef, Q
 from django.utils.datastructures import MultiValueDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext
@@ -20,6 +20,7 @@ from companies.api import fields
 from companies.api.filters import DayFormField, FieldOfShape, IdFormField, TimeFormField, repeatable
 from companies.models import Currency
 from ledger.calc.months import first_of_month
+from ledger.calc.recognition import DateRule
 from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Posting, Source, Transaction
 from ledger.money.amounts import bound_in
 from ledger.money.fields import AMOUNT
@@ -106,10 +107,22 @@ def with_part(*also: Exists, **conditions: Any) -> Exists:
     return Exists(Categorization.objects.filter(*also, **own, **conditions))
 
 
-def with_posting(**conditions: Any) -> Exists:
-    """Transactions of which a share of a kind counts in the profit and loss."""
+def with_posting(*, by: date | None = None, **conditions: Any) -> Exists:
+    """Transactions of which a share of a kind counts in the profit and loss, in the month of the day ``by`` up to it:
+    those of which ``UP_TO_DAY`` makes something."""
     own = {"company_id": OuterRef("company_id"), "categorization_id": OuterRef("id")}
-    return with_part(Exists(Posting.objects.filter(**own, **conditions)))
+    rows = Posting.objects.filter(**own, **conditions)
+    if by:
+        of_part = {"start": of_outer("computed_start_date", DateField()), "rule": of_outer("rule", CharField())}
+        begun = Q(start__lte=by) | (Q(rule=DateRule.TRANSACTION_DATE) & ~Q(pl_type=PlType.REVENUE))
+        rows = rows.alias(**of_part, dated=of_outer(OuterRef("date"), DateField()))
+        rows = rows.filter(Q(month__lt=first_of_month(by)) | (Q(dated__lte=by) & begun))
+    return with_part(Exists(rows))
+
+
+def of_outer(column: Any, kind: "Field[Any, Any]") -> ExpressionWrapper:
+    """A column of the query around."""
+    return ExpressionWrapper(OuterRef(column), output_field=kind)
 
 
 class TransactionFilter(django_filters.FilterSet):
@@ -125,6 +138,12 @@ class TransactionFilter(django_filters.FilterSet):
         "that are asked for; a day stands for its month",
     )
     recognizedTo = Filter(MonthField, method="by_recognition", help_text="of this month or earlier")  # noqa: N815
+    recognizedBy = Filter(  # noqa: N815
+        DayFormField,
+        method="by_recognition",
+        help_text="of this day's month or earlier; of its own month only what counts up to the day, of transactions "
+        "dated up to it",
+    )
     counterpartyId = Filter(IdField, method="by_counterparty")  # noqa: N815
     currency = Filter(WordField, "amount_currency", words=Currency.values)
     minAmount = Filter(AmountField, "amount_value", "gte", help_text="with its sign: -50 is below -10")  # noqa: N815
@@ -166,7 +185,8 @@ class TransactionFilter(django_filters.FilterSet):
 
     def filter_queryset(self, queryset: Any) -> Any:
         rows, posted = super().filter_queryset(queryset), posting_conditions(self.form.cleaned_data)
-        return rows.filter(with_posting(**posted)) if posted else rows
+        by = self.form.cleaned_data.get("recognizedBy")
+        return rows.filter(with_posting(by=by, **posted)) if posted else rows
 
     def by_counterparty(self, rows: Any, name: str, value: Any) -> Any:
         return rows.filter(with_part(counterparty_id=value))
@@ -199,11 +219,13 @@ def posting_conditions(asked: Mapping[str, Any]) -> dict[str, Any]:
 
     One posting meets it all: a transaction whose parts meet a half each is not in the cell of the profit and loss.
     """
-    if not (asked.get("recognizedFrom") or asked.get("recognizedTo")):
+    by = asked.get("recognizedBy")
+    last = min(filter(None, [asked.get("recognizedTo"), by and first_of_month(by)]), default=None)
+    if not (asked.get("recognizedFrom") or last):
         return {}
     found = {
         "month__gte": asked.get("recognizedFrom"),
-        "month__lte": asked.get("recognizedTo"),
+        "month__lte": last,
         "pl_type": asked.get("plType"),
         "category_id__in": asked.get("categoryId"),
     }

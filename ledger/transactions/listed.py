@@ -13,6 +13,7 @@ from ledger.calc.fx import MissingRate, convert
 from ledger.calc.money import WIDE, round_half_up
 from ledger.models import EXPENSES, Posting
 from ledger.money.rates import rate_table
+from ledger.recognition.by_day import UP_TO_DAY
 from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import TransactionFilter, posting_conditions
 
@@ -70,17 +71,25 @@ def summed(rows: Any) -> Sums:
 
 
 _RECOGNISED = """
-    SELECT p.month, coalesce(sum(p.base_amount), 0), count(DISTINCT c.transaction_id)
+    SELECT p.month, coalesce(sum({amount}), 0), count(DISTINCT c.transaction_id)
       FROM ({postings}) AS p
       JOIN ledger_categorization AS c ON c.company_id = %s AND c.id = p.categorization_id
+      {joined}
      WHERE c.transaction_id IN ({rows})
      GROUP BY GROUPING SETS ((p.month), ())
+"""
+_BY_DAY = """
+      JOIN ledger_transaction AS t ON t.company_id = c.company_id AND t.id = c.transaction_id
+     CROSS JOIN (SELECT %s::date AS day) AS cut
 """
 
 
 def recognised(asked: TransactionFilter, posted: dict[str, Any], *, company: Company) -> Total:
     """Each month is rounded, as the profit and loss shows it."""
-    postings = Posting.objects.of(company.id).filter(**posted).values("categorization_id", "month", "base_amount")
+    columns = "categorization_id", "pl_type", "month", "base_amount"
+    postings = Posting.objects.of(company.id).filter(**posted).values(*columns)
+    day = asked.form.cleaned_data.get("recognizedBy")
+    how = {"amount": UP_TO_DAY, "joined": _BY_DAY} if day else {"amount": "p.base_amount", "joined": ""}
     try:
         (of_postings, first), (of_rows, last) = (
             each.query.sql_with_params() for each in (postings, asked.qs.values("id"))
@@ -89,7 +98,8 @@ def recognised(asked: TransactionFilter, posted: dict[str, Any], *, company: Com
         return Total(0, ZERO)
     count, total = 0, ZERO
     with connection.cursor() as cursor:
-        cursor.execute(_RECOGNISED.format(postings=of_postings, rows=of_rows), [*first, company.id, *last])
+        statement = _RECOGNISED.format(postings=of_postings, rows=of_rows, **how)
+        cursor.execute(statement, [*first, company.id, *([day] if day else []), *last])
         for month, amount, rows in cursor.fetchall():
             if month is None:  # all of them
                 count = rows

@@ -1,6 +1,7 @@
 """Short words for the facts that the data queries are asked about."""
 
 import contextlib
+from datetime import UTC, datetime
 
 import pytest
 from django.conf import settings
@@ -31,6 +32,17 @@ def ask(api):
         return answer.json()
 
     return asked
+
+
+@pytest.fixture
+def on(monkeypatch):
+    """Makes it another day for the API."""
+
+    def moved(day):
+        noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+        monkeypatch.setattr("companies.api.viewsets.timezone.now", lambda: noon)
+
+    return moved
 
 
 @pytest.fixture(scope="module")

@@ -271,20 +271,31 @@ def test_any_days_can_be_shown_and_are_kept_in_every_link(api, alice, acme, bank
     assert 'href="?months=6&comparison=previousYear"' in unescape(html)
 
 
-def test_the_month_under_way_is_compared_with_what_was_booked_by_the_same_day(
-    api, alice, acme, bank, books, monkeypatch
+@pytest.mark.parametrize(
+    ("comparison", "days", "cells"),
+    [
+        ("previousYear", "1 Nov 2025 to 22 Nov 2025", ["100.00", "20.00", "+80.00"]),
+        ("previousPeriod", "1 Oct 2026 to 22 Oct 2026", ["100.00", "30.00", "+70.00"]),
+    ],
+)
+def test_the_month_under_way_is_compared_to_the_same_day(
+    api, alice, acme, bank, books, monkeypatch, comparison, days, cells
 ):
     noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
     monkeypatch.setattr("analytics.pages.timezone.now", lambda: noon)
-    for day, amount in (("2026-11-05", 100), ("2025-11-22", 20), ("2025-11-23", 7)):
+    for day, amount in (
+        ("2026-11-05", 100), ("2026-11-28", 900), ("2026-10-22", 30), ("2026-10-23", 8), ("2026-09-30", 4),
+        ("2025-11-22", 20), ("2025-11-23", 7),
+    ):  # fmt: skip
         made = book(api, bank, f"{amount}.00", day)
         part = {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": amount}}
         assert books.split(made, part).status_code == 200
-    html = page(alice, acme, "?startDate=2026-11-01&endDate=2026-12-31&comparison=previousYear")
+    html = page(alice, acme, f"?startDate=2026-11-01&endDate=2026-12-31&comparison={comparison}")
     compared = section(html, "Revenue and expenses compared")
-    assert "1 Nov 2025 to 22 Nov 2025" in compared
+    assert days in compared
+    assert days in section(html, "Cash and cash flow compared")
     row = next(row for row in compared.split("<tr") if "Revenue</th>" in row)
-    assert re.findall(r"<td[^>]*>([^<]*)</td>", row) == ["100.00", "20.00", "+80.00"]
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", row) == cells
 
 
 @pytest.mark.parametrize(("comparison", "then"), [("previousYear", "2023-03-11"), ("previousPeriod", "2024-01-20")])

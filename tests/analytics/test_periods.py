@@ -5,6 +5,7 @@ from datetime import date
 import pytest
 
 from analytics.calc.periods import period_of
+from analytics.period import Period
 
 
 @pytest.mark.parametrize(
@@ -19,3 +20,21 @@ def test_a_month_belongs_to_the_period_that_begins_at_or_before_it(interval, fir
     assert [period_of(date(2024, month, 1), interval) for month in range(1, 13)] == [
         date(2024, first, 1) for first in firsts
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "comparison", "compared"),
+    [
+        ("2024-05-01", "2024-05-31", "previousPeriod", ("2024-04-01", "2024-04-22")),
+        ("2024-05-01", "2024-12-31", "previousYear", ("2023-05-01", "2023-05-22")),
+        ("2024-03-01", "2024-04-30", "previousPeriod", ("2024-01-01", "2024-02-29")),
+        ("2024-02-01", "2024-02-29", "previousPeriod", ("2024-01-01", "2024-01-31")),
+        ("2023-02-01", "2023-02-28", "previousYear", ("2022-02-01", "2022-02-28")),
+        ("2024-05-02", "2024-05-11", "previousPeriod", ("2024-04-22", "2024-05-01")),
+        ("2024-05-01", "2024-05-11", "previousPeriod", ("2024-04-20", "2024-04-30")),
+    ],
+    ids=["to today", "a year before", "two months", "a short month", "a year before it", "days", "days from a first"],
+)
+def test_months_are_compared_with_months_and_days_with_as_many_days(first, last, comparison, compared):
+    found = Period(date.fromisoformat(first), date.fromisoformat(last), date(2024, 5, 22), None, comparison).compared
+    assert found == tuple(map(date.fromisoformat, compared))

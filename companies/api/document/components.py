@@ -33,8 +33,8 @@ ANSWER_HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "X-Total-Amount": (
         {"type": "string", "maxLength": 60},
         "With `total=true`: what they come to in the company's base currency, each at its own day's rate. Where "
-        "`recognizedFrom` or `recognizedTo` is given: what of them counts in the profit and loss of those months, as it "
-        "shows the line asked for.",
+        "`recognizedFrom`, `recognizedTo` or `recognizedBy` is given: what of them counts in the profit and loss of those "
+        "months or up to that day, as it shows the line asked for.",
     ),
     "Ignored-Fields": (
         {"type": "string", "maxLength": LONGEST_IGNORED},

@@ -25,6 +25,7 @@ DAYS: Mapping[str, Callable[[str], datetime]] = {  # filters that are days or mo
     "endDate": datetime.fromisoformat,
     "recognizedFrom": lambda text: datetime.fromisoformat(f"{text[:7]}-01"),
     "recognizedTo": lambda text: datetime.combine(last_of_month(date.fromisoformat(f"{text[:7]}-01")), time()),
+    "recognizedBy": datetime.fromisoformat,
     "updatedSince": datetime.fromisoformat,
 }
 LABELS = {
@@ -40,6 +41,7 @@ LABELS = {
     "flow": _("Cash flow"),
     "recognizedFrom": _("Counts from"),
     "recognizedTo": _("Counts up to"),
+    "recognizedBy": _("Counted by"),
     "pending": _("Pending"),
     "transfer": _("Transfer"),
     "source": _("Source"),
