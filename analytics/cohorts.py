@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any, Literal
@@ -11,7 +11,7 @@ from django.db import connection, transaction
 
 from analytics.calc.movements import number_of
 from analytics.calc.mrr import Factors, value
-from analytics.recurring import factors, rows_as_they_are
+from analytics.recurring import factors
 from analytics.results import percentage
 from companies.models import Company
 from ledger.calc.fx import RateTable
@@ -41,7 +41,8 @@ class Mark:
 class Cohort:
     """Customers whose first active month's end was that of ``month``, from it to the last month asked for.
 
-    ``start`` is what the month's row has as new, to the cent.
+    ``start`` is what they paid at its end, rounded by itself: the month's row, which closes, may have a cent more or
+    less as new.
     """
 
     month: date
@@ -63,16 +64,12 @@ def cohorts(
     """
     last = months[-1]
     found = changes_of(company, first=months[0], last=last, measure=measure)
-    came_with = {}
-    if measure == "revenue":
-        came_with = {row.month: row.new for row in rows_as_they_are(company=company, first=months[0], last=last)}
     currencies = {name for changes in found.values() for month in changes.values() for name in month if name != HEADS}
     factors_of = factors(rates, base=company.base_currency, currencies={company.base_currency, *currencies})
-    drawn = (
+    return [
         cohort(month, found[month], last=last, measure=measure, base=company.base_currency, factors_of=factors_of)
         for month in months
-    )
-    return [starting_with(each, came_with.get(each.month)) for each in drawn]
+    ]
 
 
 # An event stands from the end of its month, if no other of its subscription comes in that month, to the month of the
@@ -125,13 +122,6 @@ def changes_of(company: Company, *, first: date, last: date, measure: Measure) -
             amount, name, interval, count = prices or (Decimal(1), HEADS, "month", 1)
             changes[name] = WIDE.fma(monthly_value(amount, interval, count), change, changes.get(name, ZERO))
     return found
-
-
-def starting_with(found: Cohort, start: Decimal | None) -> Cohort:
-    """The same with what its month's row shows as new, which takes the cents that rounding leaves there."""
-    if start is None:
-        return found
-    return replace(found, start=start, marks=[replace(found.marks[0], value=start), *found.marks[1:]])
 
 
 def cohort(

@@ -76,15 +76,6 @@ def monthly_data(
     return [annual(row) for row in rows] if yearly else rows
 
 
-def rows_as_they_are(*, company: Company, first: date, last: date) -> list[MonthlyRow]:
-    """The rows of mrr, added up here where the kept ones do not hold: nothing is stored. Raises MissingRate."""
-    months = monthly_rows.stored(company=company, basis=MRR, first=first, last=last)
-    if months is None:
-        totals = added_up(company, [Chosen()], bases=(MRR,))[MRR]
-        months = {month_of(number): each for number, each in totals.items() if each}
-    return monthly_rows.closed(months, first=first, last=last, base=company.base_currency)
-
-
 def holding(company: Company, read: Callable[[], T | None]) -> T | None:
     """What is read, after adding up anew where it does not hold. Raises MissingRate."""
     found = read()

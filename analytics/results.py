@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -296,7 +296,7 @@ def actual_results(
     after: dict[date, Cells] = {day: {} for day in days}
     if not months:
         return cells, after
-    asked = {"company": company.id, "first": months[0], "last": months[-1], "days": list(days)}
+    asked: dict[str, Any] = {"company": company.id, "first": months[0], "last": months[-1], "days": list(days)}
     with connection.cursor() as cursor:
         cursor.execute(_RESULTS + _AFTER if days else _RESULTS, asked)
         for day, month, line, category, amount in cursor.fetchall():

@@ -199,8 +199,8 @@ def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, sta
     marks = followed_one_by_one(company, months=months_from(first, last))
     for place, measure in enumerate(("revenue", "customers")):
         found = cohorts(company=company, months=months_from(first, last), measure=measure, rates=rate_table())
-        assert [[each.value for each in cohort.marks[1:]] for cohort in found] == [
-            [round_half_up(cut(Decimal(mark[place])), "EUR") for mark in cohort[1:]] for cohort in marks
+        assert [[each.value for each in cohort.marks] for cohort in found] == [
+            [round_half_up(cut(Decimal(mark[place])), "EUR") for mark in cohort] for cohort in marks
         ]
     asked = {"startMonth": format_month(FIRST), "endMonth": format_month(LAST)}
     every = rows(api, *asked.values())
@@ -209,7 +209,8 @@ def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, sta
     for n, month in enumerate(months_from(FIRST, LAST)):
         assert every[n]["month"] == format_month(month)
         assert every[n]["newCount"] == heads[n]["start"]
-        assert every[n]["new"] == revenue[n]["start"] == revenue[n]["values"][0]["value"]
+        assert revenue[n]["start"] == revenue[n]["values"][0]["value"]
+        assert abs(every[n]["new"] - revenue[n]["start"]) < 0.011, "the row takes the cents that rounding leaves"
         assert every[n]["endCount"] == sum(cohort["values"][n - m]["value"] for m, cohort in enumerate(heads[: n + 1]))
         worth = sum(Decimal(str(cohort["values"][n - m]["value"])) for m, cohort in enumerate(revenue[: n + 1]))
         assert abs(Decimal(str(every[n]["end"])) - worth) <= Decimal("0.01") * len(events)
