@@ -28,6 +28,9 @@ class Label(NamedTuple):
     now: bool = False
 
 
+ROOM = 28  # pixels that a text below its point takes
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A point that is named: ``x`` in hundredths, ``y`` in pixels, ``kind`` what it is besides."""
@@ -38,11 +41,11 @@ class Mark:
     kind: str = ""
 
 
-def marks(found: Iterable[Mark]) -> SafeString:
-    """A ring and its text, which stays within the plot."""
+def marks(found: Iterable[Mark], *, height: int) -> SafeString:
+    """A ring and its text, which stays within the plot: below its point where there is room."""
     return joined(
         f'<g class="mark {mark.kind}"><circle cx="{mark.x}%" cy="{mark.y}" r="5"/><text x="{mark.x}%" y="{mark.y}" '
-        f'dy="{-12 if mark.y > 40 else 20}" text-anchor="{anchor(mark.x)}">{mark.text}</text></g>'
+        f'dy="{-12 if mark.y > height - ROOM else 20}" text-anchor="{anchor(mark.x)}">{mark.text}</text></g>'
         for mark in found
     )
 

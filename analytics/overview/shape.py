@@ -71,7 +71,7 @@ class Picture:
 
     @property
     def marked(self) -> SafeString:
-        return drawing.marks(self.marks)
+        return drawing.marks(self.marks, height=self.height)
 
     @property
     def names(self) -> SafeString:

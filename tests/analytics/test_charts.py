@@ -15,6 +15,7 @@ from analytics.calc import charts
 from analytics.calc.charts import Column, Segment, Tick
 from analytics.calc.scales import Scale, nice_step, scale_of, ticks
 from analytics.overview import amounts as written
+from analytics.overview import drawing
 from analytics.overview.amounts import compact, percent, rounded, whole
 from ledger.calc.money import minor_units
 
@@ -299,3 +300,9 @@ def test_symbols_are_the_locales_and_letters_stand_apart(currency, expected):
 def test_the_examples_of_written_amounts_are_true():
     assert [doctest.testmod(each).failed for each in (written, companies.pages.amounts)] == [0, 0]
     assert percent(D("0.5")) == "50.0 %"
+
+
+@pytest.mark.parametrize(("y", "above"), [(30, False), (250, False), (310, True)])
+def test_the_lowest_point_is_named_below_its_line_where_there_is_room(y, above):
+    drawn = drawing.marks([drawing.Mark(x=50, y=y, text="Lowest")], height=332)
+    assert (int(re.search(r'dy="(-?\d+)"', drawn)[1]) < 0) is above

@@ -163,6 +163,17 @@ def test_everything_goes_without_scripts(browser, live_server, books):
     context.close()
 
 
+# Boxes of menus and questions, each opened alone, that leave the window.
+BEYOND = """
+() => [...document.querySelectorAll("details.confirm")].flatMap((each) => {
+  each.open = true
+  const box = each.querySelector(".confirm-box").getBoundingClientRect()
+  each.open = false
+  return box.left < 0 || box.right > window.innerWidth ? [each.textContent.trim().slice(0, 40)] : []
+})
+"""
+
+
 def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
     """axe finds nothing grave on any of the pages in light and dark, and none scrolls sideways at 360 px."""
     base = desk.url.split("?")[0]
@@ -173,6 +184,7 @@ def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
         for width in (360, 1280):
             desk.set_viewport_size({"width": width, "height": 800})
             assert desk.evaluate("document.documentElement.scrollWidth") == width, (path, width)
+            assert desk.evaluate(BEYOND) == [], (path, width)
         for scheme in ("light", "dark"):
             desk.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             found = Axe().run(desk).response["violations"]
