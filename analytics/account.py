@@ -30,7 +30,8 @@ LATEST = 10  # transactions
 @gzip_page
 @company_page(reads=Permission.ACCOUNTS_READ)
 def page(visit: Visit, account_id: UUID) -> HttpResponse:
-    account, period = found(visit, account_id), period_of(visit.request.GET, today=visit.today)
+    account = found(visit, account_id)
+    period = period_of(visit.request.GET, today=visit.today, compares=False)
     more: dict[str, Any] = {"period": period}
     if visit.may(Permission.BALANCES_READ):
         more["notices"] = notices.mismatch_notices(visit.company, [account], opens=False)

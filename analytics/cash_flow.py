@@ -126,10 +126,11 @@ def forecast(
     rates: RateTable,
     booked: Flows | None = None,
     known: Plans | None = None,
+    accounts: Collection[UUID | None] | None = None,
 ) -> Forecast:
     """Actual flows up to the cutover and planned ones after it, on one axis; nothing is planned in a window that ends
     in the past, whatever the cutover. ``booked`` flows of the window, or of more days, and ``known`` plans are those
-    that were read already. Raises MissingRate."""
+    that were read already; what is expected is that of some ``accounts``, or of all and of none. Raises MissingRate."""
     if end < today:
         cutover = end
     if booked is None:
@@ -139,7 +140,7 @@ def forecast(
     base = company.base_currency
     if end > cutover:
         known = known or plans(company=company, cutover=cutover, end=end, today=today)
-        coming = expected(known, cutover=cutover, end=end, today=today)
+        coming = expected(known, cutover=cutover, end=end, today=today, accounts=accounts)
         planned += expected_flows(coming, base=base, today=today, rates=rates)
     return Forecast(
         actual=series(actual, start=start, end=end, interval=interval, base=base),

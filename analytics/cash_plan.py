@@ -1,20 +1,26 @@
-"""The page of the cash plan: what is late, what comes next, and what the months add up to by the forecast."""
+"""The page of the cash plan: what is late, what comes next, and what the months bring to the cash by the forecast."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
 
-from analytics.cash_flow import forecast
+from analytics.cash_flow import ONE_DAY, flows_in, forecast
+from analytics.daily import moves
+from analytics.period import Period, period_of
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate, RateTable
-from ledger.calc.months import first_of_month
+from ledger.calc.months import add_months, first_of_month
+from ledger.models import Account
 from ledger.money.rates import rate_table
 from planning.models import PlannedTransaction
 from planning.pages import outlook
 from planning.pages.plans import visible_accounts
+
+MOST_AHEAD = 24  # months; farther, hundreds of rules come to more days than anybody reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +38,9 @@ class Month:
 
 @company_page(reads=Permission.PLANNING_READ)
 def coming(visit: Visit) -> HttpResponse:
-    """What is overdue, what comes in the next months, and what that adds up to."""
-    _, end = outlook.window(visit.today)
+    """What is overdue, what comes up to the last day of the period, and what that adds up to."""
+    period = period_asked(visit)
+    end = period.last
     found = outlook.coming_of_company(visit, end=end, accounts=visible_accounts(visit))
     ahead = [each for each in found if each.is_ahead(visit.today)]
     months, missing = (
@@ -47,6 +54,7 @@ def coming(visit: Visit) -> HttpResponse:
         more=max(len(ahead) - outlook.MOST_SHOWN, 0),
         done=[each for each in found if each.is_behind(visit.today)][-outlook.MOST_SHOWN :],
         end=end,
+        period=period,
         months=months,
         under_way=first_of_month(visit.today),
         missing=missing,
@@ -56,14 +64,45 @@ def coming(visit: Visit) -> HttpResponse:
     )
 
 
+def period_asked(visit: Visit) -> Period:
+    """Of the address, as far as it lies ahead; else a month back and to the end of the month three months on."""
+    today, given = visit.today, visit.request.GET
+    _start, end = outlook.window(today)
+    usual = Period(add_months(today, -1), end, today, None)
+    if not any(given.get(name) for name in ("startDate", "endDate", "months", "comparison")):
+        return usual
+    asked = period_of(given, today=today, compares=False)
+    if not any(given.get(name) for name in ("startDate", "endDate", "months")):
+        return replace(usual, mended=asked.mended)
+    if asked.last < today:
+        said = _("What is planned lies ahead: a period ends today at the earliest. The usual one is shown.")
+        return replace(usual, mended=(*asked.mended, said))
+    if asked.last > add_months(today, MOST_AHEAD):
+        said = _("The plan is shown for {count} years at most. The usual period is shown.")
+        return replace(usual, mended=(*asked.mended, said.format(count=MOST_AHEAD // 12)))
+    return asked
+
+
 def told_months(visit: Visit, *, end: date, rates: RateTable) -> tuple[list[Month], str]:
-    """What is planned from the month under way on, as ``forecastCashFlowTimeSeries`` answers it; or the currency that
-    has no rate."""
-    company, today = visit.company, visit.today
-    start = first_of_month(today)
+    """What is planned from the month under way on, on the accounts that count as cash and on none, as the line of the
+    cash has it; or the currency that has no rate."""
+    company, today, base = visit.company, visit.today, visit.company.base_currency
+    cash = dict(Account.objects.of(company.id).values_list("id", "include_in_cash_balance"))
+    others = {account for account, is_cash in cash.items() if not is_cash}
     try:
+        booked = flows_in(
+            moves(company=company, start=today + ONE_DAY, end=end), left_out=others, base=base, rates=rates
+        )
         planned = forecast(
-            company=company, start=start, end=end, cutover=today, today=today, interval="month", rates=rates
+            company=company,
+            start=first_of_month(today),
+            end=end,
+            cutover=today,
+            today=today,
+            interval="month",
+            rates=rates,
+            booked=booked,
+            accounts={*cash, None} - others,
         ).planned
     except MissingRate as missing:
         return [], missing.currency

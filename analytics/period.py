@@ -117,12 +117,15 @@ def of_span(months: int, *, today: date, comparison: Comparison | None = None, m
     )
 
 
-def period_of(given: Mapping[str, str], *, today: date) -> Period:
-    """What an address asks for. What cannot be is the usual span, or no comparison, with a sentence."""
+def period_of(given: Mapping[str, str], *, today: date, compares: bool = True) -> Period:
+    """What an address asks for. What cannot be is the usual span, or no comparison, with a sentence; ``compares`` says
+    whether the page compares anything."""
     mended = []
     asked = given.get("comparison", "")
-    comparison = next((each for each in COMPARISONS if each == asked), None)
-    if asked and comparison is None:
+    comparison = next((each for each in COMPARISONS if each == asked and compares), None)
+    if asked and not compares:
+        mended.append(_("Nothing is compared on this page. The overview compares cash with another period."))
+    elif asked and comparison is None:
         mended.append(_("There is no such comparison, so there is none."))
     if given.get("startDate") or given.get("endDate"):
         try:

@@ -62,6 +62,12 @@ def first_day(*, cutover: date, today: date) -> date:
     return min(cutover + ONE_DAY, today - OVERDUE)
 
 
+def overdue(found: Plans, *, today: date) -> Expected:
+    """What is overdue on all accounts and on none: what the cash plan lists, and every count of it says."""
+    yesterday = today - ONE_DAY
+    return expected(found, cutover=yesterday, end=yesterday, today=today)
+
+
 def expected(
     found: Plans, *, cutover: date, end: date, today: date, accounts: Collection[UUID | None] | None = None
 ) -> Expected:

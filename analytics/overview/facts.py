@@ -20,11 +20,12 @@ from analytics.retention import bridge
 from analytics.runway import Runway, runway
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
-from ledger.calc.fx import RateTable
+from ledger.calc.fx import RateTable, convert
+from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month, months_from
 from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
-from planning.expecting import Expected, Plans, expected, plans
+from planning.expecting import Expected, Plans, expected, overdue, plans
 
 ZERO = Decimal(0)
 
@@ -157,6 +158,16 @@ class Facts:
             return [], []
         last, today = self.period.last, self.today
         return plans(company=self.company, cutover=today, end=last, today=today, left_out=self.transit_ids)
+
+    @cached_property
+    def overdue(self) -> tuple[int, Decimal]:
+        """How many planned payments are overdue and what they come to, on whatever account: those of the cash plan."""
+        found, base = overdue(self.plans, today=self.today), self.currency
+        worth = [
+            convert(amount, source=currency, target=base, day=self.today, rates=self.rates)
+            for currency, amount in found.overdue.items()
+        ]
+        return found.overdue_count, round_half_up(sum(worth, start=ZERO), base)
 
     @cached_property
     def ahead(self) -> BalanceForecast:

@@ -52,7 +52,7 @@ def cash_figures(facts: Facts) -> list[Figure]:
         Figure(name, brief(now, currency), _("on all cash accounts")),
         Figure(changed, brief(change, currency, plus=True), share, tone_of(change)),
         *lowest_figure(facts),
-        runway_figure(facts.runway, currency=currency),
+        runway_figure(facts.runway, currency=currency, of=facts.today if last != facts.today else None),
     ]
 
 
@@ -73,9 +73,12 @@ def tone_of(change: Decimal) -> str:
     return "good" if change > 0 else "bad" if change < 0 else ""
 
 
-def runway_figure(found: Runway, *, currency: str) -> Figure:
-    """How many months cash lasts at the pace of the last whole months; none where there is less than none."""
-    name = _("Runway")
+def runway_figure(found: Runway, *, currency: str, of: date | None = None) -> Figure:
+    """How many months cash lasts at the pace of the last whole months; none where there is less than none.
+
+    It is today's whatever the period, and says ``of`` which day it is beside figures of another.
+    """
+    name = _("Runway on {day}").format(day=current().day_of(of)) if of else _("Runway")
     if found.cash < 0:
         return Figure(name, months(ZERO), _("cash is below zero"), "bad")
     if found.monthly_net is None:
@@ -109,7 +112,7 @@ def subscription_figures(facts: Facts) -> list[Figure]:
     return [
         Figure(_("Committed MRR"), brief(now.end, currency), when.format(change=share, month=month) if share else ""),
         Figure(
-            _("Active customers"),
+            _("Customers under contract"),
             current().number(now.end_count),
             when.format(change=gained, month=month) if more else "",
         ),

@@ -56,15 +56,15 @@ def open_notice(company: Company, found: OpenTransactions, *, first: date, last:
 
 def overdue_notice(facts: Facts, *, plans: bool) -> list[Notice]:
     """Planned payments whose day has passed. ``plans`` says whether the viewer may see them."""
-    found = facts.ahead
-    if not found.overdue_count:
+    count, value = facts.overdue
+    if not count:
         return []
-    worth = compact(found.overdue_value, facts.currency, plus=True)
-    label = ngettext("{count} overdue payment", "{count} overdue payments", found.overdue_count)
+    worth = compact(value, facts.currency, plus=True)
+    label = ngettext("{count} overdue payment", "{count} overdue payments", count)
     text = _("{amount} together: expected tomorrow until somebody settles, moves or skips them.")
     return [
         Notice(
-            label=label.format(count=number(found.overdue_count)),
+            label=label.format(count=number(count)),
             text=text.format(amount=worth),
             address=reverse("planned", args=[facts.company.id]) if plans else "",
         )

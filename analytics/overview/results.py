@@ -55,7 +55,8 @@ def bar_section(facts: Facts) -> Section:
         id="revenue-expenses",
         title=_("Revenue and expenses"),
         lead=_(
-            "By the month they belong to, whenever they were paid; contracts for a year count a twelfth each month."
+            "By the month they belong to, whenever they were paid; a contract for a year counts in each month by the "
+            "days that it has there."
         ),
         described=_("{first} to {last}: revenue {revenue}, expenses {expenses}.").format(
             first=current().month(calendar[0], full=True),
@@ -162,8 +163,8 @@ def plan_section(facts: Facts) -> Section:
         id="plan-actual",
         title=_("Plan against actual"),
         lead=_(
-            "The chart shows {year} so far, planned amounts hatched; the plan of a month under way counts by the days "
-            "so far. Neutral movements are no part of it."
+            "The chart shows {year} so far, planned amounts hatched; a month under way counts up to today, its plan by "
+            "the days so far. Neutral movements are no part of it."
         ).format(year=f"{facts.month:%Y}"),
         described=_("In {period}: revenue {revenue} of {planned} planned, result {result} of {planned_result}.").format(
             period=year_name,

@@ -71,8 +71,10 @@ class Asked:
 def asked(query: Mapping[str, str], *, today: date, products: Mapping[str, Any]) -> Asked:
     """Reads an address; ``products`` are those that may be asked for, by their ids."""
     complaints: list[str] = []
-    last = month(query, "endMonth", complaints) or first_of_month(today)
-    first = month(query, "startMonth", complaints) or year_up_to(last)
+    last = month_or_day(query, "endMonth", "endDate", complaints) or first_of_month(today)
+    first = month_or_day(query, "startMonth", "startDate", complaints)
+    span = one_of(query, "months", [str(months) for months in SPANS], complaints)
+    first = first or (add_months(last, 1 - int(span)) if span else year_up_to(last))
     if last < first:
         complaints.append(_("The last month lies before the first: the year up to the last is shown."))
         first = year_up_to(last)
@@ -88,6 +90,17 @@ def asked(query: Mapping[str, str], *, today: date, products: Mapping[str, Any])
         comparison=one_of(query, "comparison", COMPARISONS, complaints),
         complaints=complaints,
     )
+
+
+def month_or_day(query: Mapping[str, str], name: str, of_day: str, complaints: list[str]) -> date | None:
+    """A month, or that of a day as other reports' addresses have it."""
+    if query.get(name) or not query.get(of_day):
+        return month(query, name, complaints)
+    try:
+        return first_of_month(date.fromisoformat(query[of_day]))
+    except ValueError:
+        complaints.append(_("{name} is no day such as 2026-03-31: the usual month is shown.").format(name=of_day))
+        return None
 
 
 def month(query: Mapping[str, str], name: str, complaints: list[str]) -> date | None:

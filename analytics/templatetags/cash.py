@@ -12,18 +12,16 @@ from analytics.overview.line import balance_line
 from analytics.period import Period
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
-from ledger.calc.months import add_months
 
 register = template.Library()
 
 
 @register.inclusion_tag("analytics/cash_line.html", takes_context=True)
-def cash_line(context: dict[str, Any], last: date) -> dict[str, Any]:
-    """From a month ago to the last day, each day leading to what is behind it; nothing for who may not see balances."""
+def cash_line(context: dict[str, Any], period: Period) -> dict[str, Any]:
+    """Of the days of a period, each day leading to what is behind it; nothing for who may not see balances."""
     access, company, today = context["access"], context["company"], timezone.now().date()
     if Permission.BALANCES_READ not in access.permissions:
         return {}
-    start = add_months(today, -1)
     lists = Permission.TRANSACTIONS_READ in access.permissions
     coming, listed = reverse("ahead", args=[company.id]), reverse("transactions", args=[company.id])
 
@@ -35,7 +33,7 @@ def cash_line(context: dict[str, Any], last: date) -> dict[str, Any]:
     try:
         section = balance_line(
             company=company,
-            period=Period(start, last, today, None),
+            period=period,
             accounts=None,
             title=_("Cash ahead"),
             of=_("Cash"),

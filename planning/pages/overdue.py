@@ -6,7 +6,7 @@ from django.utils.translation import ngettext
 from companies.pages.amounts import number
 from companies.pages.visits import Visit
 from companies.permissions import Permission
-from planning.expecting import ONE_DAY, expected, plans
+from planning.expecting import ONE_DAY, overdue, plans
 
 
 def in_the_inbox(visit: Visit) -> list[tuple[str, str]]:
@@ -15,7 +15,7 @@ def in_the_inbox(visit: Visit) -> list[tuple[str, str]]:
         return []
     today, yesterday = visit.today, visit.today - ONE_DAY
     found = plans(company=visit.company, cutover=yesterday, end=yesterday, today=today)
-    count = expected(found, cutover=yesterday, end=yesterday, today=today).overdue_count
+    count = overdue(found, today=today).overdue_count
     if not count:
         return []
     said = ngettext("{count} expected payment overdue", "{count} expected payments overdue", count)

@@ -118,7 +118,7 @@ def test_committed_revenue_counts_from_the_day_it_was_agreed(api, alice, acme):
     assert api.post("subscription_events", event).status_code == 201
     html = page(alice, acme)
     assert figures(html)["Committed MRR"][0] == "€90"
-    assert figures(html)["Active customers"] == ["1", "+1 this month"]
+    assert figures(html)["Customers under contract"] == ["1", "+1 this month"]
     assert rows(section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["90.00", "1"]
 
 
