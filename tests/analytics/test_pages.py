@@ -275,7 +275,7 @@ def test_the_month_under_way_is_compared_with_what_was_booked_by_the_same_day(
     api, alice, acme, bank, books, monkeypatch
 ):
     noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    monkeypatch.setattr("analytics.pages.timezone.now", lambda: noon)
+    monkeypatch.setattr("analytics.pages.company.timezone.now", lambda: noon)
     for day, amount in (("2026-11-05", 100), ("2025-11-22", 20), ("2025-11-23", 7)):
         made = book(api, bank, f"{amount}.00", day)
         part = {"categoryId": books.category("revenueOther"), "plSplit": {"revenue": amount}}

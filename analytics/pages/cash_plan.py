@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.http import HttpResponse
 
-from analytics.cash_flow import forecast
+from analytics.queries.cash_flow import forecast
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate, RateTable

@@ -13,10 +13,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics import results
 from analytics.overview.amounts import percent, whole
 from analytics.overview.links import results_query
 from analytics.overview.tables import linked
+from analytics.queries import results
 from ledger.models import EXPENSES, PlType, category_called
 from ledger.transactions.pages.words import LINES
 
