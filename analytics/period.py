@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.calc.periods import LENGTHS, same_end
 from analytics.calc.series import Interval
-from analytics.results import Comparison
+from analytics.queries.results import Comparison
 from analytics.windows import MOST_YEARS, year_up_to
 from ledger.calc.months import add_months, first_of_month, last_of_month, months_from
 

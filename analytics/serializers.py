@@ -3,7 +3,7 @@
 from rest_framework import serializers
 
 from analytics.calc.periods import LENGTHS
-from analytics.monthly_rows import TYPES
+from analytics.queries.monthly_rows import TYPES
 from analytics.windows import MOST_DAYS, MOST_MONTHS, Window
 from companies.api import fields
 from companies.api.serializers import MapOf, Shape

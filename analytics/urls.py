@@ -2,8 +2,9 @@
 
 from django.urls import path
 
-from analytics import account, ahead, cash_plan, change_of_cash, pages, profit_and_loss
 from analytics.demonstration import pages as demonstration
+from analytics.pages import account, ahead, cash_plan, change_of_cash, profit_and_loss
+from analytics.pages import company as pages
 from analytics.revenue import pages as revenue
 from analytics.views import cash, exports, recurring, results
 

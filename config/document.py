@@ -55,7 +55,7 @@ ENUMS = {
     "ImportFormat": "ledger.importing.serializers.FORMATS",
     "ImportType": "ledger.models.ImportType",
     "MemberStatus": "companies.models.Status",
-    "MrrType": "analytics.monthly_rows.TYPES",
+    "MrrType": "analytics.queries.monthly_rows.TYPES",
     "NotificationType": "notifications.models.NotificationType",
     "OccurrenceState": "planning.serializers.STATES",
     "ParseStatus": "ledger.models.ParseStatus",

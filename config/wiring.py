@@ -24,7 +24,7 @@ FOLLOW_UPS: dict[str, list[str]] = {
     "api_key_creator_left": ["notifications.telling.api_key_creator_left"],
     "app_connected": ["notifications.telling.app_connected"],
     "app_revoked": ["notifications.telling.app_revoked"],
-    "subscription_events_changed": ["analytics.recurring.events_changed"],
+    "subscription_events_changed": ["analytics.queries.recurring.events_changed"],
     "counterparty_type_changed": ["planning.usage.counterparty_type_changed"],
     # (company, gone, kept, stamp), two counterparties, before the first one goes
     "counterparty_merged": [
@@ -87,7 +87,7 @@ LOG_WORDS = {
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
 DERIVED = ["companies.listing", "ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived",
-           "analytics.recurring"]  # fmt: skip
+           "analytics.queries.recurring"]  # fmt: skip
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
 PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",

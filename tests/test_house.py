@@ -217,8 +217,8 @@ def test_pages_store_nothing_themselves(path):
 
 # Pictures in colour, signs that some systems draw so, and the mark that asks for it.
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\ufe0f]")
-# The categories' emoji are the customers' own; those they begin with, and the demonstration's, are given to them.
-GIVEN = {"ledger/purposes/categories.py", "analytics/demonstration/books.py"}
+# Categories' emoji are the customers' own; those that a company begins with are told by the API and shown by no page.
+GIVEN = {"ledger/models/categories.py"}
 SHOWN = [
     *(path for path in SOURCES if "tests" not in path.relative_to(ROOT).parts),
     *(path for path in sorted(ROOT.glob("templates/**/*.html"))),

@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import caches
 
 from analytics.overview.figures import runway_figure
-from analytics.runway import Runway
+from analytics.queries.runway import Runway
 from companies.locales import locale, reading_as
 from companies.models import User
 from tests.conftest import Api

@@ -39,7 +39,7 @@ class Books:
     def __init__(self, *, company: Company, stamp: Stamp, accounts: Mapping[str, Account], tell: Tell = silent):
         self.company, self.stamp, self.accounts, self.tell = company, stamp, accounts, tell
         own = categories.add(
-            company=company, stamp=stamp, values={"name": EQUITY, "emoji": "🌱", "pl_types": ["neutral"], "order": 90}
+            company=company, stamp=stamp, values={"name": EQUITY, "pl_types": ["neutral"], "order": 90}
         )
         rows = Category.objects.of(company.id).exclude(system_key=None).values_list("system_key", "id")
         self.categories: dict[str, UUID] = {EQUITY: own.id, **{str(key): row_id for key, row_id in rows}}

@@ -5,11 +5,11 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from analytics import metrics, recurring
 from analytics.demonstration import accounts, papers, people, sorting, statements, subscriptions
 from analytics.demonstration.books import Books
 from analytics.demonstration.plans import Plans
 from analytics.demonstration.story import told
+from analytics.queries import metrics, recurring
 from companies.callers import api_keys
 from companies.founding import found_company
 from companies.models import Company, Stamp, SystemStatus

@@ -8,8 +8,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics.balance_forecast import BalanceForecast, at_ends
-from analytics.balances import AccountBalance
 from analytics.calc import charts
 from analytics.overview.amounts import brief, compact
 from analytics.overview.compared import against
@@ -19,6 +17,8 @@ from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, day_picture, month_picture, smallest
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, day_rows, month_rows
 from analytics.period import ONE_DAY, Period
+from analytics.queries.balance_forecast import BalanceForecast, at_ends
+from analytics.queries.balances import AccountBalance
 from companies.locales import current
 from ledger.calc.months import format_month, last_of_month
 

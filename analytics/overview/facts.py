@@ -7,17 +7,17 @@ from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
 
-from analytics import balances, cash_flow, daily, recurring, results
-from analytics.balance_forecast import BalanceForecast, Ground, forecast_from, held_by
 from analytics.calc.mrr import MonthlyRow
 from analytics.calc.series import Interval
-from analytics.cash_flow import Flows
-from analytics.daily import Moves
-from analytics.open_transactions import OpenTransactions, open_transactions
 from analytics.period import ONE_DAY, Period
-from analytics.results import Posted
-from analytics.retention import bridge
-from analytics.runway import Runway, runway
+from analytics.queries import balances, cash_flow, daily, recurring, results
+from analytics.queries.balance_forecast import BalanceForecast, Ground, forecast_from, held_by
+from analytics.queries.cash_flow import Flows
+from analytics.queries.daily import Moves
+from analytics.queries.open_transactions import OpenTransactions, open_transactions
+from analytics.queries.results import Posted
+from analytics.queries.retention import bridge
+from analytics.queries.runway import Runway, runway
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable, convert

@@ -10,10 +10,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analytics.balances import cash_on
 from analytics.overview.amounts import brief, compact, percent
 from analytics.overview.facts import Facts
-from analytics.runway import Runway
+from analytics.queries.balances import cash_on
+from analytics.queries.runway import Runway
 from companies.callers.access import Access
 from companies.locales import current
 from companies.pages.amounts import MINUS

@@ -8,13 +8,13 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics.balance_forecast import balance_forecast
 from analytics.calc import charts
 from analytics.calc.charts import HEIGHT
 from analytics.overview import cash
 from analytics.overview.shape import Key, Section, day_picture, smallest
 from analytics.overview.tables import Column, Table, day_rows
 from analytics.period import Period
+from analytics.queries.balance_forecast import balance_forecast
 from companies.locales import current
 from companies.models import Company
 from ledger.calc.fx import RateTable

@@ -10,9 +10,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analytics.open_transactions import OpenTransactions
 from analytics.overview.amounts import compact
 from analytics.overview.facts import Facts
+from analytics.queries.open_transactions import OpenTransactions
 from companies.locales import current
 from companies.models import Company
 from companies.pages.amounts import money, number

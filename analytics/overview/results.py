@@ -8,7 +8,6 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics import results
 from analytics.calc import charts
 from analytics.calc.periods import same_end
 from analytics.overview.amounts import compact
@@ -17,6 +16,7 @@ from analytics.overview.facts import Facts
 from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
+from analytics.queries import results
 from companies.locales import current
 from ledger.calc.months import add_months, last_of_month
 from ledger.models import EXPENSES as LINES_OF_EXPENSES

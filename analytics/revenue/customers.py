@@ -11,8 +11,8 @@ from django.db import connection
 
 from analytics.calc.movements import month_of, number_of
 from analytics.calc.mrr import value
-from analytics.recurring import MRR, Chosen, by_customer, factors
-from analytics.retention import at
+from analytics.queries.recurring import MRR, Chosen, by_customer, factors
+from analytics.queries.retention import at
 from companies.models import Company
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import CURRENCIES, round_half_up

@@ -8,12 +8,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from analytics.cohorts import Cohort, Mark
 from analytics.overview import movements
 from analytics.overview.amounts import whole
 from analytics.overview.movements import Measured
 from analytics.overview.shape import Section
-from analytics.retention import Summary
+from analytics.queries.cohorts import Cohort, Mark
+from analytics.queries.retention import Summary
 from analytics.revenue.facts import Revenue
 from companies.locales import current
 from companies.pages.amounts import money, number

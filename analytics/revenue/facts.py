@@ -5,10 +5,10 @@ from datetime import date
 from functools import cached_property
 from uuid import UUID
 
-from analytics import monthly_rows, recurring
 from analytics.calc.mrr import MonthlyRow, annual
-from analytics.cohorts import Cohort, cohorts
-from analytics.retention import Summary, bridge, summary
+from analytics.queries import monthly_rows, recurring
+from analytics.queries.cohorts import Cohort, cohorts
+from analytics.queries.retention import Summary, bridge, summary
 from analytics.revenue.asking import Asked
 from analytics.windows import year_up_to
 from companies.models import Company

@@ -6,11 +6,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import balances, cash_flow
 from analytics import serializers as shapes
-from analytics.balance_forecast import balance_forecast
-from analytics.cash_bridge import cash_bridge
-from analytics.runway import runway
+from analytics.queries import balances, cash_flow
+from analytics.queries.balance_forecast import balance_forecast
+from analytics.queries.cash_bridge import cash_bridge
+from analytics.queries.runway import runway
 from analytics.views.base import DataViewSet, check_known, point, points, series
 from analytics.windows import Window, check_cutover, check_length, check_order, forecast_start, window
 from companies.api.fields import number

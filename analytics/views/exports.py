@@ -8,10 +8,10 @@ from rest_framework.request import Request
 
 from analytics import serializers as shapes
 from analytics.calc.periods import LENGTHS
-from analytics.profit_and_loss import statement_of
+from analytics.pages.profit_and_loss import statement_of
+from analytics.pages.workbook import write_workbook
 from analytics.views.base import DataViewSet
 from analytics.windows import MOST_YEARS_OF_MONTHS, check_length, check_order, year_up_to
-from analytics.workbook import write_workbook
 from companies.permissions import Permission
 from ledger.calc.months import months_from
 from ledger.exporting import files

@@ -5,8 +5,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import cohorts, monthly_rows, recurring, retention
 from analytics import serializers as shapes
+from analytics.queries import cohorts, monthly_rows, recurring, retention
 from analytics.views.base import DataViewSet
 from analytics.windows import MOST_MONTHS, months, year_up_to
 from companies.api.fields import number

@@ -8,9 +8,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analytics import results
 from analytics import serializers as shapes
-from analytics.open_transactions import open_transactions
+from analytics.queries import results
+from analytics.queries.open_transactions import open_transactions
 from analytics.views.base import DataViewSet
 from analytics.windows import MOST_BARS, Window, months, window
 from companies.api.fields import number

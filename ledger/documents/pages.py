@@ -25,6 +25,7 @@ from ledger.documents import keeping
 from ledger.documents.serializers import FileShape
 from ledger.documents.sniffing import JPEG, PDF, PNG
 from ledger.models import File, ParseStatus, Transaction
+from ledger.transactions.pages.ways import to_its_page
 from ledger.transactions.pages.words import in_choices, names_for
 
 READ, WRITE = Permission.FILES_READ, Permission.FILES_WRITE
@@ -272,7 +273,7 @@ def detach(visit: Visit, file_id: UUID) -> HttpResponse:
 def back(visit: Visit, said: str, file_id: UUID, transaction_id: UUID) -> HttpResponse:
     """The page on which the button stood."""
     if visit.request.POST.get("from") == "transaction":
-        return visit.done(said, "transaction", transaction_id=transaction_id)
+        return to_its_page(visit, transaction_id, said)
     return visit.done(said, "document", file_id=file_id)
 
 
@@ -280,7 +281,7 @@ def back(visit: Visit, said: str, file_id: UUID, transaction_id: UUID) -> HttpRe
 def upload_beside(visit: Visit, transaction_id: UUID) -> HttpResponse:
     """Documents dropped beside a transaction, or one that is there already."""
     get_object_or_404(Transaction.objects.of(visit.company.id), id=transaction_id)
-    chosen, there = visit.request.POST.get("document", ""), visit.to("transaction", transaction_id=transaction_id)
+    chosen, there = visit.request.POST.get("document", ""), to_its_page(visit, transaction_id)
     with visit.sending():
         if chosen and not visit.request.FILES:
             file_id = id_from(chosen)

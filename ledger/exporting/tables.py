@@ -23,7 +23,7 @@ from ledger.bulk.reading import copied, one_moment
 from ledger.calc.money import minor_units
 from ledger.exporting.decimals import decimals_of
 from ledger.models import PlType
-from ledger.transactions.pages.words import LINES, NOT_SHOWN, SOURCES, Names, called, names_in
+from ledger.transactions.pages.words import LINES, NOT_SHOWN, SOURCES, Names, names_in
 
 HEADER = (
     *(_("Date"), _("Account"), _("From/to"), _("Description"), _("Amount"), _("Currency"), _("Status")),
@@ -137,7 +137,7 @@ class Words:
 
     def __init__(self, names: Names):
         self.accounts = {str(each): harmless(row.name) for each, row in names.accounts.items()}
-        self.categories = {str(each): harmless(called(row)) for each, row in names.categories.items()}
+        self.categories = {str(each): harmless(row.called) for each, row in names.categories.items()}
         self.sees_counterparties = names.sees_counterparties
         self.lines: dict[str, str] = {}
         self.labels = [str(LINES[line]) for line in PlType]

@@ -11,12 +11,14 @@ from ledger.models.accounts import (
 )
 from ledger.models.categories import (
     EXPENSES,
+    STARTING_CATEGORIES,
     Category,
     CategoryInUse,
     Counterparty,
     CounterpartyInUse,
     CounterpartyType,
     PlType,
+    category_called,
 )
 from ledger.models.categorizations import Categorization, LinkKind, Posting
 from ledger.models.derived import DayMovement, Habit, MonthMovement, MonthResult
@@ -55,6 +57,7 @@ __all__ = [
     "COUNTS_AS_CASH",
     "EXPENSES",
     "RULE_NOTE",
+    "STARTING_CATEGORIES",
     "TEXTS",
     "Account",
     "AccountGroup",
@@ -110,5 +113,6 @@ __all__ = [
     "TransactionBefore",
     "TransactionLinked",
     "TransactionTouched",
+    "category_called",
     "counts_in_results",
 ]

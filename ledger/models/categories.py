@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Left, Lower
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from companies.errors import Conflict
 from companies.models import Audited, CompanyOwned, CompanyOwnedQuerySet
@@ -30,6 +30,45 @@ class PlType(models.TextChoices):
 
 
 EXPENSES = (PlType.COGS, PlType.CAC, PlType.PD, PlType.GA)  # shown positive in the statement
+
+
+# (systemKey, name, emoji) of what every company starts with, by the line that each posts to.
+STARTING_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
+    PlType.REVENUE: [
+        ("revenueRecurring", gettext_noop("Recurring revenue"), "🔁"),
+        ("revenueOneOff", gettext_noop("One-off revenue"), "🧾"),
+        ("revenueUsage", gettext_noop("Usage-based revenue"), "📈"),
+        ("revenueOther", gettext_noop("Other revenue"), "💶"),
+    ],
+    PlType.COGS: [
+        ("hosting", gettext_noop("Hosting"), "☁️"),
+        ("support", gettext_noop("Customer support"), "🎧"),
+        ("paymentFees", gettext_noop("Payment fees"), "💳"),
+    ],
+    PlType.CAC: [("marketing", gettext_noop("Marketing"), "📣"), ("sales", gettext_noop("Sales"), "🤝")],
+    PlType.PD: [("productDevelopment", gettext_noop("Product development"), "🛠️")],
+    PlType.GA: [
+        ("officeAndAdmin", gettext_noop("Office and administration"), "🏢"),
+        ("professionalServices", gettext_noop("Professional services"), "⚖️"),
+    ],
+    PlType.NO: [
+        ("interest", gettext_noop("Interest"), "🏦"),
+        ("incomeTax", gettext_noop("Income tax"), "🏛️"),
+        ("grants", gettext_noop("Grants"), "🎁"),
+    ],
+    PlType.NEUTRAL: [
+        ("transfer", gettext_noop("Transfers"), "↔️"),
+        ("initialBalance", gettext_noop("Initial balances"), "🏁"),
+        ("taxPayments", gettext_noop("Tax payments"), "🧮"),
+    ],
+}
+_STARTING_NAMES = {name for rows in STARTING_CATEGORIES.values() for _, name, _ in rows}
+_STARTING_SIGNS: dict[str | None, str] = {key: sign for rows in STARTING_CATEGORIES.values() for key, _, sign in rows}
+
+
+def category_called(name: str) -> str:
+    """As pages say the name of a category: in the reader's language where it is one that companies start with."""
+    return gettext(name) if name in _STARTING_NAMES else name
 
 
 def uses_by_transactions(company_id: UUID, *, of: str = "category") -> Any:
@@ -94,6 +133,12 @@ class Category(CompanyOwned, Audited):
         return self.name
 
     @property
+    def called(self) -> str:
+        """As pages say it, behind the sign that somebody chose for it."""
+        name = category_called(self.name)
+        return f"{self.emoji} {name}" if self.emoji not in (None, "", _STARTING_SIGNS.get(self.system_key)) else name
+
+    @property
     def shown_beside(self) -> str:
         """How often it is used, where that was counted too."""
         counted = (getattr(self, name, "") for name in ("used_transactions", "used_planned_transactions"))
@@ -142,7 +187,7 @@ class Counterparty(CompanyOwned, Audited):
                 condition=Q(external_id__isnull=False),
                 name="counterparty_external_id_once",
                 violation_error_code=ExternalIdTaken.code,
-                violation_error_message=_("Another counterparty of this type has this externalId."),
+                violation_error_message=gettext_lazy("Another counterparty of this type has this externalId."),
             ),
         ]
 

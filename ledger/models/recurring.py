@@ -1,4 +1,4 @@
-"""What the subscription events add up to, month by month. Derived: ``analytics.recurring`` writes it and proves it."""
+"""What the subscription events add up to by month. Derived: ``analytics.queries.recurring`` writes it and proves it."""
 
 from django.db import models
 

@@ -11,35 +11,8 @@ from companies.changing import Change, changing
 from companies.errors import Conflict, Invalid, unknown_id
 from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
-from ledger.models import Account, Categorization, Category, CategoryInUse, PlType
+from ledger.models import STARTING_CATEGORIES, Account, Categorization, Category, CategoryInUse
 from ledger.transactions.touching import touched
-
-# (systemKey, name, emoji) of what every company starts with, by the line that each posts to.
-DEFAULTS: dict[str, list[tuple[str, str, str]]] = {
-    PlType.REVENUE: [
-        ("revenueRecurring", "Recurring revenue", "🔁"),
-        ("revenueOneOff", "One-off revenue", "🧾"),
-        ("revenueUsage", "Usage-based revenue", "📈"),
-        ("revenueOther", "Other revenue", "💶"),
-    ],
-    PlType.COGS: [
-        ("hosting", "Hosting", "☁️"),
-        ("support", "Customer support", "🎧"),
-        ("paymentFees", "Payment fees", "💳"),
-    ],
-    PlType.CAC: [("marketing", "Marketing", "📣"), ("sales", "Sales", "🤝")],
-    PlType.PD: [("productDevelopment", "Product development", "🛠️")],
-    PlType.GA: [
-        ("officeAndAdmin", "Office and administration", "🏢"),
-        ("professionalServices", "Professional services", "⚖️"),
-    ],
-    PlType.NO: [("interest", "Interest", "🏦"), ("incomeTax", "Income tax", "🏛️"), ("grants", "Grants", "🎁")],
-    PlType.NEUTRAL: [
-        ("transfer", "Transfers", "↔️"),
-        ("initialBalance", "Initial balances", "🏁"),
-        ("taxPayments", "Tax payments", "🧮"),
-    ],
-}
 
 
 class CategoryIsSystem(Conflict):
@@ -64,7 +37,7 @@ def add_defaults(*, company: Company, stamp: Stamp) -> None:
     """Gives a new company its system categories."""
     rows = [
         Category(company=company, name=name, emoji=emoji, pl_types=[line], system=True, system_key=key)
-        for line, entries in DEFAULTS.items()
+        for line, entries in STARTING_CATEGORIES.items()
         for key, name, emoji in entries
     ]
     for order, row in enumerate(rows):

@@ -11,12 +11,12 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db.models import Count, Sum
 
-from analytics import balances, recurring
 from analytics.calc.series import axis
 from analytics.demonstration.company import furnish
 from analytics.demonstration.statements import TO_TRY
 from analytics.overview.facts import Facts
 from analytics.period import period_of
+from analytics.queries import balances, recurring
 from companies.models import Company, Membership, Stamp, User
 from ledger.accounts.balances import balances_on
 from ledger.calc.months import add_months, first_of_month

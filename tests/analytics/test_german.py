@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 
 from analytics.overview import movements, results
 from analytics.overview.amounts import compact, on_axis
-from analytics.profit_and_loss import heading
+from analytics.pages.profit_and_loss import heading
 from companies.locales import LANGUAGES, locale, reading_as
 from companies.models import Stamp
 from notifications import telling

@@ -103,7 +103,7 @@ def test_each_day_is_another_page(api, alice, acme, bank, monkeypatch):
     book(api, bank, "1000.00", TODAY)
     lead = re.search(r'<p class="lead">([^<]*)', page(alice, acme))[1]
     with CaptureQueriesContext(connection) as asked:
-        monkeypatch.setattr("analytics.pages.timezone.now", lambda: datetime(2099, 1, 1, tzinfo=UTC))
+        monkeypatch.setattr("analytics.pages.company.timezone.now", lambda: datetime(2099, 1, 1, tzinfo=UTC))
         later = re.search(r'<p class="lead">([^<]*)', page(alice, acme))[1]
     assert lead != later
     assert [each for each in asked if "ledger_daymovement" in each["sql"]]

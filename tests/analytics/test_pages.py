@@ -282,7 +282,7 @@ def test_the_month_under_way_is_compared_to_the_same_day(
     api, alice, acme, bank, books, monkeypatch, comparison, days, cells
 ):
     noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    monkeypatch.setattr("analytics.pages.timezone.now", lambda: noon)
+    monkeypatch.setattr("analytics.pages.company.timezone.now", lambda: noon)
     for day, amount in (
         ("2026-11-05", 100), ("2026-11-28", 900), ("2026-10-22", 30), ("2026-10-23", 8), ("2026-09-30", 4),
         ("2025-11-22", 20), ("2025-11-23", 7),

@@ -12,9 +12,9 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analytics import recurring
 from analytics.calc.mrr import MOVEMENTS, annual
-from analytics.monthly_rows import told
+from analytics.queries import recurring
+from analytics.queries.monthly_rows import told
 from companies.models import Company
 from ledger.calc.money import minor_units
 from ledger.calc.months import add_months, first_of_month, months_from

@@ -6,7 +6,7 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from analytics import recurring
+from analytics.queries import recurring
 from ledger.models import RecurringBook, SubscriptionEvent
 from tests import factories
 

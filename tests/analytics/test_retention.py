@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analytics.calc.movements import number_of, shape
-from analytics.cohorts import cohorts
-from analytics.recurring import MRR, Chosen, histories
-from analytics.retention import at, bridge, stays_of
+from analytics.queries.cohorts import cohorts
+from analytics.queries.recurring import MRR, Chosen, histories
+from analytics.queries.retention import at, bridge, stays_of
 from ledger.calc.fx import convert
 from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, format_month, last_of_month, months_from

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from analytics import metrics
+from analytics.queries import metrics
 from companies.models import Company, IdempotencyRecord, LastRound
 from companies.running import rounds
 from ledger.calc.fx import MissingRate

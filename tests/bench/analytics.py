@@ -193,7 +193,7 @@ def months(company_id: str) -> None:
     """48 months of 100,000 customers, added up anew and served, against ``select 1``."""
     from django.db import connection
 
-    from analytics import monthly_rows, recurring
+    from analytics.queries import monthly_rows, recurring
     from companies.api.rendering import json_of
     from companies.models import Company
 
@@ -233,7 +233,7 @@ def against_duckdb(company_id: str) -> None:
     import duckdb
     from django.db import connection
 
-    from analytics import cash_flow, results
+    from analytics.queries import cash_flow, results
     from companies.models import Company
     from ledger.calc.months import months_from
     from ledger.money.rates import rate_table

@@ -129,6 +129,18 @@ def test_documents_are_dropped_on_the_page_of_their_transaction(owner, api, acme
     assert "Choose a file first" in text_of(nothing)
 
 
+def test_what_is_done_with_documents_beside_a_transaction_keeps_the_way_back_to_the_list(
+    owner, acme, transaction, invoice
+):
+    there = f"{page(acme, f'transactions/{transaction}')}?then=q%3Dnimbus"
+    owner.post(page(acme, f"documents/{invoice}/attach"), {"transactionId": transaction})
+    actions = re.findall(r'action="(\S+/(?:detach|documents)\S*)"', owner.get(there).content.decode())
+    assert [each.rpartition("/")[2] for each in actions] == ["detach?then=q%3Dnimbus", "documents?then=q%3Dnimbus"]
+    form = {"transactionId": transaction, "from": "transaction"}
+    assert owner.post(actions[0], form)["Location"] == there
+    assert owner.post(actions[1], {"document": invoice})["Location"] == there
+
+
 def test_what_a_document_says_is_kept_and_finds_its_transaction(owner, api, acme, transaction, invoice):
     address = page(acme, f"documents/{invoice}")
     form = {"parseStatus": "parsed", "amount": "119,00", "currency": "EUR", "date": "2026-03-01", "kind": "invoice"}

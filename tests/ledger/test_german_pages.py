@@ -62,3 +62,19 @@ def test_an_id_that_nobody_has_is_refused_in_german(german, books, bought, bank)
     parts = {"category-0": f"{nobody}:cogs", "amount-0": "-119,00"}
     assert told in text_of(german.post(f"/{bought}/split", **parts))
     assert told in text_of(german.post(act="categorize", id=nobody, category=f"{books.category('hosting')}:cogs"))
+
+
+def test_what_every_company_starts_with_is_named_in_the_readers_language_and_carries_signs_somebody_chose(
+    german, api, acme
+):
+    """Names and signs in the API stay; no page shows an emoji that nobody of the company has chosen."""
+    rows = {row["name"]: row for row in api.get("categories").json()}
+    changed = {"name": "Werbung", "emoji": "🦊", "plTypes": ["cac"]}
+    assert api.put(f"categories/{rows['Marketing']['id']}", changed).status_code == 200
+    assert api.post("categories", {"name": "Coffee", "emoji": "☕", "plTypes": ["ga"]}).status_code == 201
+    text = text_of(german.client.get(f"/app/companies/{acme.id}/settings/categories"))
+    for part in ("Einmaliger Umsatz", "Ertragsteuern", "Steuerzahlungen", "🦊 Werbung", "☕ Coffee"):
+        assert part in text, part
+    assert "Income tax" not in text
+    assert [row["name"] for row in rows.values() if row["emoji"] in text] == []
+    assert rows["Income tax"] in api.get("categories").json()

@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from analytics import cash_plan
+from analytics.pages import cash_plan
 from ledger.calc.fx import RateTable
 from ledger.calc.months import add_months, first_of_month
 from planning.models import PlannedOverride, PlannedTransaction

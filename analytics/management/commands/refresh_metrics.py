@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from analytics import low_cash, metrics, recurring
+from analytics.queries import low_cash, metrics, recurring
 from companies import site_logos
 from companies.founding import end_trial
 from companies.models import Company, Stamp

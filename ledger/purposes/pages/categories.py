@@ -17,7 +17,7 @@ from ledger.models import Category, CategoryInUse
 from ledger.purposes import categories
 from ledger.purposes.serializers import CategoryShape
 from ledger.purposes.uses import uses_of
-from ledger.transactions.pages.words import LINES, called, in_choices
+from ledger.transactions.pages.words import LINES, in_choices
 
 READ, WRITE = Permission.CATEGORIES_READ, Permission.CATEGORIES_WRITE
 TEXTS = ("name", "emoji", "order")
@@ -35,7 +35,6 @@ def everything(visit: Visit) -> HttpResponse:
         rows=[
             {
                 "row": row,
-                "called": called(row),
                 "lines": [str(label) for line, label in LINES.items() if line in row.pl_types],
                 "first": place == 0,
                 "last": place == len(rows) - 1,
@@ -133,7 +132,7 @@ def delete(visit: Visit, category_id: UUID) -> HttpResponse:
         row=row,
         seen=visit.seen(row),
         uses=uses_of("category", company_id=visit.company.id, row_id=row.id),
-        choices=[(str(each.id), called(each)) for each in others if needed <= set(each.pl_types)],
+        choices=[(str(each.id), each.called) for each in others if needed <= set(each.pl_types)],
         lines=[str(label) for line, label in LINES.items() if line in needed],
     )
 

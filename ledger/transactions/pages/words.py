@@ -91,19 +91,19 @@ class Names:
 
     def category(self, category_id: UUID) -> str:
         found = self.categories.get(category_id)
-        return called(found) if found else str(NOT_SHOWN)
+        return found.called if found else str(NOT_SHOWN)
 
     def account_choices(self, *, archived: bool = True) -> Choices:
         rows = (row for row in self.accounts.values() if archived or not row.archived)
         return [(str(row.id), row.name) for row in rows]
 
     def category_choices(self) -> Choices:
-        return [(str(row.id), called(row)) for row in self.categories.values()]
+        return [(str(row.id), row.called) for row in self.categories.values()]
 
     def lines(self) -> list[tuple[str, Choices]]:
         """Each line with the categories that post to it: a choice names both, as ``as_line`` writes it."""
         found = [
-            (label, [(as_line(row.id, line), called(row)) for row in self.categories.values() if line in row.pl_types])
+            (label, [(as_line(row.id, line), row.called) for row in self.categories.values() if line in row.pl_types])
             for line, label in LINES.items()
         ]
         return [(str(label), choices) for label, choices in found if choices]
@@ -139,10 +139,6 @@ def assigners(company: Company, notes: Iterable[str | None]) -> dict[str, str]:
     named = {str(rule.id): gettext("Rule “{name}”").format(name=rule.name) for rule in found}
     told = {note: named.get(rule_id, gettext("A rule that is gone")) for note, rule_id in rules.items()}
     return {key: str(ASSIGNERS[key]) for key in ("history", "account")} | told
-
-
-def called(category: Category) -> str:
-    return f"{category.emoji} {category.name}" if category.emoji else category.name
 
 
 def as_line(category_id: UUID, line: str) -> str:

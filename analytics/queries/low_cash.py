@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from analytics.balance_forecast import Point, balance_forecast
+from analytics.queries.balance_forecast import Point, balance_forecast
 from companies.models import Company, Stamp
 from ledger.calc.fx import RateTable
 from notifications.telling import cash_below_zero

@@ -14,9 +14,9 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.balances import by_cash_type
 from analytics.calc.bridges import closing
 from analytics.calc.series import Interval, axis
+from analytics.queries.balances import by_cash_type
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable, convert

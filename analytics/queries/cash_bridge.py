@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import connection
 
-from analytics.balances import cash_on
 from analytics.calc.bridges import closing as closed
+from analytics.queries.balances import cash_on
 from companies.models import Company
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import WIDE

@@ -13,11 +13,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analytics import results
 from analytics.overview.amounts import percent, whole
 from analytics.overview.links import results_query
 from analytics.overview.tables import linked
-from ledger.models import EXPENSES, PlType
+from analytics.queries import results
+from ledger.models import EXPENSES, PlType, category_called
 from ledger.transactions.pages.words import LINES
 
 ZERO = Decimal(0)
@@ -127,7 +127,7 @@ def statement(
     left = [nothing] * len(periods)
     for line in PlType:
         categories = [
-            Row(name, "category", [cells.get(period, nothing) for period in periods])
+            Row(category_called(name), "category", [cells.get(period, nothing) for period in periods])
             for (_, name), cells in by_line[line].items()
         ]
         sums = [sum((row.cells[place] for row in categories), start=nothing) for place in range(len(periods))]

@@ -9,9 +9,9 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from analytics.cash_flow import ONE_DAY
 from analytics.overview.notices import rate_notice
 from analytics.period import day_of
+from analytics.queries.cash_flow import ONE_DAY
 from analytics.windows import MOST_YEARS
 from companies.models import Company
 from companies.pages.visits import Visit, company_page

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from analytics.daily import Moves
+from analytics.queries.daily import Moves
 from companies.models import Company
 from ledger.accounts.balances import ZERO, ByCurrency, balances_on, in_base
 from ledger.calc.fx import RateTable, at_rate

@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.gzip import gzip_page
 
-from analytics import results
 from analytics.calc import periods
-from analytics.open_transactions import open_transactions
 from analytics.overview import notices
 from analytics.overview.notices import Notice
+from analytics.pages.statement import Statement, statement
+from analytics.pages.workbook import write_workbook
 from analytics.period import Period, period_of
-from analytics.statement import Statement, statement
-from analytics.workbook import write_workbook
+from analytics.queries import results
+from analytics.queries.open_transactions import open_transactions
 from companies.locales import current
 from companies.models import Company
 from companies.pages.visits import Visit, company_page

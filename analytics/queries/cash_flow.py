@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import connection
 
 from analytics.calc.series import Interval, sum_by_bucket
-from analytics.daily import Moves
+from analytics.queries.daily import Moves
 from companies.models import Company
 from ledger.calc.fx import RateTable, at_rate, convert
 from ledger.calc.money import WIDE, round_all

@@ -11,8 +11,8 @@ from django.db import connection, transaction
 
 from analytics.calc.movements import number_of
 from analytics.calc.mrr import Factors, value
-from analytics.recurring import factors
-from analytics.results import percentage
+from analytics.queries.recurring import factors
+from analytics.queries.results import percentage
 from companies.models import Company
 from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up

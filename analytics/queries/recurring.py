@@ -19,11 +19,11 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from analytics import monthly_rows
 from analytics.calc.movements import History, Movements, Totals, history_of, month_of, number_of
 from analytics.calc.mrr import MOVEMENTS, Factors, MonthlyRow, annual
-from analytics.metrics import store_metrics
-from analytics.monthly_rows import COLUMNS
+from analytics.queries import monthly_rows
+from analytics.queries.metrics import store_metrics
+from analytics.queries.monthly_rows import COLUMNS
 from companies.errors import unknown_id
 from companies.models import Company, Stamp
 from ledger.calc.fx import MissingRate, RateTable

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analytics.cash_bridge import CashBridge, cash_bridge
 from analytics.overview import notices
 from analytics.period import ONE_DAY, period_of
+from analytics.queries.cash_bridge import CashBridge, cash_bridge
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate

@@ -17,8 +17,8 @@ from django.db import connection
 
 from analytics.calc.movements import History, number_of
 from analytics.calc.mrr import Contracts, MonthlyRow, Tally, classify, close_row, value
-from analytics.recurring import CMRR, MRR, factors
-from analytics.results import percentage
+from analytics.queries.recurring import CMRR, MRR, factors
+from analytics.queries.results import percentage
 from companies.models import Company
 from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up

@@ -7,9 +7,9 @@ from decimal import Decimal
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from analytics.cash_flow import ONE_DAY, flows_in, forecast
-from analytics.daily import moves
 from analytics.period import Period, period_of
+from analytics.queries.cash_flow import ONE_DAY, flows_in, forecast
+from analytics.queries.daily import moves
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate, RateTable

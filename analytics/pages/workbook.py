@@ -12,7 +12,7 @@ import xlsxwriter
 from django.utils.translation import gettext as _
 from xlsxwriter.utility import xl_range, xl_rowcol_to_cell
 
-from analytics.statement import Amounts, Row, Statement
+from analytics.pages.statement import Amounts, Row, Statement
 from companies.pages.downloads import harmless
 from ledger.calc.money import minor_units
 
