@@ -25,6 +25,7 @@ from ledger.transactions import booking
 from ledger.transactions.listed import Sums, summed
 from ledger.transactions.pages.counterparties import counterparty_called
 from ledger.transactions.pages.listing import Question, asked, show_list
+from ledger.transactions.pages.meanwhile import unless_changed
 from ledger.transactions.pages.words import names_for, of_line
 from ledger.transactions.selections import MOST_IDS, selected
 from ledger.transactions.shapes import SelectionShape
@@ -75,9 +76,12 @@ def transactions(visit: Visit) -> HttpResponse:
         meant = summed(rows)
         check_most(act, meant)
         if more_than_shown(visit, form, meant) and posted.get("confirmed") != meant.word:
-            question = Question(act.kind, act.verb, meant, category=category_of(visit, act, form))
+            again = "confirmed" in posted
+            question = Question(act.kind, act.verb, meant, category=category_of(visit, act, form), again=again)
             return show_list(visit, bulk=form, ticked=ticked, question=question)
         with undoable(company=visit.company, stamp=visit.stamp, act=act.kind, rows=rows) as run:
+            if "confirmed" not in posted:
+                unless_changed(visit, rows)
             said = deed()
         messages.success(visit.request, said)
         return redirect(back_to(visit, run=str(run.id) if run.affected else None))

@@ -19,6 +19,7 @@ from companies.models import Currency, id_from
 from companies.pages.typed import Typed, read_amounts
 from companies.pages.visits import A_PAGE, Visit, person
 from companies.permissions import Permission
+from companies.versions import version_of
 from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
 from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import filtered, narrowed, order_of
@@ -151,6 +152,7 @@ class Question:
     verb: str
     meant: Sums
     category: str = ""  # that is to be given
+    again: bool = False  # after a yes to what has changed since
 
 
 @dataclass(slots=True)
@@ -285,6 +287,7 @@ def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict
             {
                 "row": row,
                 "key": str(row.id),
+                "version": version_of(row),
                 "title": row.from_to or row.description or gettext("No text"),
                 "text": row.description if row.from_to else "",
                 "account": names.account(row.account_id),

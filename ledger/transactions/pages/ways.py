@@ -1,5 +1,7 @@
-"""The way back from one transaction: to its page, and to the list as it was seen before, which the address tells."""
+"""The way back from one transaction: to its page, to the list as it was seen before, which the address tells, or to the
+row of the inbox that comes next."""
 
+import re
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -11,6 +13,7 @@ from django.urls import reverse
 from companies.pages.visits import Visit
 
 LONGEST_QUERY = 2000  # as a saved view keeps them
+A_ROW = re.compile(r"(?:t-|p-|o-)[0-9a-f-]{1,36}|done", re.ASCII)  # of the inbox, as its page names them
 
 
 def list_before(visit: Visit, query: str, **more: str) -> str:
@@ -28,13 +31,25 @@ def kept(visit: Visit) -> str:
 
 
 def ways(visit: Visit, transaction_id: UUID) -> dict[str, str]:
-    """For the templates of forms about a transaction: ``own`` is its page, ``back`` the list before that."""
+    """For the templates of forms about a transaction: ``own`` is its page, ``back`` the list before that. For one that
+    was opened from the inbox both are the inbox."""
+    if visit.request.GET.get("from") == "inbox":
+        inbox = inbox_at(visit, f"t-{transaction_id}")
+        return {"own": inbox, "back": inbox}
     own = reverse("transaction", kwargs={"company_id": visit.company.id, "transaction_id": transaction_id})
     return {"own": f"{own}{kept(visit)}", "back": list_before(visit, visit.request.GET.get("then", ""))}
+
+
+def inbox_at(visit: Visit, row: str | None) -> str:
+    """The inbox, at one of its rows where one is named: that has the focus then, with JavaScript or without."""
+    path = reverse("inbox", kwargs={"company_id": visit.company.id})
+    return f"{path}#{row}" if row and A_ROW.fullmatch(row) else path
 
 
 def to_its_page(visit: Visit, transaction_id: UUID, said: str = "") -> HttpResponse:
     """Says what was done, if something was, on the transaction's page."""
     if said:
         messages.success(visit.request, said)
+    if visit.request.GET.get("from") == "inbox":
+        return redirect(inbox_at(visit, visit.request.GET.get("next")))
     return redirect(ways(visit, transaction_id)["own"])
