@@ -75,7 +75,7 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
         shared = shared_out(rows, amount=free, currency=row.amount_currency)
         given += shapes.given_parts(parsed(shapes.CategorizationMap, reader.body(shared)))
         splitting.replace_parts(company=visit.company, stamp=visit.stamp, transaction_id=row.id, given=given)
-        return to_its_page(visit, row.id, _("The categorizations were saved."))
+        return to_its_page(visit, row.id, _("The categorizations were saved."), said_of=row.id)
     if visit.outdated:
         form.errors = {"row": what_became_of(visit, [transaction_of(visit, row.id)])}
     return show_editor(visit, row, parts, rows=rows, spare=0, form=form, names=names)

@@ -102,7 +102,9 @@ def inbox(visit: Visit) -> HttpResponse:
     with visit.sending(form):
         said = ACTS.get(visit.request.POST.get("act", ""), unknown)(visit)
         messages.success(visit.request, said)
-        return redirect(inbox_at(visit, visit.request.POST.get("next")))
+        accepted = visit.request.POST.get("act") == "accept"
+        said_of = id_from(visit.request.POST.get("id", "")) if accepted else None
+        return redirect(inbox_at(visit, visit.request.POST.get("next"), said_of=said_of))
     if visit.outdated:
         form.errors = {"row": what_became_of(visit, asked_about(visit))}
     return show_inbox(visit, form)

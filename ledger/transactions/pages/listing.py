@@ -26,10 +26,11 @@ from ledger.transactions.filters import filtered, narrowed, order_of
 from ledger.transactions.listed import Sums, Total, summed, total_of
 from ledger.transactions.pages.chips import AMOUNTS, filter_chips
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
+from ledger.transactions.pages.ways import SAID
 from ledger.transactions.pages.words import ASSIGNERS, LINES, RULES, SOURCES, Names, assigners, in_choices, names_for
 
 MOST_CHIPS = 3
-BESIDE = ("cursor", "before", "run", "density")  # what the address says besides filters and order
+BESIDE = ("cursor", "before", "run", "density", SAID)  # what the address says besides filters and order
 DENSITIES = ("comfortable", "compact")
 USUAL_ORDER = "-date"
 ORDERS = {
@@ -190,7 +191,7 @@ def show_list(
         filter=wanted.form,
         filtered=bool(filters),
         query=filters,
-        seen=urlencode([item for item in query_items(visit.request.GET) if item[0] != "run"]),
+        seen=urlencode([item for item in query_items(visit.request.GET) if item[0] not in ("run", SAID)]),
         beyond=wanted.beyond,
         chips=filter_chips(
             visit, outside(wanted), items=query_items(query), counterparty=wanted.counterparty, names=names

@@ -13,6 +13,7 @@ from django.urls import reverse
 from companies.pages.visits import Visit
 
 LONGEST_QUERY = 2000  # as a saved view keeps them
+SAID = "said"  # of an address: the transaction of which somebody has just said what it was for
 A_ROW = re.compile(r"(?:t-|p-|o-)[0-9a-f-]{1,36}|done", re.ASCII)  # of the inbox, as its page names them
 
 
@@ -40,16 +41,24 @@ def ways(visit: Visit, transaction_id: UUID) -> dict[str, str]:
     return {"own": f"{own}{kept(visit)}", "back": list_before(visit, visit.request.GET.get("then", ""))}
 
 
-def inbox_at(visit: Visit, row: str | None) -> str:
-    """The inbox, at one of its rows where one is named: that has the focus then, with JavaScript or without."""
+def inbox_at(visit: Visit, row: str | None, *, said_of: UUID | None = None) -> str:
+    """The inbox, at one of its rows where one is named: that has the focus then, with JavaScript or without.
+
+    ``said_of``, here and below: the transaction of which was just said what it was for.
+    """
     path = reverse("inbox", kwargs={"company_id": visit.company.id})
+    if said_of:
+        path += f"?{urlencode({SAID: said_of})}"
     return f"{path}#{row}" if row and A_ROW.fullmatch(row) else path
 
 
-def to_its_page(visit: Visit, transaction_id: UUID, said: str = "") -> HttpResponse:
-    """Says what was done, if something was, on the transaction's page."""
+def to_its_page(visit: Visit, transaction_id: UUID, said: str = "", *, said_of: UUID | None = None) -> HttpResponse:
+    """Says what was done, if something was, on the transaction's page, or where that was opened from."""
     if said:
         messages.success(visit.request, said)
     if visit.request.GET.get("from") == "inbox":
-        return redirect(inbox_at(visit, visit.request.GET.get("next")))
-    return redirect(ways(visit, transaction_id)["own"])
+        return redirect(inbox_at(visit, visit.request.GET.get("next"), said_of=said_of))
+    own = ways(visit, transaction_id)["own"]
+    if said_of:
+        own += f"{'&' if '?' in own else '?'}{urlencode({SAID: said_of})}"
+    return redirect(own)
