@@ -1,6 +1,7 @@
 """The inbox by keys alone: from its first row to the empty inbox, the focus on what comes next after each act."""
 
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -115,3 +116,24 @@ def test_without_javascript_the_next_row_has_the_focus_too(browser, site, acme, 
         page.wait_for_url(f"**#{then}")
         assert here(page) == then
     page.context.close()
+
+
+def test_what_was_said_stays_in_sight_above_the_next_row(page, complaints, site, acme, waiting):
+    page.set_viewport_size({"width": 360, "height": 640})
+    rows = waiting(*["Nimbus"] * 3, *["Cumulus"] * 3)
+    enter(page, site, acme, "/inbox")
+    for row, then in pairwise(rows[:4]):
+        page.locator(f"#t-{row}").get_by_role("button", name="Hosting").click()
+        page.wait_for_url(f"**#t-{then}")
+        expect(page.get_by_text("1 transaction categorized.")).to_be_in_viewport()
+        expect(page.locator(f"#t-{then}")).to_be_in_viewport()
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_split_that_is_left_leads_back_to_its_row(page, complaints, site, acme, waiting):
+    (row,) = waiting("Nimbus")
+    enter(page, site, acme, "/inbox")
+    page.locator(f"#t-{row}").get_by_role("link", name="Split").click()
+    page.get_by_role("link", name="Cancel").click()
+    page.wait_for_url(f"**/inbox#t-{row}")
+    assert here(page) == f"t-{row}"

@@ -32,12 +32,11 @@ def kept(visit: Visit) -> str:
 
 
 def ways(visit: Visit, transaction_id: UUID) -> dict[str, str]:
-    """For the templates of forms about a transaction: ``own`` is its page, ``back`` the list before that. For one that
-    was opened from the inbox both are the inbox."""
-    if visit.request.GET.get("from") == "inbox":
-        inbox = inbox_at(visit, f"t-{transaction_id}")
-        return {"own": inbox, "back": inbox}
+    """For the templates of forms about a transaction: ``own`` is its page, ``back`` the list before that, or the inbox
+    that it was opened from."""
     own = reverse("transaction", kwargs={"company_id": visit.company.id, "transaction_id": transaction_id})
+    if visit.request.GET.get("from") == "inbox":
+        return {"own": own, "back": inbox_at(visit, f"t-{transaction_id}")}
     return {"own": f"{own}{kept(visit)}", "back": list_before(visit, visit.request.GET.get("then", ""))}
 
 
