@@ -137,6 +137,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "notifications.pages.bell",
                 "ledger.rules.pages.inbox.inbox_count",
+                "ledger.rules.pages.offering.rule_offer",
             ],
         },
     }

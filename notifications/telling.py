@@ -5,10 +5,11 @@ The functions named for events are called by the act itself, or through FOLLOW_U
 
 from collections.abc import Iterable
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
+from babel.numbers import get_currency_precision
 from django.conf import settings
 
 from companies.locales import EVERYBODYS, reading_as
@@ -26,19 +27,21 @@ def tell(
     entity_type: str,
     entity_id: UUID | str | None,
     recipients: Iterable[UUID] | None = None,
-    unless_unread: bool = False,
+    unless_unread: Iterable[str] | None = None,
     **more: Any,
 ) -> int:
     """One notification to each recipient, in one statement; answers how many were told.
 
     Without ``recipients`` the person who acted is told, and the company's owners and admins where no person did.
-    ``unless_unread`` leaves out those who have not yet read the last one about the same thing. ``more`` are further
-    keys of the payload, in camelCase, of which its words are made; values must be JSON, dates or Decimals.
+    ``unless_unread`` leaves out those who have not yet read the last one about the same thing that says the same under
+    these keys. ``more`` are further keys of the payload, in camelCase, of which its words are made; values must be JSON
+    or dates.
     """
     told = set(told_by_default(company_id, stamp) if recipients is None else recipients)
     about = {"entityType": entity_type, "entityId": None if entity_id is None else str(entity_id)}
-    if unless_unread:
-        waiting = Notification.objects.of(company_id).unread().filter(type=type, payload__contains=about)
+    if unless_unread is not None:
+        same = about | {name: more[name] for name in unless_unread}
+        waiting = Notification.objects.of(company_id).unread().filter(type=type, payload__contains=same)
         told -= set(waiting.values_list("recipient_id", flat=True))
     with reading_as(EVERYBODYS):  # it is kept, and the API answers it
         title, body = words.said(type, more)
@@ -67,6 +70,11 @@ def managers_of(company_id: UUID) -> list[UUID]:
 def page(company_id: UUID, path: str = "") -> str:
     """The address of a company's page in the web application."""
     return f"{settings.APP_URL}/companies/{company_id}{path}"
+
+
+def written(amount: Decimal, currency: str) -> str:
+    """An amount as the API writes it: with the currency's decimals."""
+    return str(amount.quantize(Decimal(1).scaleb(-get_currency_precision(currency)), ROUND_HALF_UP))
 
 
 API_KEYS_PAGE = "/settings/api-keys"
@@ -217,8 +225,10 @@ def balance_mismatch(
     reported: Decimal,
     calculated: Decimal,
     currency: str,
+    day: date,
 ) -> None:
-    """The bank's balance is not what the transactions add up to. Owners and admins are told, once until it is read."""
+    """The balance that the bank reports of an evening is not what the transactions add up to. Owners and admins are
+    told, of the same balance once until it is read."""
     tell(
         company_id=company_id,
         stamp=stamp,
@@ -227,10 +237,11 @@ def balance_mismatch(
         entity_type="account",
         entity_id=account_id,
         recipients=managers_of(company_id),
-        unless_unread=True,
+        unless_unread=("date", "reported", "currency"),
         accountName=account_name,
-        reported=reported,
-        calculated=calculated,
+        date=day.isoformat(),
+        reported=written(reported, currency),
+        calculated=written(calculated, currency),
         currency=currency,
     )
 
@@ -244,8 +255,8 @@ def cash_below_zero(*, company_id: UUID, stamp: Stamp, day: date, amount: Decima
         link=page(company_id),
         entity_type="company",
         entity_id=company_id,
-        unless_unread=True,
+        unless_unread=(),
         date=day,
-        amount=amount,
+        amount=written(amount, currency),
         currency=currency,
     )

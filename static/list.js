@@ -122,6 +122,7 @@ function choose(link) {
     const form = list.closest("form");
     const body = new URLSearchParams({ act: "categorize", id: link.dataset.choose, category: list.value });
     body.set("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+    body.set("version", list.closest("[data-row]").querySelector("[name=version]").value);
     const row = [...document.querySelectorAll("[data-row]")].indexOf(list.closest("[data-row]"));
     show(form.action, { body }).then(() => rowLink(row)?.focus({ preventScroll: true }));
   };

@@ -63,6 +63,9 @@ for (const form of document.querySelectorAll("[data-sending]")) {
   window.addEventListener("pageshow", rest);
 
   const name = () => {
+    const many = field.files.length > Number(field.dataset.most || Infinity);
+    field.setCustomValidity(many ? field.dataset.sayMany : "");
+    if (many) field.reportValidity();
     chosen.replaceChildren(
       ...[...field.files].map((file) => {
         const line = document.createElement("li");

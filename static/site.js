@@ -196,25 +196,29 @@ document.addEventListener("keydown", (event) => {
   else openBox(found.href);
 });
 
-// Keys of the inbox, while one of its rows has the focus: each presses what is marked with it.
-for (const list of document.querySelectorAll("[data-inbox]")) {
-  const rows = [...list.querySelectorAll("[data-waits]")];
-  for (const keys of document.querySelectorAll("[data-keys]")) keys.hidden = false;
-  list.addEventListener("keydown", (event) => {
-    const row = event.target.closest("[data-waits]");
-    if (!row || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select, input")) return;
-    const step = { j: 1, s: 1, k: -1 }[event.key];
-    if (step) {
-      rows[rows.indexOf(row) + step]?.focus();
+// Keys of the inbox: j goes to its first row, and on a row each presses what is marked with it.
+const waits = [...document.querySelectorAll("[data-waits]")];
+for (const keys of document.querySelectorAll("[data-keys]")) keys.hidden = switchedOff();
+document.addEventListener("keydown", (event) => {
+  if (!waits.length) return;
+  const row = event.target.closest("[data-waits]");
+  if (row && event.target.matches("select")) {
+    if (event.key === "Escape") row.focus();
+    if (event.key === "Enter" && event.target.value) {
       event.preventDefault();
-      return;
+      event.target.form.requestSubmit();
     }
-    const act = /^[a-z0-9]$/.test(event.key) && row.querySelector(`[data-key="${event.key}"]`);
-    if (!act) return;
-    event.preventDefault();
-    if (act.matches("select")) act.focus();
-    else act.click();
-  });
-}
-if (location.hash === "#waiting") document.querySelector("#waiting [data-waits]")?.focus();
-else if (document.querySelector("[data-inbox]") && location.hash.startsWith("#t-")) document.getElementById(location.hash.slice(1))?.focus();
+    return;
+  }
+  if (!window.keysHeard(event)) return;
+  const step = { j: 1, s: row && 1, k: -1 }[event.key];
+  const act = row && !event.repeat && /^[a-z0-9]$/.test(event.key) && row.querySelector(`[data-key="${event.key}"]`);
+  if (!step && !act) return;
+  event.preventDefault();
+  if (step) waits[row ? waits.indexOf(row) + step : 0]?.focus();
+  else if (act.matches("select")) act.focus();
+  else act.click();
+});
+// The row that the address names has the focus; where it is gone the first one has it, or the word that all is done.
+const named = /^#([top]-|done)/.test(location.hash) && (waits.length || document.querySelector(".inbox-empty"));
+if (named) (document.getElementById(location.hash.slice(1)) ?? waits[0] ?? document.getElementById("done"))?.focus();

@@ -44,6 +44,11 @@ class Outcome:
     dry_run: bool = False
     rows: list[Item] = field(default_factory=list)  # what is stored, or would be
 
+    @property
+    def bad(self) -> int:
+        """How many rows have a fault; one may have several."""
+        return len({"/".join(pointer.split("/", 3)[:3]) for pointer, *_ in self.errors})
+
 
 @dataclass(frozen=True, slots=True)
 class SentFile:

@@ -1,6 +1,6 @@
 """Splitting one transaction over categories: the map of parts is replaced as a whole."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from uuid import UUID
@@ -95,12 +95,12 @@ def checked_parts(row: Transaction, stored: dict[UUID, Categorization], given: l
     return parts
 
 
-def write_parts(row: Transaction, parts: dict[UUID, Given], *, legs: set[UUID]) -> None:
-    """Stores the parts in their order; of legs only what is not fixed by the link."""
+def write_parts(row: Transaction, parts: dict[UUID, Given], *, legs: Collection[UUID] = (), first: int = 0) -> None:
+    """Stores the parts in their order, from the place ``first``; of legs only what is not fixed by the link."""
     company = row.company
     known_invoice_date = invoice_dates(company_id=company.id, transaction_ids=[row.id]).get(row.id)
     rows = []
-    for position, (part_id, each) in enumerate(parts.items()):
+    for position, (part_id, each) in enumerate(parts.items(), first):
         if part_id in legs:
             Categorization.objects.of(company.id).filter(id=part_id).update(
                 position=position, counterparty_id=each.counterparty_id, source_note=each.source_note

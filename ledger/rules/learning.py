@@ -45,6 +45,7 @@ class RuleTooBroad(Conflict):
 class Offered:
     rule: CategorizationRule
     preview: applying.Preview
+    against: list[tuple[UUID, UUID]]  # (transaction, category) of what it would match and was categorized otherwise
 
 
 def from_transaction(*, company: Company, transaction_id: UUID) -> Offered:
@@ -52,13 +53,26 @@ def from_transaction(*, company: Company, transaction_id: UUID) -> Offered:
     row = Transaction.objects.of(company.id).filter(id=transaction_id).first()
     if row is None:
         raise unknown_id("#/transactionId")
-    rule = rule_like(company, row)
+    found = tried(company, rule_like(company, row))
+    if found.against:
+        raise RuleTooBroad(found.against)
+    return found
+
+
+def learned(company: Company, row: Transaction) -> Offered | None:
+    """The same of a row, whatever speaks against it; None where there is nothing to learn."""
+    try:
+        return tried(company, rule_like(company, row))
+    except NothingToLearn:
+        return None
+
+
+def tried(company: Company, rule: CategorizationRule) -> Offered:
+    """A rule that is not stored, what it would do, and what speaks against it."""
     rules = ready([rule], stored=False)
     rows = Transaction.objects.of(company.id).without_initial()
     ids = [each.fact.id for chunk in applying.matched(company, rows, rules) for each in chunk]
-    if examples := otherwise(company, rule, ids):
-        raise RuleTooBroad(examples)
-    return Offered(rule, applying.preview(company=company, rules=rules))
+    return Offered(rule, applying.preview(company=company, rules=rules), otherwise(company, rule, ids))
 
 
 def rule_like(company: Company, row: Transaction) -> CategorizationRule:

@@ -26,15 +26,14 @@ from companies.permissions import Permission
 from ledger.documents.keeping import shown_name
 from ledger.importing import progress, uploads
 from ledger.importing.pages import upload
-from ledger.importing.pages.upload import owned
+from ledger.importing.pages.upload import MOST_FILES, owned
 from ledger.models import Account
 from ledger.statements import receiving
 from ledger.statements.accounts import AccountDiffers, AccountUnknown
 from ledger.statements.calc import formats
-from ledger.statements.reading import FormatUnknown
+from ledger.statements.reading import ColumnsUnknown, DateOrderUnknown, FormatUnknown
 from ledger.statements.receiving import Received, Told
 
-MOST_FILES = 20  # at once; their names and ids stand in an address
 SHOWN_STATEMENTS = 50  # of one file
 LONGEST_NAME = 100
 CHOICES = {"split": ("entry", "details"), "dateOrder": ("", "dayFirst", "monthFirst")}
@@ -95,7 +94,7 @@ def sorted_out(files: Sequence[Any]) -> tuple[list[Any], list[Refusal]]:
     """(files that can be looked at, why each of the others cannot). Raises TooManyFiles, and FormatUnknown where there
     is none to look at."""
     if len(files) > MOST_FILES:
-        raise TooManyFiles(_("At most {most} files at once.").format(most=MOST_FILES))
+        raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MOST_FILES))
     good = [each for each in files if kind_of(each) is not None]
     refused: list[Refusal] = [
         FormatUnknown(
@@ -227,6 +226,10 @@ def in_words(refusal: Refusal) -> str:
         if number:
             return _("No account has the number {number}.").format(number=number)
         return _("It names no account: choose one below.")
+    if isinstance(refusal, DateOrderUnknown):
+        return _("Its dates can be read in both orders: choose below which comes first, the day or the month.")
+    if isinstance(refusal, ColumnsUnknown):
+        return _("How CSV files of this account are read is not known yet: import this one alone first.")
     return refusal.errors[0][2] if isinstance(refusal, FieldErrors) else refusal.detail
 
 

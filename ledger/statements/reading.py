@@ -45,8 +45,7 @@ class CurrencyUnknown(Invalid):
 
 
 class ColumnsUnknown(Invalid):
-    """How the account's CSV files are read is not known yet: import one in the web application first, or store it in
-    the account's importSettings.csv."""
+    """How the account's CSV files are read is not known: import one alone on the page, or set importSettings.csv."""
 
     code = "columns_unknown"
 

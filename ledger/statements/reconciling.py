@@ -112,6 +112,7 @@ def reconcile(change: Change, account: Account) -> None:
             reported=wrong.reported,
             calculated=wrong.calculated,
             currency=wrong.statement.currency,
+            day=wrong.statement.day or date.min,
         )
 
 

@@ -26,6 +26,7 @@ from ledger.money.amounts import bound_in
 from ledger.money.fields import AMOUNT
 
 MOST_TEXT = 500
+ASSIGNERS = ("person", "rule", "history", "account")  # and rule:<id>
 MOST_VALUES = 200  # of one filter; a line of the protocol has not room for more ids
 
 
@@ -68,6 +69,20 @@ class IdsField(FieldOfShape):
 class TextField(FieldOfShape):
     reads = fields.TextField(max_length=MOST_TEXT, allow_blank=True)
     schema = {"type": "string", "maxLength": MOST_TEXT}
+
+
+class AssignerField(FieldOfShape):
+    """Who, or what, gave the parts; a rule that there is not gave none."""
+
+    schema = {"type": "string", "maxLength": MOST_TEXT, "pattern": f"^({'|'.join(ASSIGNERS)}|{RULE_NOTE}.+)$"}
+    reads = fields.TextField(max_length=MOST_TEXT)
+
+    def to_python(self, value: Any) -> str | None:
+        text: str | None = super().to_python(value)
+        if text is not None and text not in ASSIGNERS and not (text.startswith(RULE_NOTE) and text != RULE_NOTE):
+            said = gettext("Must be one of {words}.").format(words=", ".join([*ASSIGNERS, f"{RULE_NOTE}<id>"]))
+            raise forms.ValidationError(said, code="invalid_choice")
+        return text
 
 
 class WordField(FieldOfShape):
@@ -164,7 +179,7 @@ class TransactionFilter(django_filters.FilterSet):
         FlagField, "categorizations_auto_assigned", help_text="by a rule, by history or by its account"
     )
     assignedBy = Filter(  # noqa: N815
-        TextField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
+        AssignerField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815

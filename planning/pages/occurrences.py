@@ -6,7 +6,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from companies.locales import current
@@ -15,6 +17,7 @@ from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.money import format_amount
 from ledger.money.amounts import amount_in
+from ledger.transactions.pages.ways import inbox_at
 from ledger.transactions.pages.words import names_for
 from planning import overriding
 from planning.calc.recurrence import is_occurrence
@@ -175,7 +178,11 @@ def unsettle(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
 
 def done(visit: Visit, planned: PlannedTransaction, said: str) -> HttpResponse:
     """Back to the page on which the button stood: the cash plan, the inbox or the rule's own."""
-    if page := STOOD_ON.get(visit.request.POST.get("from", "")):
+    page = STOOD_ON.get(visit.request.POST.get("from", ""))
+    if page == "inbox":
+        messages.success(visit.request, said)
+        return redirect(inbox_at(visit, visit.request.POST.get("next")))
+    if page:
         return visit.done(said, page)
     return visit.done(said, "planned-one", planned_id=planned.id)
 

@@ -133,3 +133,18 @@ def test_a_rule_is_planned_and_one_occurrence_skipped_and_taken_back(page, compl
     page.get_by_role("link", name="Rent").first.click()
     page.get_by_role("button", name=f"As planned again: {shown}").click()
     expect(page.get_by_role("button", name=f"Skip Rent of {shown}")).to_have_count(1)
+
+
+def test_too_many_files_are_told_before_they_are_sent(page, complaints, site, books, csv_file):
+    open_page(page, site, books, "/imports/new")
+    files = page.get_by_label("Files")
+    expect(files).to_be_visible()
+    page.wait_for_load_state()
+    files.set_input_files([csv_file(f"{n}.csv", GOOD) for n in range(21)])
+    page.get_by_role("button", name="Upload and check").click()
+    said = "At most 20 files at once: choose fewer."
+    assert files.evaluate("each => each.validationMessage") == said
+    assert page.url.endswith("/imports/new")
+    files.set_input_files([csv_file("one.csv", GOOD)])
+    page.get_by_role("button", name="Upload and check").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")

@@ -451,3 +451,13 @@ def test_the_check_asks_as_much_for_many_rows_as_for_one(editor, acme, bank, dja
             editor.get(address)
         counted.append(len(seen.captured_queries))
     assert counted[0] == counted[1]
+
+
+def test_a_row_with_two_faults_is_one_bad_row(editor, acme, bank):
+    text = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-02-30,Bank,Fee,x\n"
+    address, answer = checked(editor, acme, bank, text)
+    assert answer.content.decode().count('data-label="Why not"') == 2
+    assert sums(answer)[3] == 1
+    assert "Leave out the bad row" in text_of(answer)
+    answer = confirm(editor, address, leave_out="on")
+    assert "1 transaction imported into Main. 1 bad row left out." in text_of(answer)

@@ -74,7 +74,7 @@ def test_what_waits_is_accepted_in_one_press(api, books, bank, hosting, site):
     assert "Inbox 1 waiting" in text
     form = re.search(r'name="category" value="([^"]+)" data-key="a"', page.content.decode())
     done = site.post("inbox", act="accept", id=row, category=form[1], counterparty="")
-    assert (done.status_code, done["Location"]) == (303, f"{site.base}/inbox#waiting")
+    assert (done.status_code, done["Location"]) == (303, f"{site.base}/inbox?said={row}")
     (part,) = books.parts(row)
     assert part["categoryId"] == hosting
     assert books.read(row)["categorizationsAutoAssigned"] is False

@@ -19,3 +19,28 @@ def test_an_entry_without_an_amount_is_told_with_its_line(api, acme, bank, amoun
 def test_the_other_letter_for_the_amount_counts_where_the_first_is_empty(take, acme, bank):
     take(qif(["D25/03/2026", "T", "U-7.00", "PRent"]), accountId=bank)
     assert rows(acme) == [("2026-03-25", "-7.00", "Rent", "")]
+
+
+@pytest.mark.parametrize(
+    ("dates", "order", "line", "said"),
+    [
+        (["25/03/2026", "nonsense"], None, 6, "“nonsense” is no date. Write it as 31/12/2026 or 2026-12-31."),
+        (["20260325"], None, 3, "“20260325” is no date. Write it as 31/12/2026 or 2026-12-31."),
+        (["2026-13-31"], None, 3, "“2026-13-31” begins with a year, and is no date. Write it as 2026-12-31."),
+        (["25/03/2026", "2026-31-01"], None, 6, "“2026-31-01” begins with a year, and is no date."),
+        (["25/03/2026", "04/25/2026"], "dayFirst", 6, "“04/25/2026” is no date with the day first. Choose the other"),
+        (["25/03/2026"], "monthFirst", 3, "“25/03/2026” is no date with the month first. Choose the other order."),
+    ],
+)
+def test_a_date_that_is_none_is_told_with_its_own_line_and_what_to_do(api, acme, bank, dates, order, line, said):
+    records = [["T-1.00", f"D{text}"] for text in dates]
+    answer = send(api, qif(*records), accountId=bank, **({"dateOrder": order} if order else {}))
+    assert code(answer) == (400, "statement_unreadable")
+    assert answer.json()["detail"].startswith(f"Line {line}: {said}")
+    assert rows(acme) == []
+
+
+def test_dates_that_begin_with_their_years_need_no_order(api, take, acme, bank):
+    take(qif(["D2026-02-03", "T-1.00"], ["D2026/3/4", "T-2.00"]), accountId=bank)
+    assert [row[0] for row in rows(acme)] == ["2026-02-03", "2026-03-04"]
+    assert not (api.get(f"accounts/{bank}").json()["importSettings"] or {}).get("qif")

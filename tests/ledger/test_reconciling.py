@@ -121,6 +121,9 @@ def test_a_difference_is_kept_and_told_once_to_owners_and_admins_until_a_stateme
     assert connection(api, main)["balanceMismatchSince"] is None
     take(camt(statement(start="2026-05-01", end="2026-05-31", opening="60", closing="61")))
     assert connection(api, main)["balanceMismatchSince"] is not None
+    assert told.count() == 2 * before  # another one, though nobody has read the first
+    payload = told.filter(recipient_id=alice.id).latest("created_time", "id").payload
+    assert (payload["date"], payload["reported"], payload["calculated"]) == ("2026-05-31", "61.00", "60.00")
 
 
 def test_the_reconciliation_lists_what_was_reported_latest_first(api, take, main):

@@ -165,3 +165,17 @@ def test_a_script_that_sends_the_files_is_told_where_to_go(editor, acme, main):
     refused = {"file": [SimpleUploadedFile("a.pdf", b"%PDF-1.4 no statement")]}
     answer = editor.post(page(acme, "/new"), refused, headers={"Accept": "application/json"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/html; charset=utf-8")
+
+
+def test_how_many_files_are_taken_is_said_before_they_are_sent(editor, acme, main):
+    page = editor.get(f"/app/companies/{acme.id}/imports/new")
+    assert "up to 20 at once" in text_of(page)
+    assert 'data-most="20" data-say-many="At most 20 files at once: choose fewer."' in page.content.decode()
+
+
+def test_too_many_files_are_refused_before_one_is_looked_at(editor, acme, main, monkeypatch):
+    monkeypatch.setattr("ledger.statements.pages.kind_of", lambda file: pytest.fail("It was read."))
+    files = [SimpleUploadedFile(f"{n}.xml", simple("-1.00")) for n in range(21)]
+    answer = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": files})
+    assert answer.status_code == 400
+    assert "At most 20 files at once: choose fewer." in text_of(answer)

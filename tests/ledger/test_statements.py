@@ -233,7 +233,9 @@ def test_csv_is_read_by_the_columns_of_its_account(api, take, acme, bank):
     assert rows(acme) == [("2026-01-31", "-1234.50", "Initech", "Rechnung")]
     assert take(content, accountId=bank)["count"] == 0
     assert code(send(api, content.replace(b"31.01", b"31.13"), accountId=bank)) == (400, "statement_unreadable")
-    assert code(send(api, b"A;B\n1;2\n", accountId=bank)) == (400, "columns_unknown")
+    refused = send(api, b"A;B\n1;2\n", accountId=bank)
+    assert code(refused) == (400, "columns_unknown")
+    assert refused.json()["detail"].endswith("set importSettings.csv.")
 
 
 def test_qif_dates_are_read_in_the_order_that_they_tell_or_that_was_last_or_is_asked_for(api, take, acme, bank):

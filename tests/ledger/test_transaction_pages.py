@@ -103,6 +103,7 @@ def test_accounts_and_categories_are_chosen_from_lists(pages, books, bank, savin
         ("minAmount", "1,000"),
         ("sort", "name"),
         ("direction", "up"),
+        ("assignedBy", "zz"),
     ],
 )
 def test_a_wrong_filter_is_told_at_its_field_and_shows_nothing(name, value, pages, three):

@@ -329,6 +329,8 @@ def test_accounts_and_categories_may_be_several(api, books, many, bank, savings)
         ("currency", "eur", "invalid_filter"),
         ("minAmount", "ten", "invalid_filter"),
         ("direction", "up", "invalid_filter"),
+        ("assignedBy", "zz", "invalid_filter"),
+        ("assignedBy", "rule:", "invalid_filter"),
         ("open", "yes", "invalid_filter"),
         ("pending", "1", "invalid_filter"),
         ("source", "mars", "invalid_filter"),

@@ -314,6 +314,7 @@ def test_imports_are_told_with_their_counts(acme, alice, stamp):
 def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, stamp):
     facts = {"day": date(2026, 3, 1), "amount": Decimal("-5.00"), "currency": "EUR"}
     mismatch = {"account_name": "Main", "reported": Decimal(1), "calculated": Decimal(2), "currency": "EUR"}
+    mismatch["day"] = date(2026, 2, 28)
     one, other = uuid4(), uuid4()
     people = len(telling.told_by_default(acme.id, stamp))
     for _ in range(2):
@@ -322,6 +323,9 @@ def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, stamp):
             telling.balance_mismatch(company_id=acme.id, stamp=stamp, account_id=account, **mismatch)
     assert Notification.objects.filter(type="cash.belowZero").count() == people
     assert Notification.objects.filter(type="balance.mismatch").count() == 2 * people
+    another = mismatch | {"day": date(2026, 3, 31)}
+    telling.balance_mismatch(company_id=acme.id, stamp=stamp, account_id=one, **another)
+    assert Notification.objects.filter(type="balance.mismatch").count() == 3 * people
     Notification.objects.update(read_time=datetime.now(tz=UTC))
     telling.cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
     assert Notification.objects.filter(type="cash.belowZero").count() == 2 * people
@@ -384,6 +388,7 @@ def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, st
         reported=Decimal("1.00"),
         calculated=Decimal("2.00"),
         currency="EUR",
+        day=date(2026, 2, 28),
     )
     links = {row.type: row.payload["link"].partition(f"/companies/{acme.id}")[2] for row in Notification.objects.all()}
     assert links["member.joined"] == "/settings/members"

@@ -37,7 +37,7 @@ def hers(acme, alice, stamp):
     )
     telling.import_finished(**facts, import_id=uuid4(), count=1200, skipped_before_data_start=1, duplicates=2)
     telling.import_undone(**facts, import_id=uuid4(), deleted_count=1, changed_count=1)
-    telling.balance_mismatch(**facts, account_id=uuid4(), account_name="Main", **money)
+    telling.balance_mismatch(**facts, account_id=uuid4(), account_name="Main", day=date(2026, 2, 28), **money)
     telling.cash_below_zero(**facts, day=date(2026, 12, 5), amount=Decimal("-1234.5"), currency="EUR")
 
 

@@ -28,6 +28,7 @@ from ledger.importing.items import Rows, table_of
 from ledger.importing.pages.columns_form import ColumnsForm, as_sent
 from ledger.models import Account
 
+MOST_FILES = 20  # statements at once; their names and ids stand in an address
 SHOWN_ROWS = 10
 LONGEST_NAME = 100  # of the file, as it is shown
 SHOWN_BAD_ROWS = 100
@@ -70,6 +71,7 @@ def upload_page(visit: Visit, *, error: str = "", status: int = 200) -> HttpResp
         accounts=choosable(visit),
         chosen=sent.get("account"),
         most=settings.MAX_UPLOAD_MB,
+        most_files=MOST_FILES,
     )
 
 
@@ -216,7 +218,7 @@ def imported(look: Look, rows: Rows) -> HttpResponse:
 
 def in_words(outcome: Outcome, account: Account) -> str:
     """What an import did, in a sentence or two."""
-    count, bad = outcome.count, len(outcome.errors)
+    count, bad = outcome.count, outcome.bad
     said = ngettext(
         "{count} transaction imported into {account}.", "{count} transactions imported into {account}.", count
     )

@@ -25,6 +25,8 @@ from ledger.transactions import booking
 from ledger.transactions.listed import Sums, summed
 from ledger.transactions.pages.counterparties import counterparty_called
 from ledger.transactions.pages.listing import Question, asked, show_list
+from ledger.transactions.pages.meanwhile import unless_changed
+from ledger.transactions.pages.ways import SAID
 from ledger.transactions.pages.words import names_for, of_line
 from ledger.transactions.selections import MOST_IDS, selected
 from ledger.transactions.shapes import SelectionShape
@@ -75,12 +77,16 @@ def transactions(visit: Visit) -> HttpResponse:
         meant = summed(rows)
         check_most(act, meant)
         if more_than_shown(visit, form, meant) and posted.get("confirmed") != meant.word:
-            question = Question(act.kind, act.verb, meant, category=category_of(visit, act, form))
+            again = "confirmed" in posted
+            question = Question(act.kind, act.verb, meant, category=category_of(visit, act, form), again=again)
             return show_list(visit, bulk=form, ticked=ticked, question=question)
         with undoable(company=visit.company, stamp=visit.stamp, act=act.kind, rows=rows) as run:
+            if "confirmed" not in posted:
+                unless_changed(visit, rows)
+            spoken_of = one_for_all(rows) if act.kind == RunAct.CATEGORIZE else None
             said = deed()
         messages.success(visit.request, said)
-        return redirect(back_to(visit, run=str(run.id) if run.affected else None))
+        return redirect(back_to(visit, run=str(run.id) if run.affected else None, said_of=spoken_of))
     return show_list(visit, bulk=form, ticked=ticked)
 
 
@@ -123,12 +129,20 @@ def undo(visit: Visit) -> HttpResponse:
     return redirect(back_to(visit))
 
 
-def back_to(visit: Visit, *, run: str | None = None) -> str:
-    """The list as it was seen, with the way to take back what was done."""
+def one_for_all(rows: Any) -> UUID | None:
+    """One of the transactions where all are from, or to, the same; None where they are more than a page shows."""
+    found = list(rows.order_by("-date", "-id").values_list("id", "from_to")[: A_PAGE + 1])
+    alike = len({name.casefold() for _, name in found}) == 1 and len(found) <= A_PAGE
+    return found[0][0] if alike and (found[0][1] or len(found) == 1) else None
+
+
+def back_to(visit: Visit, *, run: str | None = None, said_of: UUID | None = None) -> str:
+    """The list as it was seen, with the way to take back what was done, and what of was said what it is for."""
     query = visit.request.GET.copy()
-    query.pop("run", None)
-    if run:
-        query["run"] = run
+    for name, value in {"run": run, SAID: said_of}.items():
+        query.pop(name, None)
+        if value:
+            query[name] = str(value)
     return f"{visit.request.path}?{query.urlencode()}" if query else visit.request.path
 
 

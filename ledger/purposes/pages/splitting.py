@@ -25,6 +25,7 @@ from ledger.purposes.pages.categorizing import date_rule, parsed
 from ledger.purposes.pages.sharing import Row, shared_out
 from ledger.recognition.dating import Rule
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
+from ledger.transactions.pages.meanwhile import what_became_of
 from ledger.transactions.pages.one import initial_refused, parts_of, transaction_of
 from ledger.transactions.pages.ways import to_its_page, ways
 from ledger.transactions.pages.words import RULES, Names, as_line, in_choices, names_for, of_line
@@ -74,7 +75,9 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
         shared = shared_out(rows, amount=free, currency=row.amount_currency)
         given += shapes.given_parts(parsed(shapes.CategorizationMap, reader.body(shared)))
         splitting.replace_parts(company=visit.company, stamp=visit.stamp, transaction_id=row.id, given=given)
-        return to_its_page(visit, row.id, _("The categorizations were saved."))
+        return to_its_page(visit, row.id, _("The categorizations were saved."), said_of=row.id)
+    if visit.outdated:
+        form.errors = {"row": what_became_of(visit, [transaction_of(visit, row.id)])}
     return show_editor(visit, row, parts, rows=rows, spare=0, form=form, names=names)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from decimal import Decimal
-from itertools import zip_longest
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -24,14 +23,18 @@ from companies.models import Company, id_from
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
+from companies.versions import version_of
 from ledger.models import Account, Transaction
-from ledger.purposes import categorizing, shapes
+from ledger.purposes import shapes
+from ledger.purposes.completing import categorize_rest
 from ledger.purposes.pages.categorizing import FIELDS, categorized, parsed
 from ledger.rules.calc.pairs import Pair
 from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, TEXT, Proposal
 from ledger.rules.habits import proposed
 from ledger.rules.pairing import transfer_pairs
 from ledger.transactions import transfers
+from ledger.transactions.pages.meanwhile import what_became_of
+from ledger.transactions.pages.ways import inbox_at
 from ledger.transactions.pages.words import Names, as_line, names_for, of_line
 
 A_SCREEN = 20  # of transactions, and of pairs
@@ -99,7 +102,11 @@ def inbox(visit: Visit) -> HttpResponse:
     with visit.sending(form):
         said = ACTS.get(visit.request.POST.get("act", ""), unknown)(visit)
         messages.success(visit.request, said)
-        return redirect(f"{visit.request.get_full_path()}#waiting")
+        accepted = visit.request.POST.get("act") == "accept"
+        said_of = id_from(visit.request.POST.get("id", "")) if accepted else None
+        return redirect(inbox_at(visit, visit.request.POST.get("next"), said_of=said_of))
+    if visit.outdated:
+        form.errors = {"row": what_became_of(visit, asked_about(visit))}
     return show_inbox(visit, form)
 
 
@@ -107,20 +114,32 @@ def inbox(visit: Visit) -> HttpResponse:
 
 
 def accept(visit: Visit) -> str:
-    """POST transactions/categorize, of one."""
+    """POST transactions/categorize, of what is open of one."""
     posted = visit.request.POST
     category_id, line = of_line(posted.get("category", ""))
     if not category_id:
         raise FieldErrors([("#/categoryId", "required", _("Choose a category."))])
-    selection = {"mode": "ids", "ids": [posted.get("id", "")]}
+    rows = asked_about(visit)
+    if not rows:
+        raise FieldErrors([("#/id", "unknown_id", _("The transaction was deleted meanwhile."))])
+    selection = {"mode": "ids", "ids": [str(rows[0].id)]}
     body: dict[str, Any] = {"selection": selection, "categoryId": category_id, "plType": line}
     if posted.get("counterparty"):
         body["counterparty"] = {"id": posted["counterparty"]}
-    values = parsed(shapes.CategorizeRequest, body)
-    count = categorizing.categorize(
-        company=visit.company, stamp=visit.stamp, selection=values["selection"], **shapes.choice_of(values)
+    choice = shapes.choice_of(parsed(shapes.CategorizeRequest, body))
+    categorize_rest(
+        company=visit.company,
+        stamp=visit.stamp,
+        transaction_id=rows[0].id,
+        **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
     )
-    return categorized(count)
+    return categorized(1)
+
+
+def asked_about(visit: Visit) -> list[Transaction]:
+    """The transaction that a form is about, as it is now; none where it is gone."""
+    wanted = id_from(visit.request.POST.get("id", ""))
+    return list(Transaction.objects.of(visit.company.id).filter(id=wanted)) if wanted else []
 
 
 def link(visit: Visit) -> str:
@@ -149,23 +168,38 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
     pairs = transfer_pairs(company=visit.company, start=visit.today - PAIRED_BACK, end=visit.today)[:A_SCREEN]
     found = proposed(visit.company, [row.id for row in rows]) if rows else {}
     begun = bool(rows) or Transaction.objects.of(visit.company.id).exists()
+    listed_pairs = [pair_of(pair, shown, names) for pair, shown in with_rows(visit.company, pairs)]
+    listed_offers = [{"offer": offer, "place": f"o-{place}"} for place, offer in enumerate(offers(visit), 1)]
+    lines = [line_of(row, found.get(row.id, []), names) for row in rows]
+    in_order(listed_pairs, listed_offers, lines)
     return visit.show(
         "ledger/inbox.html",
         status=200 if form.valid else 400,
         tab="inbox",
         form=form,
-        lines=[
-            line_of(row, found.get(row.id, []), names) | {"next": after.id if after else None}
-            for row, after in zip_longest(rows, rows[1:])
-        ],
+        here=None if form.valid else id_from(visit.request.POST.get("id", "")),
+        lines=lines,
         more=more,
         begun=begun,
-        pairs=[pair_of(pair, shown, names) for pair, shown in with_rows(visit.company, pairs)],
-        offers=list(offers(visit)),
+        pairs=listed_pairs,
+        offers=listed_offers,
         notices=list(notices(visit)),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
         category_lines=names.lines(),
     )
+
+
+def in_order(pairs: list[dict[str, Any]], offered: list[dict[str, Any]], lines: list[dict[str, Any]]) -> None:
+    """Names to each the one that is looked at next once it is done: the one below, else the one above.
+
+    The legs of a pair that is linked wait no longer; of offers the one below moves up into its place.
+    """
+    rows = [*pairs, *offered, *lines]
+    moving_up = {each["place"] for each in offered[:-1]}
+    for place, each in enumerate(rows):
+        around = [*rows[place + 1 :], *reversed(rows[:place])]
+        found = (other["place"] for other in around if other["place"] not in each.get("legs", ()))
+        each["next"] = each["place"] if each["place"] in moving_up else next(found, "done")
 
 
 def line_of(row: Transaction, found: list[Proposal], names: Names) -> dict[str, Any]:
@@ -173,10 +207,12 @@ def line_of(row: Transaction, found: list[Proposal], names: Names) -> dict[str, 
     shown = [proposal_of(each, names) for each in found if each.use.category_id in names.categories]
     return {
         "row": row,
+        "place": f"t-{row.id}",
         "title": row.from_to or row.description or _("No text"),
         "text": row.description if row.from_to else "",
         "account": names.account(row.account_id),
         "rest": row.amount_value - row.categorized_value,
+        "seen": version_of(row),
         "best": shown[0] if shown else None,
         "others": shown[1:],
     }
@@ -202,7 +238,14 @@ def with_rows(company: Company, pairs: list[Pair]) -> Iterable[tuple[Pair, dict[
 
 def pair_of(pair: Pair, rows: dict[UUID, Transaction], names: Names) -> dict[str, Any]:
     legs = [(rows[leg.id], names.account(leg.account_id)) for leg in (pair.source, pair.target)]
-    return {"source": legs[0], "target": legs[1], "days": pair.days, "difference": pair.difference}
+    return {
+        "place": f"p-{pair.source.id}",
+        "legs": {f"t-{row.id}" for row, _ in legs},
+        "source": legs[0],
+        "target": legs[1],
+        "days": pair.days,
+        "difference": pair.difference,
+    }
 
 
 def offers(visit: Visit) -> Iterable[Offer]:

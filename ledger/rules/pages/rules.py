@@ -18,6 +18,7 @@ from ledger.models import CategorizationRule, CategorizationRun, Transaction
 from ledger.purposes.pages.categorizing import parsed
 from ledger.rules import applying, ruling, shapes
 from ledger.rules.applying import Preview
+from ledger.rules.learning import learned
 from ledger.rules.pages.rule_form import FIELDS, OPERATORS, TYPED, body_of, like_transaction, values_of, words_of
 from ledger.rules.rulebook import ready, rulebook
 from ledger.transactions.pages.counterparties import suggested
@@ -56,7 +57,28 @@ def new(visit: Visit) -> HttpResponse:
         return sent(visit, None)
     about = id_from(visit.request.GET.get("transaction", ""))
     row = Transaction.objects.of(visit.company.id).filter(id=about).first() if about and visit.may(READ) else None
-    return show_form(visit, Typed(values=like_transaction(visit, row) if row else values_of(None)))
+    if row is None:
+        return show_form(visit, Typed(values=values_of(None)))
+    found = learned(visit.company, row)
+    if found is None:
+        return show_form(visit, Typed(values=like_transaction(visit, row)), several=row.categorized_value != 0)
+    values = values_of(found.rule)
+    if found.rule.given_counterparty and visit.may(Permission.COUNTERPARTIES_READ):
+        values["given"] = found.rule.given_counterparty.name
+    return show_form(visit, Typed(values=values), preview=found.preview, against=against(visit, found.against))
+
+
+def against(visit: Visit, examples: list[tuple[UUID, UUID]]) -> list[dict[str, Any]]:
+    """What a rule would match and somebody has categorized otherwise."""
+    names, rows = names_for(visit), Transaction.objects.of(visit.company.id).in_bulk([row_id for row_id, _ in examples])
+    return [
+        {
+            "row": rows[row_id],
+            "title": rows[row_id].from_to or rows[row_id].description,
+            "category": names.category(each),
+        }
+        for row_id, each in examples
+    ]
 
 
 @company_page(reads=WRITE, writes=WRITE)
@@ -155,8 +177,10 @@ def undo(visit: Visit, run_id: UUID) -> HttpResponse:
 
 
 def show_form(
-    visit: Visit, form: Typed, *, rule: CategorizationRule | None = None, preview: Preview | None = None
+    visit: Visit, form: Typed, *, rule: CategorizationRule | None = None, preview: Preview | None = None, **more: Any
 ) -> HttpResponse:
+    """``more`` for the template: ``against`` is what speaks against the rule, ``several`` that its transaction is for
+    several things."""
     names = names_for(visit)
     return visit.show(
         "ledger/rule_form.html",
@@ -173,6 +197,7 @@ def show_form(
         counterparties=suggested(visit),
         preview=preview,
         sample=sample_of(visit, preview) if preview and visit.may(READ) else [],
+        **more,
     )
 
 

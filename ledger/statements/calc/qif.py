@@ -26,21 +26,25 @@ def is_one(text: str) -> bool:
 
 def read(
     lines: Iterator[str], *, currency: str, order: str | None, kept: str | None, most: int
-) -> tuple[str, list[Entry]]:
+) -> tuple[str | None, list[Entry]]:
     """(order of the dates, entries). ``order`` as it was asked for; where it is None, what the dates tell, or ``kept``.
+    Dates that begin with their years need none.
 
     Raises Unreadable, TooManyEntries, OrderUnknown.
     """
     records = list(records_of(lines, most))
-    order = order or told_order(each["D"] for _, each in records) or kept
-    if order is None:
+    written = [written_on(has["D"], line) for line, _, has in records]
+    order = order or told_order(written) or kept
+    if order is None and not all(map(year_first, written)):
         raise OrderUnknown
-    return order, [entry(line, has, currency, order) for line, has in records]
+    days = (day(each, order, line) for each, (line, _, _) in zip(written, records, strict=True))
+    return order, [entry(when, line, has, currency) for when, (_, line, has) in zip(days, records, strict=True)]
 
 
-def records_of(lines: Iterator[str], most: int) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line on which it begins, letter → value) of each entry; what is no entry of an account is left out."""
-    wanted, has, begun, count = False, {}, 0, 0  # type: tuple[bool, dict[str, str], int, int]
+def records_of(lines: Iterator[str], most: int) -> Iterator[tuple[int, int, dict[str, str]]]:
+    """(line of its date, line on which it begins, letter → value) of each entry; what is no entry of an account is left
+    out."""
+    wanted, has, begun, dated, count = False, {}, 0, 0, 0  # type: tuple[bool, dict[str, str], int, int, int]
     for number, read_line in enumerate(lines, 1):
         line = read_line.strip()
         if line.startswith("!"):
@@ -51,10 +55,11 @@ def records_of(lines: Iterator[str], most: int) -> Iterator[tuple[int, dict[str,
                 count += 1
                 if count > most:
                     raise TooManyEntries
-                yield begun, whole(has, begun)
+                yield dated, begun, whole(has, begun)
             has = {}
         elif line and wanted:
             begun = begun if has else number
+            dated = number if line[0] == "D" and "D" not in has else dated
             has.setdefault(line[0], line[1:])
     if wanted and has:
         raise Unreadable("The entry does not end: ^ is missing.", line=begun)
@@ -82,16 +87,27 @@ def amount_in(has: dict[str, str]) -> str:
     return has.get("T", "").strip() or has.get("U", "").strip()
 
 
-def told_order(dates: Iterator[str]) -> str | None:
-    """The order in which all the dates are days; None where that is so of both.
+def written_on(text: str, line: int) -> "re.Match[str]":
+    """The numbers of a date. Raises Unreadable."""
+    match = DATE.fullmatch(text[:40])
+    if match is None:
+        raise Unreadable("“{text}” is no date. Write it as 31/12/2026 or 2026-12-31.", line=line, text=text[:40])
+    return match
 
-    >>> told_order(iter(["1/31'26", "2/3'26"])), told_order(iter(["1.2.2026"]))
+
+def year_first(written: "re.Match[str]") -> bool:
+    return len(written[1]) > 2
+
+
+def told_order(dates: "list[re.Match[str]]") -> str | None:
+    """The order in which all the dates are days; None where that is so of both, or of none.
+
+    >>> told_order([written_on("1/31'26", 1), written_on("2/3'26", 2)]), told_order([written_on("1.2.2026", 1)])
     ('monthFirst', None)
     """
     fitting = {DAY_FIRST, MONTH_FIRST}
-    for text in dates:
-        match = DATE.fullmatch(text[:40])
-        if match is None or len(match[1]) > 2:
+    for match in dates:
+        if year_first(match):
             continue
         if int(match[1]) > 12:
             fitting.discard(MONTH_FIRST)
@@ -100,14 +116,11 @@ def told_order(dates: Iterator[str]) -> str | None:
     return fitting.pop() if len(fitting) == 1 else None
 
 
-def day(text: str, order: str, line: int) -> date:
+def day(match: "re.Match[str]", order: str | None, line: int) -> date:
     """The day; one that begins with its year is read in any case. Raises Unreadable."""
-    match = DATE.fullmatch(text[:40])
-    if match is None:
-        raise Unreadable("“{text}” is no date.", line=line, text=text[:40])
     first, second, mark, last = int(match[1]), int(match[2]), match[3], int(match[4])
-    if len(match[1]) > 2:
-        year, month, number = first, second, last
+    if year_first(match):
+        order, year, month, number = None, first, second, last
     else:
         year = last
         if len(match[4]) <= 2:
@@ -116,15 +129,25 @@ def day(text: str, order: str, line: int) -> date:
     try:
         return day_of(year, month, number)
     except ValueError:
-        raise Unreadable("“{text}” is no date of the order {order}.", line=line, text=text[:40], order=order) from None
+        raise no_day(match[0].strip(), order, line) from None
 
 
-def entry(line: int, has: dict[str, str], currency: str, order: str) -> Entry:
+def no_day(text: str, order: str | None, line: int) -> Unreadable:
+    if order is None:
+        why = Unreadable("“{text}” begins with a year, and is no date. Write it as 2026-12-31.", line=line, text=text)
+    elif order == DAY_FIRST:
+        why = Unreadable("“{text}” is no date with the day first. Choose the other order.", line=line, text=text)
+    else:
+        why = Unreadable("“{text}” is no date with the month first. Choose the other order.", line=line, text=text)
+    return why
+
+
+def entry(when: date, line: int, has: dict[str, str], currency: str) -> Entry:
     texts = {name: clean(has.get(name, "")) for name in "PMN"}
     if any(len(each) > LONGEST_TEXT for each in texts.values()):
         raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     return Entry(
-        day=day(has["D"], order, line),
+        day=when,
         amount=signed(amount_in(has), line),
         currency=currency,
         from_to=texts["P"],

@@ -19,16 +19,18 @@ from companies.models import Currency, id_from
 from companies.pages.typed import Typed, read_amounts
 from companies.pages.visits import A_PAGE, Visit, person
 from companies.permissions import Permission
+from companies.versions import version_of
 from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
 from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import filtered, narrowed, order_of
 from ledger.transactions.listed import Sums, Total, summed, total_of
 from ledger.transactions.pages.chips import AMOUNTS, filter_chips
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
+from ledger.transactions.pages.ways import SAID
 from ledger.transactions.pages.words import ASSIGNERS, LINES, RULES, SOURCES, Names, assigners, in_choices, names_for
 
 MOST_CHIPS = 3
-BESIDE = ("cursor", "before", "run", "density")  # what the address says besides filters and order
+BESIDE = ("cursor", "before", "run", "density", SAID)  # what the address says besides filters and order
 DENSITIES = ("comfortable", "compact")
 USUAL_ORDER = "-date"
 ORDERS = {
@@ -151,6 +153,7 @@ class Question:
     verb: str
     meant: Sums
     category: str = ""  # that is to be given
+    again: bool = False  # after a yes to what has changed since
 
 
 @dataclass(slots=True)
@@ -188,7 +191,7 @@ def show_list(
         filter=wanted.form,
         filtered=bool(filters),
         query=filters,
-        seen=urlencode([item for item in query_items(visit.request.GET) if item[0] != "run"]),
+        seen=urlencode([item for item in query_items(visit.request.GET) if item[0] not in ("run", SAID)]),
         beyond=wanted.beyond,
         chips=filter_chips(
             visit, outside(wanted), items=query_items(query), counterparty=wanted.counterparty, names=names
@@ -285,6 +288,7 @@ def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict
             {
                 "row": row,
                 "key": str(row.id),
+                "version": version_of(row),
                 "title": row.from_to or row.description or gettext("No text"),
                 "text": row.description if row.from_to else "",
                 "account": names.account(row.account_id),

@@ -1,5 +1,7 @@
-"""The way back from one transaction: to its page, and to the list as it was seen before, which the address tells."""
+"""The way back from one transaction: to its page, to the list as it was seen before, which the address tells, or to the
+row of the inbox that comes next."""
 
+import re
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -11,6 +13,8 @@ from django.urls import reverse
 from companies.pages.visits import Visit
 
 LONGEST_QUERY = 2000  # as a saved view keeps them
+SAID = "said"  # of an address: the transaction of which somebody has just said what it was for
+A_ROW = re.compile(r"(?:t-|p-|o-)[0-9a-f-]{1,36}|done", re.ASCII)  # of the inbox, as its page names them
 
 
 def list_before(visit: Visit, query: str, **more: str) -> str:
@@ -28,13 +32,32 @@ def kept(visit: Visit) -> str:
 
 
 def ways(visit: Visit, transaction_id: UUID) -> dict[str, str]:
-    """For the templates of forms about a transaction: ``own`` is its page, ``back`` the list before that."""
+    """For the templates of forms about a transaction: ``own`` is its page, ``back`` the list before that, or the inbox
+    that it was opened from."""
     own = reverse("transaction", kwargs={"company_id": visit.company.id, "transaction_id": transaction_id})
+    if visit.request.GET.get("from") == "inbox":
+        return {"own": own, "back": inbox_at(visit, f"t-{transaction_id}")}
     return {"own": f"{own}{kept(visit)}", "back": list_before(visit, visit.request.GET.get("then", ""))}
 
 
-def to_its_page(visit: Visit, transaction_id: UUID, said: str = "") -> HttpResponse:
-    """Says what was done, if something was, on the transaction's page."""
+def inbox_at(visit: Visit, row: str | None, *, said_of: UUID | None = None) -> str:
+    """The inbox, at one of its rows where one is named: that has the focus then, with JavaScript or without.
+
+    ``said_of``, here and below: the transaction of which was just said what it was for.
+    """
+    path = reverse("inbox", kwargs={"company_id": visit.company.id})
+    if said_of:
+        path += f"?{urlencode({SAID: said_of})}"
+    return f"{path}#{row}" if row and A_ROW.fullmatch(row) else path
+
+
+def to_its_page(visit: Visit, transaction_id: UUID, said: str = "", *, said_of: UUID | None = None) -> HttpResponse:
+    """Says what was done, if something was, on the transaction's page, or where that was opened from."""
     if said:
         messages.success(visit.request, said)
-    return redirect(ways(visit, transaction_id)["own"])
+    if visit.request.GET.get("from") == "inbox":
+        return redirect(inbox_at(visit, visit.request.GET.get("next"), said_of=said_of))
+    own = ways(visit, transaction_id)["own"]
+    if said_of:
+        own += f"{'&' if '?' in own else '?'}{urlencode({SAID: said_of})}"
+    return redirect(own)

@@ -1,0 +1,139 @@
+"""The inbox by keys alone: from its first row to the empty inbox, the focus on what comes next after each act."""
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import expect
+
+from ledger.models import Transaction
+from tests import factories
+from tests.browser.test_inbox_walk import PASSWORD, enter, posted_to
+from tests.days import TODAY
+from tests.ledger.conftest import Books
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def acme(site):
+    owner = factories.UserFactory(email="olga@acme.example", password=PASSWORD)
+    return factories.company(name="Acme", owner=owner)
+
+
+@pytest.fixture
+def books(make_api, acme, settings):
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
+    return Books(make_api(acme))
+
+
+@pytest.fixture
+def waiting(books, acme):
+    """Books what waits, the first on top; of Nimbus there is a history."""
+    bank, hosting = books.account(), books.category("hosting")
+    known = books.book(bank, "-9.00", str(TODAY - timedelta(days=40)), fromTo="Nimbus")["id"]
+    selection = {"mode": "ids", "ids": [known]}
+    books.api.post("transactions/categorize", {"selection": selection, "categoryId": hosting})
+
+    def book(*names):
+        days = [str(TODAY - timedelta(days=n)) for n in range(len(names))]
+        return [books.book(bank, "-9.00", day, fromTo=name)["id"] for name, day in zip(names, days, strict=True)]
+
+    return book
+
+
+def here(page):
+    """The row that has the focus, or the heading of the empty inbox."""
+    return page.evaluate("document.activeElement.id")
+
+
+def test_keys_go_on_from_the_first_row_to_the_empty_inbox(page, complaints, site, acme, waiting):
+    one, two, new, last = waiting("Nimbus", "Nimbus", "Somebody new", "Nimbus")
+    enter(page, site, acme, "/inbox")
+    expect(page.locator("[data-keys]")).to_be_visible()
+    page.keyboard.press("j")
+    assert here(page) == f"t-{one}"
+    page.keyboard.press("a")
+    expect(page.get_by_role("status").first).to_contain_text("1 transaction categorized.")
+    assert here(page) == f"t-{two}"
+    page.keyboard.press("a")
+    page.wait_for_url(f"**#t-{new}")
+    assert here(page) == f"t-{new}"
+    page.keyboard.press("s")
+    assert here(page) == f"t-{last}"
+    page.keyboard.press("a")
+    page.wait_for_function(f"document.activeElement.id === 't-{new}'")
+    page.keyboard.press("c")
+    select = page.locator(f"#t-{new}").get_by_role("combobox")
+    expect(select).to_be_focused()
+    page.keyboard.press("Escape")
+    assert here(page) == f"t-{new}"
+    page.keyboard.press("c")
+    select.select_option(posted_to(acme, "hosting", "cogs"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All done")).to_be_focused()
+    assert not Transaction.objects.of(acme.id).open().exists()
+
+
+def test_a_pair_and_a_split_lead_on_too(page, complaints, site, acme, books, waiting):
+    (nimbus,) = waiting("Nimbus")
+    main, savings = books.account(name="Current"), books.account(name="Savings")
+    source = books.book(main, "-80.00", str(TODAY), fromTo="Own")["id"]
+    books.book(savings, "80.00", str(TODAY), fromTo="Own")
+    enter(page, site, acme, "/inbox")
+    expect(page.locator("[data-keys]")).to_be_visible()
+    page.keyboard.press("j")
+    assert here(page) == f"p-{source}"
+    page.keyboard.press("a")
+    page.wait_for_url(f"**#t-{nimbus}")
+    assert here(page) == f"t-{nimbus}"
+    page.keyboard.press("p")
+    page.get_by_label("Category").first.select_option(posted_to(acme, "hosting", "cogs"))
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="All done")).to_be_focused()
+
+
+def test_keys_that_are_switched_off_do_nothing(page, complaints, site, acme, waiting):
+    waiting("Nimbus")
+    enter(page, site, acme, "/inbox")
+    expect(page.locator("[data-keys]")).to_be_visible()
+    page.evaluate("localStorage.setItem('keys-off', '1')")
+    page.reload(wait_until="load")
+    page.locator("[data-waits]").first.focus()
+    for key in "ajck":
+        page.keyboard.press(key)
+    assert page.get_by_role("heading", name="All done").count() == 0
+    assert Transaction.objects.of(acme.id).open().count() == 1
+    expect(page.locator("[data-keys]")).to_be_hidden()
+
+
+def test_without_javascript_the_next_row_has_the_focus_too(browser, site, acme, waiting):
+    one, two = waiting("Nimbus", "Nimbus")
+    page = browser.new_context(java_script_enabled=False, locale="en").new_page()
+    enter(page, site, acme, "/inbox")
+    for row, then in ((one, f"t-{two}"), (two, "done")):
+        page.locator(f"#t-{row}").get_by_role("button", name="Hosting").click()
+        page.wait_for_url(f"**#{then}")
+        assert here(page) == then
+    page.context.close()
+
+
+def test_what_was_said_stays_in_sight_above_the_next_row(page, complaints, site, acme, waiting):
+    page.set_viewport_size({"width": 360, "height": 640})
+    rows = waiting(*["Nimbus"] * 3, *["Cumulus"] * 3)
+    enter(page, site, acme, "/inbox")
+    for row, then in pairwise(rows[:4]):
+        page.locator(f"#t-{row}").get_by_role("button", name="Hosting").click()
+        page.wait_for_url(f"**#t-{then}")
+        expect(page.get_by_text("1 transaction categorized.")).to_be_in_viewport()
+        expect(page.locator(f"#t-{then}")).to_be_in_viewport()
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_a_split_that_is_left_leads_back_to_its_row(page, complaints, site, acme, waiting):
+    (row,) = waiting("Nimbus")
+    enter(page, site, acme, "/inbox")
+    page.locator(f"#t-{row}").get_by_role("link", name="Split").click()
+    page.get_by_role("link", name="Cancel").click()
+    page.wait_for_url(f"**/inbox#t-{row}")
+    assert here(page) == f"t-{row}"
