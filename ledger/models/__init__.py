@@ -42,6 +42,7 @@ from ledger.models.statements import PendingBefore, Statement
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
 from ledger.models.touched import TransactionTouched
 from ledger.models.transactions import (
+    TOLD,
     ImportBatch,
     InitialBalanceFixed,
     Source,
@@ -56,6 +57,7 @@ __all__ = [
     "EXPENSES",
     "RULE_NOTE",
     "TEXTS",
+    "TOLD",
     "Account",
     "AccountGroup",
     "AccountGroupNotEmpty",

@@ -3,6 +3,7 @@
 from typing import Self
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from companies.models import CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
@@ -53,7 +54,8 @@ class PendingBefore(CompanyOwned):
     transaction_id = models.UUIDField()
     import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
     facts = models.JSONField()  # the row by its columns
-    parts = models.JSONField(null=True)  # what it was for, where it was taken away
+    parts = models.JSONField(null=True)  # what it was for
+    file_ids = ArrayField(models.UUIDField(), default=list)  # its documents
 
     class Meta:
         indexes = [models.Index(fields=["company", "import_batch"], name="pending_before_by_import")]

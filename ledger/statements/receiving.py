@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from companies.changing import Change, changing
 from companies.models import Company, Stamp
@@ -42,7 +43,7 @@ LEDGER_COLUMNS = (
     "pending",
     "source",
     "import_batch_id",
-    "categorized_value",
+    "as_told",
 )
 
 
@@ -183,27 +184,36 @@ def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:
 
 
 def rows_for(company: Company, groups: Sequence[Group], account_ids: set[UUID]) -> Iterator[Row]:
-    """The stored rows that entries may be: those of the same account, day, amount and currency, and pending ones."""
+    """The stored rows that entries may be: those of the same account, day, amount and currency, as they were told or
+    as they are now, and pending ones."""
     places = wanted(groups)
-    rows = Transaction.objects.of(company.id).without_initial().filter(account_id__in=account_ids)
+    rows = Transaction.objects.of(company.id).without_initial()
     formats = dict(ImportBatch.objects.of(company.id).filter(format__isnull=False).values_list("id", "format"))
     days = [place[1].toordinal() for place in places]
     waits = any(group.entry.pending for group in groups)
     amounts = {place[2] for place in places} if waits else set()
     if days:
-        first, last = date.fromordinal(max(min(days) - MOST_DAYS, 1)), max(days) + MOST_DAYS
-        booked = rows.booked().filter(date__range=(first, date.fromordinal(min(last, date.max.toordinal()))))
-        for row in read_rows(booked, formats):
-            if (row.account, row.day, row.amount, row.currency) in places or row.amount in amounts:
+        first = date.fromordinal(max(min(days) - MOST_DAYS, 1))
+        last = date.fromordinal(min(max(days) + MOST_DAYS, date.max.toordinal()))
+        in_time = rows.booked().filter(account_id__in=account_ids, date__range=(first, last))
+        otherwise = rows.booked().filter(as_told__isnull=False, as_told__date__range=(str(first), str(last)))
+        made = set()
+        for row in chain(read_rows(otherwise, formats), read_rows(in_time, formats)):
+            if row.now and row.id in made:
+                continue
+            if row.now:
+                made.add(row.id)
+            if row.place in places or row.amount in amounts or (row.now and row.now.place in places):
                 yield row
-    pending = rows.filter(pending=True, source=Source.BANK, import_batch__isnull=False)
-    yield from read_rows(pending, formats)
+    here = Q(account_id__in=account_ids) | Q(as_told__isnull=False)
+    pending = rows.filter(here, pending=True, source=Source.BANK, import_batch__isnull=False)
+    yield from (row for row in read_rows(pending, formats) if UUID(row.account) in account_ids)
 
 
 def read_rows(rows: Any, formats: Mapping[UUID, str | None]) -> Iterator[Row]:
     for row in rows.values_list(*LEDGER_COLUMNS).iterator(chunk_size=ROWS_A_READ):
-        row_id, account, day, amount, currency, reference, from_to, description, pending, source, batch, fits = row
-        yield Row(
+        row_id, account, day, amount, currency, reference, from_to, description, pending, source, batch, told = row
+        here = Row(
             id=row_id,
             account=str(account),
             day=day,
@@ -214,8 +224,22 @@ def read_rows(rows: Any, formats: Mapping[UUID, str | None]) -> Iterator[Row]:
             description=description,
             pending=pending,
             format=formats.get(batch) if source == Source.BANK else None,
-            fits=fits,
         )
+        yield as_told(here, told) if told else here
+
+
+def as_told(row: Row, told: dict[str, str]) -> Row:
+    """The row as its import told it, with what has become of it."""
+    return replace(
+        row,
+        account=told["account_id"],
+        day=date.fromisoformat(told["date"]),
+        amount=Decimal(told["amount_value"]),
+        currency=told["amount_currency"],
+        from_to=told["from_to"],
+        description=told["description"],
+        now=row,
+    )
 
 
 def lapsed(received: Received, rows: Iterable[Row], found: Sorted, settled: dict[str, date]) -> list[UUID]:

@@ -12,7 +12,7 @@ from companies.errors import FieldErrors, unknown_id
 from companies.follow_ups import follow_up
 from companies.models import Company, Membership, Stamp, id_from, snapshot
 from ledger.calc.money import too_fine
-from ledger.models import Account, Categorization, InitialBalanceFixed, Source, Transaction, TransactionLinked
+from ledger.models import TOLD, Account, Categorization, InitialBalanceFixed, Source, Transaction, TransactionLinked
 from ledger.money.amounts import amount_in
 from ledger.recognition.posting import unpost
 from ledger.recognition.redating import redate
@@ -64,6 +64,9 @@ def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values
             values["categorized_value"] = values["amount_value"]  # what nobody decided follows
         else:
             check_parts(parts, currency=currency, changed=changed)
+        if changed.intersection(TOLD):
+            row.as_told = row.told
+            row.save(update_fields=["as_told"])
         before = snapshot(row)
         row.change(stamp, **values)
         if parts and changed & DATES_DEPEND_ON:
