@@ -2,8 +2,8 @@
 
 Nothing tells an entry for good: banks give one reference to several payments, other references in other formats, and
 two coffees of a day are the same in every word. So entries and rows that could be one are counted against each other:
-by account, day, amount and currency, and of these by reference, else by text, else by the format's family alone, for of
-one day the bank tells the same in each of its formats.
+by account, day, amount and currency, and of these by reference, else by text, else between families of formats by
+their number, for of one day the bank tells the same in each of its formats, where their texts do not contradict it.
 """
 
 from collections import defaultdict
@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
+from ledger.statements.calc.alike import MOST_COMPARED, Said, pairs
 from ledger.statements.calc.facts import Entry
 
 MOST_DAYS = 5  # between a pending entry and its booking
@@ -177,7 +178,8 @@ class Ledger:
             if group.entry.parts and len(group.new) == len(group.units):
                 self.match_otherwise(group, result)
         match(booked, self.by_what_was_made, result)
-        match(booked, self.by_format, result)
+        if self.elsewhere:
+            self.match_formats(booked, result)
 
     def by_reference(self, account: str, unit: Entry) -> Names:
         if unit.reference:
@@ -192,8 +194,26 @@ class Ledger:
         if self.made:
             yield self.made, (key(account, unit), words(unit.from_to, unit.description))
 
-    def by_format(self, account: str, unit: Entry) -> Names:
-        yield self.elsewhere, key(account, unit)
+    def match_formats(self, groups: list[Group], result: Sorted) -> None:
+        """Of one account, day and amount the bank tells as many in each of its formats; those that agree go first, and
+        those whose texts contradict each other are two."""
+        places: dict[Key, list[tuple[Group, Entry]]] = defaultdict(list)
+        for group in groups:
+            for unit in group.new:
+                if (place := key(group.account, unit)) in self.elsewhere:
+                    places[place].append((group, unit))
+        taken: set[int] = set()
+        for place, waiting in places.items():
+            rows = [row for row in self.elsewhere[place] if not row.taken]
+            for ours, theirs in alike([unit for _, unit in waiting], rows):
+                while ours and theirs:
+                    row = theirs.pop()
+                    row.taken = True
+                    result.known.append(row.id)
+                    taken.add(id(ours.pop()))
+        if taken:
+            for group in groups:
+                group.new = [unit for unit in group.new if id(unit) not in taken]
 
     def match_otherwise(self, group: Group, result: Sorted) -> None:
         """An entry that was stored as one and now comes as its payments, or the other way round."""
@@ -267,6 +287,27 @@ def match(groups: list[Group], names: Callable[[str, Entry], Names], result: Sor
             else:
                 left.append(unit)
         group.new = left
+
+
+Told = TypeVar("Told", Row, Entry)
+
+
+def alike(units: list[Entry], rows: list[Row]) -> Iterator[tuple[list[Entry], list[Row]]]:
+    """Those of both that say the same in the words of their formats, the surest first; all where they are very many."""
+    ours, theirs = by_texts(units), by_texts(rows)
+    if len(ours) * len(theirs) > MOST_COMPARED:
+        yield units, rows
+        return
+    of_ours, of_theirs = [*ours.values()], [*theirs.values()]
+    for one, other in pairs([Said.of(*texts) for texts in ours], [Said.of(*texts) for texts in theirs]):
+        yield of_ours[one], of_theirs[other]
+
+
+def by_texts(each: Iterable[Told]) -> dict[tuple[str, str], list[Told]]:
+    found: dict[tuple[str, str], list[Told]] = defaultdict(list)
+    for one in each:
+        found[one.from_to, one.description].append(one)
+    return found
 
 
 def wanted(groups: Iterable[Group]) -> dict[Key, Any]:
