@@ -38,7 +38,7 @@ from ledger.models.rules import (
     TransactionBefore,
 )
 from ledger.models.saved import SavedView
-from ledger.models.statements import PendingBefore, Statement
+from ledger.models.statements import KnownBefore, PendingBefore, Statement
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
 from ledger.models.touched import TransactionTouched
 from ledger.models.transactions import (
@@ -82,6 +82,7 @@ __all__ = [
     "ImportBatch",
     "ImportType",
     "InitialBalanceFixed",
+    "KnownBefore",
     "LinkKind",
     "MonthMovement",
     "MonthResult",

@@ -194,5 +194,5 @@ def make_pending(change: Change, names: dict[str, Any]) -> None:
         with connection.cursor() as cursor:
             cursor.execute(_PARTS_BACK, names | {"ids": [*before]})
             cursor.execute(_UNBOOK, names | {"ids": ids, "changed": changed})
-    follow_up("transactions_deleted", company=change.company, transaction_ids=ids, stamp=change.stamp)
+    follow_up("transactions_pending", company=change.company, transaction_ids=ids, stamp=change.stamp)
     redate(change, ids)

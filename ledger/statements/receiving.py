@@ -20,13 +20,13 @@ from companies.running.counters import note_import
 from ledger.importing.bodies import Item
 from ledger.importing.imports import Outcome, SentFile, keep
 from ledger.importing.purposes import Purposes
-from ledger.models import Account, ImportBatch, Source, Statement, Transaction
+from ledger.models import Account, ImportBatch, KnownBefore, Source, Statement, Transaction
 from ledger.statements import reading
 from ledger.statements.accounts import find, named
 from ledger.statements.calc import facts
 from ledger.statements.calc.facts import Entry
 from ledger.statements.calc.matching import MOST_DAYS, Group, Ledger, Row, Sorted, groups_of, wanted
-from ledger.statements.opening import is_empty, open_with_earliest
+from ledger.statements.opening import open_with_earliest, opens_first
 from ledger.statements.pending import book_pending, let_lapse
 from ledger.statements.reconciling import balances_at, reconcile
 
@@ -135,14 +135,14 @@ def receive(
 def store(change: Change, received: Received, file: SentFile, *, details: bool) -> None:
     """The rows, what was pending, the statements, the initial balances, and whether all agrees."""
     accounts = {told.account.id: told.account for told in received.statements}
-    empty = {account.id: is_empty(change, account) for account in accounts.values()}
+    first = {account.id: opens_first(change, account) for account in accounts.values()}
     outcome = sort_out(change, received, details=details)
     received.new = list(items(received.statements))
     batch = stored(change, received, outcome, file, accounts)
-    with_statements(change, received, batch)
+    numbers = {account.id: take_number(change, account, received.statements) for account in accounts.values()}
+    with_statements(change, received, batch, numbers)
     for account in accounts.values():
-        take_number(change, account, received.statements)
-        open_with_earliest(change, account, first=empty[account.id])
+        open_with_earliest(change, account, first=first[account.id])
         reconcile(change, account)
     compare(change, received)
 
@@ -156,6 +156,7 @@ class Decided:
 
     booked: list[tuple[Row, Entry]]
     lapsed: list[UUID]
+    known: list[UUID]  # they came with another import, and stay when that is undone
 
 
 def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
@@ -173,7 +174,7 @@ def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
     for told in received.statements:
         told.count = sum(len(group.new) for group in told.groups)
         told.duplicates = sum(len(group.units) for group in told.groups) - told.count
-    return Decided(found.booked, lapsed(received, rows, found, settled))
+    return Decided(found.booked, lapsed(received, rows, found, settled), [*found.known, *found.seen])
 
 
 def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:
@@ -297,11 +298,13 @@ def stored(
     received.batch = batch
     book_pending(change, batch, decided.booked)
     let_lapse(change, batch, decided.lapsed)
+    if decided.known:
+        KnownBefore.objects.create(company=change.company, import_batch=batch, transaction_ids=decided.known)
     return batch
 
 
-def with_statements(change: Change, received: Received, batch: ImportBatch) -> None:
-    """Keeps what each statement says of its account."""
+def with_statements(change: Change, received: Received, batch: ImportBatch, numbers: Mapping[UUID, str | None]) -> None:
+    """Keeps what each statement says of its account. ``numbers``: what accounts have as theirs from statements."""
     Statement.objects.bulk_create(
         Statement(
             company=change.company,
@@ -313,6 +316,7 @@ def with_statements(change: Change, received: Received, batch: ImportBatch) -> N
             opening_balance=opening(told),
             closing_balance=told.statement.closing,
             final=told.statement.final,
+            number_given=numbers[told.account.id],
             created_time=change.stamp.time,
         )
         for told in received.statements
@@ -333,12 +337,17 @@ def opening(told: Told) -> Decimal | None:
     return told.statement.opening + sum(Decimal(entry.amount) for entry in left_out)
 
 
-def take_number(change: Change, account: Account, statements: Iterable[Told]) -> None:
-    """An account without a number takes its statement's."""
+def take_number(change: Change, account: Account, statements: Iterable[Told]) -> str | None:
+    """An account without a number takes its statement's; returns the number that it has from this one or another."""
     numbers = (told.statement.account_number for told in statements if told.account.id == account.id)
     number = next(filter(None, numbers), "")
-    if number and not account.account_number:
+    if not number:
+        return None
+    if not account.account_number:
         change.update(account, "account.updated", account_number=number)
+        return number
+    given = Statement.objects.of(change.company.id).of_account(account.id)
+    return account.account_number if given.filter(number_given=account.account_number).exists() else None
 
 
 def keep_order(change: Change, account: Account, order: str) -> None:

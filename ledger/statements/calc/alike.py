@@ -1,7 +1,7 @@
 """Whether two formats can mean the same payment, of one account, day and amount, by what they say of it.
 
-Each bank words its formats in its own way: one has no name, one puts it into the text, one breaks lines within words. So
-what one says and the other does not tells nothing; what both say and nothing of it agrees are two payments.
+Each bank words its formats in its own way: one has no name, one puts it into the text, one breaks lines within words.
+So what one says and the other does not tells nothing; where both say something and nothing of it agrees, they are two.
 """
 
 import re
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 
 NO, PERHAPS, SURELY = range(3)
-LEGAL_FORMS = {"gmbh", "mbh", "ltd", "inc", "llc", "llp", "plc", "corp", "sarl", "sas", "spa", "srl", "the", "und", "and"}
+LEGAL_FORMS = {"gmbh", "mbh", "ltd", "inc", "llc", "llp", "plc", "corp", "sarl", "sas", "spa", "srl"}
+LEGAL_FORMS |= {"the", "and", "und"}
 NUMBER = re.compile(r"[0-9]{3,}")
 WORD = re.compile(r"[a-z0-9]{3,}")
 SPELLED = str.maketrans({"ä": "a", "ö": "o", "ü": "u"})

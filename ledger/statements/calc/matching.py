@@ -197,23 +197,21 @@ class Ledger:
     def match_formats(self, groups: list[Group], result: Sorted) -> None:
         """Of one account, day and amount the bank tells as many in each of its formats; those that agree go first, and
         those whose texts contradict each other are two."""
-        places: dict[Key, list[tuple[Group, Entry]]] = defaultdict(list)
+        places: dict[Key, list[Entry]] = defaultdict(list)
         for group in groups:
             for unit in group.new:
-                if (place := key(group.account, unit)) in self.elsewhere:
-                    places[place].append((group, unit))
-        taken: set[int] = set()
-        for place, waiting in places.items():
+                places[key(group.account, unit)].append(unit)
+        found: set[int] = set()
+        for place in places.keys() & self.elsewhere.keys():
             rows = [row for row in self.elsewhere[place] if not row.taken]
-            for ours, theirs in alike([unit for _, unit in waiting], rows):
-                while ours and theirs:
-                    row = theirs.pop()
+            for ours, theirs in alike(places[place], rows):
+                number = min(len(ours), len(theirs))
+                for row in taken_from(theirs, number):
                     row.taken = True
                     result.known.append(row.id)
-                    taken.add(id(ours.pop()))
-        if taken:
-            for group in groups:
-                group.new = [unit for unit in group.new if id(unit) not in taken]
+                found.update(map(id, taken_from(ours, number)))
+        for group in groups:
+            group.new = [unit for unit in group.new if id(unit) not in found]
 
     def match_otherwise(self, group: Group, result: Sorted) -> None:
         """An entry that was stored as one and now comes as its payments, or the other way round."""
@@ -301,6 +299,13 @@ def alike(units: list[Entry], rows: list[Row]) -> Iterator[tuple[list[Entry], li
     of_ours, of_theirs = [*ours.values()], [*theirs.values()]
     for one, other in pairs([Said.of(*texts) for texts in ours], [Said.of(*texts) for texts in theirs]):
         yield of_ours[one], of_theirs[other]
+
+
+def taken_from(each: list[Told], number: int) -> list[Told]:
+    """So many of them, which they are no more."""
+    taken = each[:number]
+    del each[:number]
+    return taken
 
 
 def by_texts(each: Iterable[Told]) -> dict[tuple[str, str], list[Told]]:
