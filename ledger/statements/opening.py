@@ -23,7 +23,7 @@ def opens_first(change: Change, account: Account) -> bool:
     company = change.company
     booked = Transaction.objects.of(company.id).filter(account=account).booked()
     told = Statement.objects.of(company.id).of_account(account.id).filter(opening_balance__isnull=False)
-    return not booked.exclude(source=Source.BANK).exists() and not told.exists()
+    return not told.exists() and not booked.exclude(source=Source.BANK).exists()
 
 
 def open_with_earliest(change: Change, account: Account, *, first: bool, bare: bool = False) -> None:
