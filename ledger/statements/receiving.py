@@ -200,11 +200,11 @@ def rows_for(company: Company, groups: Sequence[Group], account_ids: set[UUID]) 
         otherwise = rows.booked().filter(as_told__isnull=False, as_told__date__range=(str(first), str(last)))
         made = set()
         for row in chain(read_rows(otherwise, formats), read_rows(in_time, formats)):
-            if row.now and row.id in made:
+            if row.corrected and row.id in made:
                 continue
-            if row.now:
+            if row.corrected:
                 made.add(row.id)
-            if row.place in places or row.amount in amounts or (row.now and row.now.place in places):
+            if row.place in places or row.amount in amounts or (row.corrected and row.corrected.place in places):
                 yield row
     here = Q(account_id__in=account_ids) | Q(as_told__isnull=False)
     pending = rows.filter(here, pending=True, source=Source.BANK, import_batch__isnull=False)
@@ -239,7 +239,7 @@ def as_told(row: Row, told: dict[str, str]) -> Row:
         currency=told["amount_currency"],
         from_to=told["from_to"],
         description=told["description"],
-        now=row,
+        corrected=row,
     )
 
 

@@ -15,6 +15,7 @@ LEGAL_FORMS = {"gmbh", "mbh", "ltd", "inc", "llc", "llp", "plc", "corp", "sarl",
 LEGAL_FORMS |= {"the", "and", "und"}
 NUMBER = re.compile(r"[0-9]{3,}")
 WORD = re.compile(r"[a-z0-9]{3,}")
+AS_TWO = re.compile(r"([aou])e")  # an umlaut in two letters
 SPELLED = str.maketrans({"ä": "a", "ö": "o", "ü": "u"})
 FAR_FEWER = 4  # letters that are found within another text only by chance
 MOST_COMPARED = 1000  # pairs of texts of one account, day and amount
@@ -49,7 +50,7 @@ def plain(text: str) -> str:
     """
     folded = unicodedata.normalize("NFKD", text.casefold().translate(SPELLED))
     bare = "".join(sign for sign in folded if not unicodedata.combining(sign))
-    return bare.replace("ae", "a").replace("oe", "o").replace("ue", "u")
+    return AS_TWO.sub(r"\1", bare)
 
 
 def likeness(one: Said, other: Said) -> int:

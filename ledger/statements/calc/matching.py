@@ -36,7 +36,7 @@ class Row:
     description: str
     pending: bool = False
     format: str | None = None  # of the file in which a statement brought it
-    now: "Row | None" = None  # as somebody has made it since
+    corrected: "Row | None" = None  # as somebody has made it since
     taken: bool = False
 
     @property
@@ -135,8 +135,8 @@ class Ledger:
                 self.referred[row.place, row.reference].append(row)
             else:
                 self.said_alone[row.place, row.words].append(row)
-            if row.now:
-                self.made[row.now.place, row.now.words].append(row)
+            if row.corrected:
+                self.made[row.corrected.place, row.corrected.words].append(row)
             if row.format is not None:
                 self.booked.add(row)
                 if family(row.format) != mine:
