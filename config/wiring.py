@@ -42,7 +42,10 @@ FOLLOW_UPS: dict[str, list[str]] = {
     # (company, category_id, replacement_id, stamp), while the old one is there still
     "category_replaced": ["ledger.rules.ruling.category_replaced", "planning.usage.category_replaced"],
     "transaction_booked": ["ledger.rules.assigning.booked"],  # (company, transaction, stamp)
-    "transaction_edited": ["ledger.rules.assigning.edited"],  # (company, transaction, changed, stamp)
+    # (company, transaction, changed, stamp): one was changed by hand
+    "transaction_edited": ["ledger.rules.assigning.edited", "planning.overriding.transaction_edited"],
+    # (company, transaction_ids, stamp), that are pending again
+    "transactions_pending": ["planning.settling.transactions_deleted"],
     # (company, transaction_ids, stamp), before they go
     "transactions_deleted": ["planning.settling.transactions_deleted"],
 }

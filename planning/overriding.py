@@ -6,10 +6,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from companies.changing import Change, changing
 from companies.errors import Conflict, Invalid, Missing, unknown_id
 from companies.models import Company, Stamp
 from ledger.models import Account, Category, InitialBalanceFixed, Transaction
+from ledger.transactions.booking import OtherDirection
 from planning.calc.recurrence import is_occurrence
 from planning.models import OccurrenceSkipped, PlannedOverride, PlannedTransaction, SettlesAnother, with_overrides
 from planning.references import Checks
@@ -34,12 +37,6 @@ class NotSettled(Conflict):
     """Nothing settles this occurrence."""
 
     code = "occurrence_not_settled"
-
-
-class OtherDirection(Invalid):
-    """Money in settles what is expected to come in, money out what is expected to go out."""
-
-    code = "wrong_direction"
 
 
 class StillPending(Conflict):
@@ -200,6 +197,19 @@ def refuse_unfit(paid: Transaction, *, expected: Decimal) -> None:
         raise StillPending
     if paid.amount_value * expected <= 0:
         raise OtherDirection
+
+
+def transaction_edited(*, company: Company, transaction: Transaction, changed: set[str], stamp: Stamp) -> None:
+    """What is settled stays settled by money in the same direction. Raises OtherDirection."""
+    if "amount_value" not in changed:
+        return
+    rows = PlannedOverride.objects.of(company.id).filter(transaction=transaction.id).select_related("planned")
+    for row in rows:
+        expected = row.planned.amount_value if row.amount_value is None else row.amount_value
+        if transaction.amount_value * expected <= 0:
+            raise OtherDirection(
+                _("It settles what is planned in the other direction: unsettle that first."), pointer="#/amountValue"
+            )
 
 
 def by_text(patches: Mapping[dt.date, Any]) -> dict[str, Any]:

@@ -211,11 +211,17 @@ def rule_of(columns: dict[str, Any]) -> Rule:
 
 
 def refuse_new_strays(checks: Checks, planned: PlannedTransaction, rule: Rule, patches: dict[dt.date, Any]) -> None:
-    """Overrides of days that do not occur are refused, but for those that are sent back as they are stored."""
+    """Overrides of days that do not occur are refused, but for those that are sent back as they are stored; of these
+    one that is settled keeps the rule from leaving its day."""
     for day, patch in patches.items():
+        if is_occurrence(rule, day):
+            continue
         stored = planned.overrides.get(day)
         kept = stored is not None and stored.patch() == patch
-        if not kept and not is_occurrence(rule, day):
+        if kept and "transaction_id" in patch and is_occurrence(planned.recurrence_rule(), day):
+            told = _("It is settled, and the changed rule does not name this day. Unsettle it first.")
+            checks.wrong(f"#/overrides/{day}", "occurrence_settled", told)
+        elif not kept:
             told = _("The planned transaction does not occur on it.")
             checks.wrong(f"#/overrides/{day}", "not_an_occurrence", told)
     checks.pass_or_raise()

@@ -18,7 +18,7 @@ def open_account(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> A
     """A new account. Raises FieldErrors with unknown_id for a group or category that the company does not have."""
     with changing(company, stamp=stamp) as change:
         values = {"default_currency": company.base_currency, **values}
-        values = following_type({"include_in_cash_balance": None, **values}, values["type"])
+        values = following_type({"include_in_cash_balance": None, **values}, Account(type=values["type"]))
         check_references(company_id=company.id, values=values)
         return change.create(Account(company=company, **values), "account.created")
 
@@ -31,20 +31,25 @@ def change_account(
     values: dict[str, Any],
     action: str = "account.updated",
 ) -> Account:
-    """Stores what differs; an ``include_in_cash_balance`` of None follows the type. Raises Missing, Stale, FieldErrors
+    """Stores what differs; whether it counts as cash follows the type until somebody says it, and again where that is
+    None. Raises Missing, Stale, FieldErrors
     with unknown_id."""
     with changing(company, stamp=stamp) as change:
         account = change.locked(Account, account_id)
         check_references(company_id=company.id, values=values)
-        change.update(account, action, **following_type(values, values.get("type", account.type)))
+        change.update(account, action, **following_type(values, account))
     return account
 
 
-def following_type(values: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Whether an account counts as cash follows its type where that is None: nobody has said it."""
-    if values.get("include_in_cash_balance", True) is not None:
+def following_type(values: dict[str, Any], account: Account) -> dict[str, Any]:
+    """Whether an account counts as cash: as somebody said, now or before, else by its type, now or before."""
+    said = values.get("include_in_cash_balance")
+    if said is not None:
+        return {**values, "cash_chosen": True}
+    if "include_in_cash_balance" not in values and (account.cash_chosen or "type" not in values):
         return values
-    return {**values, "include_in_cash_balance": kind in COUNTS_AS_CASH}
+    cash = values.get("type", account.type) in COUNTS_AS_CASH
+    return {**values, "include_in_cash_balance": cash, "cash_chosen": False}
 
 
 def close_account(*, company: Company, stamp: Stamp, account_id: UUID | str) -> Account:

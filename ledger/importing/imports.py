@@ -4,11 +4,12 @@ A row is a duplicate by its externalId where it has one; otherwise, when asked, 
 text, counted with multiplicity: two equal coffees stay two, and the same file sent twice adds nothing.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +25,7 @@ from ledger.bulk.statistics import gather_after
 from ledger.importing.bodies import Item, Request
 from ledger.importing.progress import counted
 from ledger.importing.purposes import Purposes
-from ledger.models import Account, ImportBatch, Source, Transaction
+from ledger.models import TOLD, Account, ImportBatch, Source, Transaction
 from ledger.purposes.categorizing import Whole, categorize_new
 from ledger.rules.assigning import assign
 from notifications.telling import import_finished
@@ -168,7 +169,7 @@ def without_duplicates(*, company: Company, rows: list[Item], request: Request, 
     if not rows or not (by_external_id or request.duplicates == "skip"):
         return rows
     known = known_external_ids(company, rows) if by_external_id else set()
-    stored = stored_fingerprints(company, rows) if request.duplicates == "skip" else Counter()
+    stored = Prints(company, rows) if request.duplicates == "skip" else None
     new = []
     for row in rows:
         if row.external_id is not None:
@@ -176,11 +177,11 @@ def without_duplicates(*, company: Company, rows: list[Item], request: Request, 
             duplicate = name in known
             known.add(name)
         else:
-            print_ = fingerprint(row)
-            duplicate = stored[print_] > 0
-            stored[print_] -= duplicate
+            duplicate = stored is not None and stored.take(fingerprint(row))
         if not duplicate:
             new.append(row)
+    if stored is not None and stored.made:
+        new = [row for row in new if row.external_id is not None or not stored.take_made(fingerprint(row))]
     outcome.duplicates = len(rows) - len(new)
     return new
 
@@ -192,7 +193,10 @@ def known_external_ids(company: Company, rows: list[Item]) -> set[tuple[str, str
     return {(str(account), external_id) for account, external_id in found if external_id is not None}
 
 
-def fingerprint(item: Item) -> tuple[str, date, Decimal, str | None, str, str]:
+Print = tuple[str, date, Decimal, str | None, str, str]
+
+
+def fingerprint(item: Item) -> Print:
     return (
         item.account_id,
         item.date,
@@ -203,18 +207,51 @@ def fingerprint(item: Item) -> tuple[str, date, Decimal, str | None, str, str]:
     )
 
 
-def stored_fingerprints(company: Company, rows: list[Item]) -> Counter[Any]:
-    """How often each fingerprint stands in the ledger, over the days and accounts of the rows."""
-    days = [row.date for row in rows]
-    found = Transaction.objects.of(company.id).filter(
-        date__range=(min(days), max(days)), account_id__in={row.account_id for row in rows}
-    )
-    return Counter(
-        (str(account), *rest)
-        for account, *rest in found.values_list(
-            "account_id", "date", "amount_value", "amount_currency", "from_to", "description"
-        ).iterator(chunk_size=ROWS_A_READ)
-    )
+class Prints:
+    """How often each fingerprint stands in the ledger, over the days and accounts of some rows: as it was told, and
+    beside that what somebody has made of it."""
+
+    def __init__(self, company: Company, rows: list[Item]):
+        days = [row.date for row in rows]
+        between = (min(days), max(days))
+        ours = Transaction.objects.of(company.id)
+        here = ours.filter(date__range=between, account_id__in={row.account_id for row in rows})
+        self.told = Counter(prints(here.filter(as_told__isnull=True).values_list(*TOLD)))
+        self.made: dict[Print, list[Print]] = defaultdict(list)
+        otherwise = ours.filter(as_told__isnull=False)
+        said = otherwise.filter(as_told__date__range=(str(between[0]), str(between[1])))
+        names = ("id", "as_told", *TOLD)
+        both = chain(said.values_list(*names), otherwise.filter(date__range=between).values_list(*names))
+        edited = {row_id: (told, *now) for row_id, told, *now in both}
+        for told, *now in edited.values():
+            before = print_told(told)
+            self.told[before] += 1
+            self.made[next(prints([now]))].append(before)
+
+    def take(self, print_: Print) -> bool:
+        """Whether the ledger has another one of it."""
+        there = self.told[print_] > 0
+        self.told[print_] -= there
+        return there
+
+    def take_made(self, print_: Print) -> bool:
+        """The same for what somebody made of rows that nobody has taken as they were told."""
+        before = self.made.get(print_)
+        while before:
+            if self.take(before.pop()):
+                return True
+        return False
+
+
+def prints(rows: Iterable[Any]) -> Iterator[Print]:
+    """The fingerprints of rows that are read by ``TOLD``."""
+    for account, day, amount, currency, from_to, description in rows:
+        yield str(account), day, amount, currency, from_to, description
+
+
+def print_told(told: Mapping[str, str]) -> Print:
+    account, day, amount, *texts = (told[name] for name in TOLD)
+    return account, date.fromisoformat(day), Decimal(amount), *texts  # type: ignore[return-value]
 
 
 # ---------------------------------------------------------------------------------------------- storing

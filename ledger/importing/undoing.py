@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import F
-
 from companies.changing import changing
 from companies.errors import Conflict
 from companies.follow_ups import follow_up
@@ -40,7 +38,7 @@ def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
             raise ImportUndone
         follow_up("import_undoing", change=change, batch=batch)
         rows = Transaction.objects.of(company.id).filter(import_batch=batch)
-        changed = rows.filter(last_updated_time__gt=F("created_time")).count()
+        changed = rows.touched().count()
         deleted, partners = remove(change, list(rows.values_list("id", flat=True)))
         batch.undone_time, batch.undone_user_id = stamp.time, stamp.actor
         batch.save(update_fields=["undone_time", "undone_user_id"])

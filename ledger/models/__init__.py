@@ -40,10 +40,11 @@ from ledger.models.rules import (
     TransactionBefore,
 )
 from ledger.models.saved import SavedView
-from ledger.models.statements import PendingBefore, Statement
+from ledger.models.statements import KnownBefore, PendingBefore, Statement
 from ledger.models.subscriptions import BillingPeriod, Subscription, SubscriptionEvent, SubscriptionInUse
 from ledger.models.touched import TransactionTouched
 from ledger.models.transactions import (
+    TOLD,
     ImportBatch,
     InitialBalanceFixed,
     Source,
@@ -59,6 +60,7 @@ __all__ = [
     "RULE_NOTE",
     "STARTING_CATEGORIES",
     "TEXTS",
+    "TOLD",
     "Account",
     "AccountGroup",
     "AccountGroupNotEmpty",
@@ -83,6 +85,7 @@ __all__ = [
     "ImportBatch",
     "ImportType",
     "InitialBalanceFixed",
+    "KnownBefore",
     "LinkKind",
     "MonthMovement",
     "MonthResult",

@@ -77,6 +77,7 @@ class Account(CompanyOwned, Audited):
     name = models.CharField(max_length=200)
     account_number = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     include_in_cash_balance = models.BooleanField()
+    cash_chosen = models.BooleanField(default=False)  # somebody has said so; else it follows the type
     account_group = CompanyForeignKey(AccountGroup, null=True)
     archived = models.BooleanField(default=False)
     expected_annual_return = models.IntegerField(null=True)

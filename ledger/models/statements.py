@@ -3,6 +3,7 @@
 from typing import Self
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from companies.models import CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
@@ -33,6 +34,7 @@ class Statement(CompanyOwned):
     opening_balance = models.DecimalField(max_digits=19, decimal_places=4, null=True)
     closing_balance = models.DecimalField(max_digits=19, decimal_places=4, null=True)
     final = models.BooleanField()  # of its days the bank books nothing more
+    number_given = models.CharField(max_length=64, null=True)  # noqa: DJ001 - to the account, by it or one before it
     created_time = models.DateTimeField()
 
     objects = StatementQuerySet.as_manager()
@@ -53,10 +55,26 @@ class PendingBefore(CompanyOwned):
     transaction_id = models.UUIDField()
     import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
     facts = models.JSONField()  # the row by its columns
-    parts = models.JSONField(null=True)  # what it was for, where it was taken away
+    parts = models.JSONField(null=True)  # what it was for
+    file_ids = ArrayField(models.UUIDField(), default=list)  # its documents
 
     class Meta:
         indexes = [models.Index(fields=["company", "import_batch"], name="pending_before_by_import")]
 
     def __str__(self) -> str:
         return str(self.transaction_id)
+
+
+class KnownBefore(CompanyOwned):
+    """What an import found in the ledger already: where the other import is undone, these stay as its own."""
+
+    import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
+    transaction_ids = ArrayField(models.UUIDField())  # no references: they may be deleted
+
+    objects = CompanyOwnedQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["company", "import_batch"], name="known_before_by_import")]
+
+    def __str__(self) -> str:
+        return f"{len(self.transaction_ids)} of {self.import_batch_id}"

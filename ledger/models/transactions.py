@@ -6,7 +6,8 @@ from typing import Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Func, Q
-from django.db.models.functions import Left, Lower
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce, Left, Lower
 from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict, Invalid
@@ -54,6 +55,10 @@ class FirstWord(Func):
 
     template = "split_part(left(%(expressions)s, 100), ' ', 1)"
     output_field = models.TextField()
+
+
+# What an import tells of a transaction, and people may correct.
+TOLD = ("account_id", "date", "amount_value", "amount_currency", "from_to", "description")
 
 
 class ImportBatchQuerySet(CompanyOwnedQuerySet["ImportBatch"]):
@@ -111,6 +116,10 @@ class TransactionQuerySet(CompanyOwnedQuerySet["Transaction"]):
             .filter(exclude_from_auto_categorization=False, categorized_value=0, transferred_value=0)
         )
 
+    def touched(self) -> Self:
+        """What somebody has changed since it came, be it only what it was for."""
+        return self.filter(last_updated_time__gt=Coalesce("told_time", "created_time"))
+
     def initial(self) -> Self:
         return self.filter(source=Source.INITIAL_BALANCE)
 
@@ -138,6 +147,9 @@ class Transaction(CompanyOwned, Audited):
     provider_data = models.JSONField(null=True)  # what bank, payment, CRM and accounting providers say, by field name
     categorized_value = models.DecimalField(max_digits=19, decimal_places=4, default=0)  # derived: sum of the parts
     transferred_value = models.DecimalField(max_digits=19, decimal_places=4, default=0)  # derived: its linked legs
+    # What its import told, where it differs from what is here now: so that the same entry is known when it comes again.
+    as_told = models.JSONField(null=True)
+    told_time = models.DateTimeField(null=True)  # when an import last changed it, while nobody else had touched it
 
     objects = TransactionQuerySet.as_manager()
 
@@ -156,6 +168,12 @@ class Transaction(CompanyOwned, Audited):
                 fields=["company", "date", "id"],
                 condition=~Q(amount_value=F("categorized_value")),
                 name="transaction_open",
+            ),
+            models.Index(
+                "company",
+                KeyTextTransform("date", "as_told"),
+                condition=Q(as_told__isnull=False),
+                name="transaction_told_otherwise",
             ),
             # What others of the same name, or that begin with the same word, were for.
             models.Index(
@@ -212,6 +230,14 @@ class Transaction(CompanyOwned, Audited):
 
     def __str__(self) -> str:
         return f"{self.date} {self.amount_value} {self.amount_currency}"
+
+    @property
+    def told(self) -> dict[str, str] | None:
+        """What its import told, as it is kept; None where it came of none."""
+        if self.import_batch_id is None:
+            return None
+        stored: dict[str, str] | None = self.as_told
+        return stored or {name: str(getattr(self, name)) for name in TOLD}
 
     @property
     def called(self) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from companies.changing import Change, changing
 from companies.models import Company, Stamp
@@ -19,13 +20,13 @@ from companies.running.counters import note_import
 from ledger.importing.bodies import Item
 from ledger.importing.imports import Outcome, SentFile, keep
 from ledger.importing.purposes import Purposes
-from ledger.models import Account, ImportBatch, Source, Statement, Transaction
+from ledger.models import Account, ImportBatch, KnownBefore, Source, Statement, Transaction
 from ledger.statements import reading
 from ledger.statements.accounts import find, named
 from ledger.statements.calc import facts
 from ledger.statements.calc.facts import Entry
 from ledger.statements.calc.matching import MOST_DAYS, Group, Ledger, Row, Sorted, groups_of, wanted
-from ledger.statements.opening import is_empty, open_with_earliest
+from ledger.statements.opening import open_with_earliest, opens_first
 from ledger.statements.pending import book_pending, let_lapse
 from ledger.statements.reconciling import balances_at, reconcile
 
@@ -42,7 +43,7 @@ LEDGER_COLUMNS = (
     "pending",
     "source",
     "import_batch_id",
-    "categorized_value",
+    "as_told",
 )
 
 
@@ -134,14 +135,14 @@ def receive(
 def store(change: Change, received: Received, file: SentFile, *, details: bool) -> None:
     """The rows, what was pending, the statements, the initial balances, and whether all agrees."""
     accounts = {told.account.id: told.account for told in received.statements}
-    empty = {account.id: is_empty(change, account) for account in accounts.values()}
+    first = {account.id: opens_first(change, account) for account in accounts.values()}
     outcome = sort_out(change, received, details=details)
     received.new = list(items(received.statements))
     batch = stored(change, received, outcome, file, accounts)
-    with_statements(change, received, batch)
+    numbers = {account.id: take_number(change, account, received.statements) for account in accounts.values()}
+    with_statements(change, received, batch, numbers)
     for account in accounts.values():
-        take_number(change, account, received.statements)
-        open_with_earliest(change, account, first=empty[account.id])
+        open_with_earliest(change, account, first=first[account.id])
         reconcile(change, account)
     compare(change, received)
 
@@ -155,6 +156,7 @@ class Decided:
 
     booked: list[tuple[Row, Entry]]
     lapsed: list[UUID]
+    known: list[UUID]  # they came with another import, and stay when that is undone
 
 
 def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
@@ -172,7 +174,7 @@ def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
     for told in received.statements:
         told.count = sum(len(group.new) for group in told.groups)
         told.duplicates = sum(len(group.units) for group in told.groups) - told.count
-    return Decided(found.booked, lapsed(received, rows, found, settled))
+    return Decided(found.booked, lapsed(received, rows, found, settled), [*found.known, *found.seen])
 
 
 def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:
@@ -183,27 +185,36 @@ def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:
 
 
 def rows_for(company: Company, groups: Sequence[Group], account_ids: set[UUID]) -> Iterator[Row]:
-    """The stored rows that entries may be: those of the same account, day, amount and currency, and pending ones."""
+    """The stored rows that entries may be: those of the same account, day, amount and currency, as they were told or
+    as they are now, and pending ones."""
     places = wanted(groups)
-    rows = Transaction.objects.of(company.id).without_initial().filter(account_id__in=account_ids)
+    rows = Transaction.objects.of(company.id).without_initial()
     formats = dict(ImportBatch.objects.of(company.id).filter(format__isnull=False).values_list("id", "format"))
     days = [place[1].toordinal() for place in places]
     waits = any(group.entry.pending for group in groups)
     amounts = {place[2] for place in places} if waits else set()
     if days:
-        first, last = date.fromordinal(max(min(days) - MOST_DAYS, 1)), max(days) + MOST_DAYS
-        booked = rows.booked().filter(date__range=(first, date.fromordinal(min(last, date.max.toordinal()))))
-        for row in read_rows(booked, formats):
-            if (row.account, row.day, row.amount, row.currency) in places or row.amount in amounts:
+        first = date.fromordinal(max(min(days) - MOST_DAYS, 1))
+        last = date.fromordinal(min(max(days) + MOST_DAYS, date.max.toordinal()))
+        in_time = rows.booked().filter(account_id__in=account_ids, date__range=(first, last))
+        otherwise = rows.booked().filter(as_told__isnull=False, as_told__date__range=(str(first), str(last)))
+        made = set()
+        for row in chain(read_rows(otherwise, formats), read_rows(in_time, formats)):
+            if row.corrected and row.id in made:
+                continue
+            if row.corrected:
+                made.add(row.id)
+            if row.place in places or row.amount in amounts or (row.corrected and row.corrected.place in places):
                 yield row
-    pending = rows.filter(pending=True, source=Source.BANK, import_batch__isnull=False)
-    yield from read_rows(pending, formats)
+    here = Q(account_id__in=account_ids) | Q(as_told__isnull=False)
+    pending = rows.filter(here, pending=True, source=Source.BANK, import_batch__isnull=False)
+    yield from (row for row in read_rows(pending, formats) if UUID(row.account) in account_ids)
 
 
 def read_rows(rows: Any, formats: Mapping[UUID, str | None]) -> Iterator[Row]:
     for row in rows.values_list(*LEDGER_COLUMNS).iterator(chunk_size=ROWS_A_READ):
-        row_id, account, day, amount, currency, reference, from_to, description, pending, source, batch, fits = row
-        yield Row(
+        row_id, account, day, amount, currency, reference, from_to, description, pending, source, batch, told = row
+        here = Row(
             id=row_id,
             account=str(account),
             day=day,
@@ -214,8 +225,22 @@ def read_rows(rows: Any, formats: Mapping[UUID, str | None]) -> Iterator[Row]:
             description=description,
             pending=pending,
             format=formats.get(batch) if source == Source.BANK else None,
-            fits=fits,
         )
+        yield as_told(here, told) if told else here
+
+
+def as_told(row: Row, told: dict[str, str]) -> Row:
+    """The row as its import told it, with what has become of it."""
+    return replace(
+        row,
+        account=told["account_id"],
+        day=date.fromisoformat(told["date"]),
+        amount=Decimal(told["amount_value"]),
+        currency=told["amount_currency"],
+        from_to=told["from_to"],
+        description=told["description"],
+        corrected=row,
+    )
 
 
 def lapsed(received: Received, rows: Iterable[Row], found: Sorted, settled: dict[str, date]) -> list[UUID]:
@@ -273,11 +298,13 @@ def stored(
     received.batch = batch
     book_pending(change, batch, decided.booked)
     let_lapse(change, batch, decided.lapsed)
+    if decided.known:
+        KnownBefore.objects.create(company=change.company, import_batch=batch, transaction_ids=decided.known)
     return batch
 
 
-def with_statements(change: Change, received: Received, batch: ImportBatch) -> None:
-    """Keeps what each statement says of its account."""
+def with_statements(change: Change, received: Received, batch: ImportBatch, numbers: Mapping[UUID, str | None]) -> None:
+    """Keeps what each statement says of its account. ``numbers``: what accounts have as theirs from statements."""
     Statement.objects.bulk_create(
         Statement(
             company=change.company,
@@ -289,6 +316,7 @@ def with_statements(change: Change, received: Received, batch: ImportBatch) -> N
             opening_balance=opening(told),
             closing_balance=told.statement.closing,
             final=told.statement.final,
+            number_given=numbers[told.account.id],
             created_time=change.stamp.time,
         )
         for told in received.statements
@@ -309,12 +337,17 @@ def opening(told: Told) -> Decimal | None:
     return told.statement.opening + sum(Decimal(entry.amount) for entry in left_out)
 
 
-def take_number(change: Change, account: Account, statements: Iterable[Told]) -> None:
-    """An account without a number takes its statement's."""
+def take_number(change: Change, account: Account, statements: Iterable[Told]) -> str | None:
+    """An account without a number takes its statement's; returns the number that it has from this one or another."""
     numbers = (told.statement.account_number for told in statements if told.account.id == account.id)
     number = next(filter(None, numbers), "")
-    if number and not account.account_number:
+    if not number:
+        return None
+    if not account.account_number:
         change.update(account, "account.updated", account_number=number)
+        return number
+    given = Statement.objects.of(change.company.id).of_account(account.id)
+    return account.account_number if given.filter(number_given=account.account_number).exists() else None
 
 
 def keep_order(change: Change, account: Account, order: str) -> None:

@@ -80,8 +80,8 @@ def place_of(statement: Statement) -> Place:
 
 
 def reconcile(change: Change, account: Account) -> None:
-    """Keeps on the account whether its latest statement agrees with the ledger; owners and admins are told when it no
-    longer does."""
+    """Keeps on the account whether its latest statement in each currency agrees with the ledger; owners and admins are
+    told when one no longer does."""
     company = change.company
     statements = Statement.objects.of(company.id).of_account(account.id)
     newest = statements.order_by("-created_time", "-id").first()
@@ -91,14 +91,14 @@ def reconcile(change: Change, account: Account) -> None:
         if ours:
             account.change(change.stamp, bank_connection=None)
         return
-    latest = statements.reconciling().order_by("-day", "-created_time", "-id").first()
-    found = compared(company, [latest])[0] if latest else None
-    wrong = found if found and found.difference else None
+    latest = statements.reconciling().order_by("currency", "-day", "-created_time", "-id").distinct("currency")
+    found = [each for each in compared(company, [*latest]) if each.difference]  # one of each currency
+    wrong = max(found, key=lambda each: each.statement.day or date.min, default=None)
     since = before.get("balanceMismatchSince")
     connection = {**CONNECTION, **before} | ({"type": STATEMENT_FILE, "status": "active"} if ours else {})
     connection |= {
         "lastSyncTime": written(newest.created_time),
-        "balanceMismatchReportedBalances": [number(wrong.reported)] if wrong else None,
+        "balanceMismatchReportedBalances": [number(each.reported) for each in found] or None,
         "balanceMismatchCalculatedBalance": number(wrong.calculated) if wrong else None,
         "balanceMismatchSince": (since or written(change.stamp.time)) if wrong else None,
     }

@@ -8,17 +8,24 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from companies.changing import Change, changing
-from companies.errors import FieldErrors, unknown_id
+from companies.errors import FieldErrors, Invalid, unknown_id
 from companies.follow_ups import follow_up
 from companies.models import Company, Membership, Stamp, id_from, snapshot
 from ledger.calc.money import too_fine
-from ledger.models import Account, Categorization, InitialBalanceFixed, Source, Transaction, TransactionLinked
+from ledger.models import TOLD, Account, Categorization, InitialBalanceFixed, Source, Transaction, TransactionLinked
 from ledger.money.amounts import amount_in
 from ledger.recognition.posting import unpost
 from ledger.recognition.redating import redate
 from ledger.recognition.totals import parts_changed
 from ledger.transactions.selections import known_ids
 from ledger.transactions.touching import touched
+
+
+class OtherDirection(Invalid):
+    """Money in settles what is expected to come in, money out what is expected to go out."""
+
+    code = "wrong_direction"
+
 
 FIXED_BY_LINK = {"account_id", "amount_value", "amount_currency"}
 FIXED_BY_INITIAL_BALANCE = FIXED_BY_LINK | {"date", "pending"}
@@ -43,10 +50,11 @@ def book(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Transacti
 
 
 def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values: dict[str, Any]) -> Transaction:
-    """Stores changed facts and what follows from them.
+    """Stores changed facts and what follows from them: one that is booked settles what is planned, one that is pending
+    again settles nothing.
 
     Raises Missing, Stale, what ``book`` raises, and TransactionLinked, InitialBalanceFixed, SplitExceedsAmount,
-    NoRate.
+    NoRate, OtherDirection.
     """
     with changing(company, stamp=stamp) as change:
         row = change.locked(Transaction, transaction_id)
@@ -64,6 +72,7 @@ def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values
             values["categorized_value"] = values["amount_value"]  # what nobody decided follows
         else:
             check_parts(parts, currency=currency, changed=changed)
+        keep_as_told(row, changed)
         before = snapshot(row)
         row.change(stamp, **values)
         if parts and changed & DATES_DEPEND_ON:
@@ -71,7 +80,25 @@ def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values
         if changed:
             follow_up("transaction_edited", company=company, transaction=row, changed=changed, stamp=stamp)
             change.record(row, "transaction.updated", before=before, after=snapshot(row))
+        if "pending" in changed:
+            settle_anew(change, row)
     return row
+
+
+def keep_as_told(row: Transaction, changed: set[str]) -> None:
+    """Before somebody corrects what an import told."""
+    if row.import_batch_id and changed.intersection(TOLD):
+        row.as_told = row.told
+        row.save(update_fields=["as_told"])
+
+
+def settle_anew(change: Change, row: Transaction) -> None:
+    """What is booked settles what is planned with its amount; what is pending settles nothing."""
+    if row.pending:
+        follow_up("transactions_pending", company=change.company, transaction_ids=[row.id], stamp=change.stamp)
+    else:
+        rows = Transaction.objects.of(change.company.id).filter(id=row.id)
+        follow_up("transactions_booked", change=change, rows=rows)
 
 
 def check_parts(parts: list[Categorization], *, currency: str, changed: set[str]) -> None:

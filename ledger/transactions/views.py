@@ -43,6 +43,7 @@ class TransactionViewSet(CompanyViewSet):
             InitialBalanceFixed,
             SplitExceedsAmount,
             TransactionLinked,
+            booking.OtherDirection,
             *PERIODS,
             NoRate,
         ],

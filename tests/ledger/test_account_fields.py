@@ -64,7 +64,11 @@ def test_each_writable_field_is_changed_alone_and_maps_keep_their_keys(api, bank
     changed = api.put(f"accounts/{bank['id']}", {field: value})
     assert changed.status_code == 200, changed.content
     assert changed.json()[field] == value
-    assert {n for n in FIELDS if changed.json()[n] != bank[n]} <= {field, "lastUpdatedTime"}
+    assert {n for n in FIELDS if changed.json()[n] != bank[n]} <= {
+        field,
+        "lastUpdatedTime",
+        *(["includeInCashBalance"] if field == "type" else []),
+    }
 
 
 @pytest.mark.parametrize("field", ["archived", "bankConnection", "companyId", "id", "createdTime"])
@@ -151,3 +155,16 @@ def test_archiving_and_restoring_twice_is_the_same_as_once(api, bank):
     restored = api.put(f"{path}/unarchive").json()
     assert api.put(f"{path}/unarchive", {"anything": 1}).json() == restored
     assert restored["archived"] is False
+
+
+def test_whether_it_counts_as_cash_follows_the_type_until_somebody_says_it(api):
+    account = api.post("accounts", {"type": "bank", "name": "x"}).json()["id"]
+
+    def cash(**values):
+        answer = api.put(f"accounts/{account}", values)
+        assert answer.status_code == 200, answer.content
+        return answer.json()["includeInCashBalance"]
+
+    assert [cash(type="loan"), cash(type="cash"), cash(name="y"), cash(type="creditCard")] == [False, True, True, False]
+    assert [cash(includeInCashBalance=False), cash(type="bank"), cash(type="loan")] == [False, False, False]
+    assert [cash(includeInCashBalance=True), cash(type="other"), cash(type="bank")] == [True, True, True]

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import count, permutations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.statements.calc.facts import Entry
@@ -27,7 +27,7 @@ def told(format_, truth, first, last):
     for number, (day, amount, text) in enumerate(truth):
         if first <= day <= last:
             named = {"camt": f"C{number}", "ofx": f"F{number}"}.get(format_[:4], "")
-            said = text if format_.startswith("camt") else f"{format_}: {text.upper()}"
+            said = text if format_.startswith("camt") else text and f"{format_}: {text.upper()}"
             yield Entry(FIRST + timedelta(days=day), amount, "EUR", "", said, reference=named)
 
 
@@ -65,6 +65,7 @@ def after(truth, sent):
     return sorted((row.day, row.amount) for row in rows)
 
 
+@settings(deadline=None)
 @given(truth=movements, sent=files)
 def test_overlapping_files_of_any_format_leave_each_movement_once(truth, sent):
     covered = {day for _, first, last in sent for day in range(first, last + 1)}
@@ -72,12 +73,14 @@ def test_overlapping_files_of_any_format_leave_each_movement_once(truth, sent):
     assert after(truth, sent) == once
 
 
+@settings(deadline=None)
 @given(truth=movements, sent=files.filter(lambda sent: len(sent) <= 4))
 def test_the_order_of_the_files_changes_nothing(truth, sent):
     results = [after(truth, order) for order in permutations(sent)]
     assert all(each == results[0] for each in results)
 
 
+@settings(deadline=None)
 @given(truth=movements, sent=files)
 def test_the_same_file_again_adds_nothing(truth, sent):
     assert after(truth, [*sent, *sent]) == after(truth, sent)
@@ -88,3 +91,11 @@ def test_many_equal_entries_are_told_apart_in_time_that_grows_with_their_number(
     entries = [Entry(FIRST, "-3.5", "EUR", "", "Coffee") for _ in range(20_000)]
     rows = taken_in([], count(1), "camt.053", entries)
     assert len(taken_in(rows, count(len(rows) + 1), "camt.053", entries)) == len(entries)
+
+
+def test_many_different_entries_of_a_day_are_compared_in_time_that_grows_with_their_number():
+    def many(words):
+        return [Entry(FIRST, "-3.5", "EUR", "", f"{words} {number}") for number in range(5_000)]
+
+    rows = taken_in([], count(1), "camt.053", many("Coffee"))
+    assert len(taken_in(rows, count(len(rows) + 1), "mt940", many("Kaffee"))) == 5_000

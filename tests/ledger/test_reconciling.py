@@ -1,11 +1,13 @@
 """Balances: what statements open accounts with, and whether the ledger agrees with the bank."""
 
+from itertools import permutations
+
 import pytest
 
 from notifications.models import Notification
 from tests.ledger import banks
 from tests.ledger.banks import camt, entry, simple, statement
-from tests.ledger.receiving import rows
+from tests.ledger.receiving import code, rows, send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
@@ -44,6 +46,10 @@ def test_an_earlier_statement_that_comes_later_moves_the_initial_balance(api, ta
     assert initial(api, main) == ("2026-01-31", "60.00")
 
 
+def file_name(content):
+    return ("notes", "earlier", "january", "february")[[NOTES, EARLIER, JANUARY, FEBRUARY].index(content)]
+
+
 JANUARY = simple("-40.00")
 FEBRUARY = simple("-10.00", start="2026-02-01", end="2026-02-28", day="2026-02-10", opening="60.00")
 QUIET = camt(statement(start="2026-03-01", end="2026-03-31", opening="50.00", closing="50.00"))
@@ -55,7 +61,7 @@ QUIET = camt(statement(start="2026-03-01", end="2026-03-31", opening="50.00", cl
         (JANUARY, FEBRUARY, ("2025-12-31", "100.00"), ("2026-01-31", "60.00")),
         (FEBRUARY, JANUARY, ("2026-01-31", "60.00"), ("2025-12-31", "100.00")),
         (JANUARY, QUIET, ("2025-12-31", "100.00"), ("2026-02-28", "50.00")),
-        (JANUARY, JANUARY, ("2025-12-31", "100.00"), None),
+        (JANUARY, JANUARY, ("2025-12-31", "100.00"), ("2025-12-31", "100.00")),
     ],
     ids=["in order", "the earlier one later", "one without entries", "the same file twice"],
 )
@@ -71,6 +77,22 @@ def test_of_two_statements_the_one_that_is_left_says_what_the_account_opens_with
     assert (rows(acme), initial(api, main)) == ([], None)
     take(first)
     assert initial(api, main) == opens_first, "and the next one is a first again"
+
+
+NOTES = camt(statement(entry("-40.00", ref="2026-01-15-1"), kind="054"), kind="054")
+EARLIER = camt(statement(entry("-7.00", "2025-12-20"), kind="054", start="2025-12-20", end="2025-12-20"), kind="054")
+
+
+@pytest.mark.parametrize(
+    "files", [*permutations([NOTES, EARLIER, JANUARY, FEBRUARY])], ids=lambda files: "-".join(map(file_name, files))
+)
+def test_notifications_before_a_statement_leave_it_the_initial_balance(api, take, main, files):
+    for content in files:
+        told = take(content)
+    assert initial(api, main) == ("2025-12-19", "107.00")
+    balances = {row["difference"] for row in api.get(f"accounts/{main}/reconciliation").json()}
+    assert (balances, connection(api, main)["balanceMismatchSince"]) == ({"0.00"}, None)
+    assert told["importId"]
 
 
 def test_an_initial_balance_that_somebody_changed_is_theirs(api, take, main):
@@ -185,3 +207,26 @@ def test_without_an_amount_in_the_statements_currency_there_is_no_sum(api, take,
     assert (told["bookedSum"], told["difference"], told["ledgerDifference"]) == (None, None, None)
     (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
     assert (row["amountValue"], row["amountCurrency"]) == ("-100.00", "USD")
+
+
+def test_balances_are_compared_in_their_own_currency_alone(api, take, main):
+    other = banks.balance("OPBD", "100", "2026-01-01", "USD") + banks.balance("CLBD", "60", "2026-01-31", "USD")
+    told = take(camt(statement(other, entry("-40.00"))))["statements"][0]
+    assert (told["currency"], told["bookedSum"]) == ("EUR", "-40.00")
+    assert {told[name] for name in ("openingBalance", "closingBalance", "difference", "ledgerDifference")} == {None}
+    assert initial(api, main) is None
+    both = other + banks.balance("CLBD", "7", "2026-01-31")
+    assert take(camt(statement(both)))["statements"][0]["closingBalance"] == "7.00"
+
+
+def test_a_difference_in_one_currency_is_not_hidden_by_another_that_agrees(api, take, main):
+    take(camt(statement(entry("-40.00"), opening="100", closing="70")))
+    take(camt(statement(entry("5.00", currency="USD"), currency="USD", opening="0", closing="5")))
+    assert connection(api, main)["balanceMismatchReportedBalances"] == [70]
+
+
+def test_a_statement_that_opens_in_one_currency_and_closes_in_another_is_refused(api, main):
+    answer = send(api, banks.mt940(("2601150115D40,00NTRFNONREF", "Rent"), closing="C260131USD60,00"))
+    assert code(answer) == (400, "statement_unreadable")
+    assert "EUR" in answer.json()["detail"]
+    assert "USD" in answer.json()["detail"]

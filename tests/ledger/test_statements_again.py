@@ -62,8 +62,8 @@ def test_the_same_day_in_mt940_and_in_camt_is_the_same(take, acme, main):
     take(mt940(*movements, closing="C260131EUR111,00"))
     entries = [
         entry("-40.00", ref="Z-9", name="Initech", text="Rechnung 17"),
-        entry("25.50", ref="Z-10"),
-        entry("25.50"),
+        entry("25.50", name="Globex GmbH", text="Danke", ref="Z-10"),
+        entry("25.50", name="GLOBEX", text=""),
     ]
     told = take(camt(statement(*entries, entry("1.00"), opening="100", closing="112")))
     assert (told["count"], told["duplicates"]) == (1, 3)

@@ -248,6 +248,42 @@ def test_a_deleted_transaction_settles_nothing_any_more(api, plan, book):
     assert states(api) == {on(-3): "overdue"}
 
 
+def test_one_that_is_booked_by_hand_settles_and_one_that_is_pending_again_does_not(api, plan, book):
+    planned, paid = plan(-3, autoSettle=True), book(-3, pending=True)
+    assert settles(api, paid) is None
+    assert api.put(f"transactions/{paid['id']}", {"pending": False}).status_code == 200
+    assert settles(api, paid) == {"plannedTransactionId": planned["id"], "date": on(-3)}
+    assert states(api) == {on(-3): "settled"}
+    assert api.put(f"transactions/{paid['id']}", {"pending": True}).status_code == 200
+    assert settles(api, paid) is None
+    assert states(api) == {on(-3): "overdue"}
+
+
+def test_what_settles_keeps_its_direction_until_it_is_unsettled(api, plan, book):
+    planned, paid = plan(-3), book(-3, "-99.00")
+    settle(api, planned, paid)
+    for amount in ("99.00", "0.00"):
+        refused = api.put(f"transactions/{paid['id']}", {"amountValue": amount})
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, error["pointer"], error["code"]) == (400, "#/amountValue", "wrong_direction")
+    assert api.put(f"transactions/{paid['id']}", {"amountValue": "-98.00"}).status_code == 200
+    unsettle(api, planned)
+    assert api.put(f"transactions/{paid['id']}", {"amountValue": "99.00"}).status_code == 200
+
+
+def test_a_rule_does_not_leave_a_day_that_is_settled(api, plan, book):
+    planned, paid = plan(-3), book(-3, "-99.00")
+    settle(api, planned, paid)
+    path = f"planned_transactions/{planned['id']}"
+    refused = api.put(path, {"startDate": on(-2)})
+    assert refused.status_code == 400
+    (error,) = refused.json()["errors"]
+    assert (error["pointer"], error["code"]) == (f"#/overrides/{on(-3)}", "occurrence_settled")
+    assert api.put(path, {"name": "Renamed"}).status_code == 200
+    unsettle(api, planned)
+    assert api.put(path, {"startDate": on(-2)}).status_code == 200
+
+
 def test_what_pages_of_transactions_settle_is_asked_for_at_once(acme, api, plan, book, django_assert_num_queries):
     for count in (1, 10):
         for _ in range(count):

@@ -16,7 +16,7 @@ from companies.permissions import Permission
 from ledger.accounts import opening
 from ledger.accounts.holdings import Holding, holdings, shelves, worth_of
 from ledger.accounts.serializers import AccountShape, InitialBalance
-from ledger.models import COUNTS_AS_CASH, Account, AccountGroup, AccountType, Transaction
+from ledger.models import Account, AccountGroup, AccountType, Transaction
 from ledger.money.amounts import amount_out
 from ledger.transactions.pages.words import listed, names_for
 
@@ -119,8 +119,8 @@ def read_form(visit: Visit, *, partial: bool = False) -> Typed:
 
 
 def counting(account: Account) -> str:
-    """What the form shows of it: nothing was said while it is as the type has it."""
-    if account.include_in_cash_balance == (account.type in COUNTS_AS_CASH):
+    """What the form shows of it: nothing, while nobody has said it."""
+    if not account.cash_chosen:
         return ""
     return "true" if account.include_in_cash_balance else "false"
 

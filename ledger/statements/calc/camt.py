@@ -176,14 +176,18 @@ class Stream:
 def finished(draft: Draft, format_: str) -> Statement:
     """The statement of what was read."""
     account = draft.about.get("Acct")
-    opening, closing = opening_of(draft.balances), closing_of(draft.balances)
+    currency = draft.currency or currency_of(draft)
+    balances = [
+        each for each in draft.balances if told_in(each) in ("", currency)
+    ]  # others can be compared with nothing
+    opening, closing = opening_of(balances), closing_of(balances)
     start, end = period_of(draft, opening, closing)
     written = said(draft.about.get("CreDtTm"))
     for place in draft.undated:
         draft.entries[place] = redated(draft.entries[place], end or iso_day(written))
     return Statement(
         account_number=clean(number_of(account))[:LONGEST_NUMBER],
-        currency=draft.currency or currency_of(draft),
+        currency=currency,
         statement_id=clean(said(draft.about.get("Id"))),
         start=start,
         end=end or iso_day(written),
@@ -217,8 +221,13 @@ def currency_of(draft: Draft) -> str:
     named = at(draft.about.get("Acct"), "Ccy")
     if named:
         return named
-    amounts = (balance.find("Amt") for balance in draft.balances)
-    return next((found for each in amounts if each is not None and (found := each.get("Ccy"))), "")
+    return next(filter(None, map(told_in, draft.balances)), "")
+
+
+def told_in(balance: Element) -> str:
+    """The currency of a balance; nothing where it names none."""
+    amount = balance.find("Amt")
+    return amount.get("Ccy", "") if amount is not None else ""
 
 
 def opening_of(balances: list[Element]) -> Element | None:

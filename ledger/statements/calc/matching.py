@@ -2,8 +2,8 @@
 
 Nothing tells an entry for good: banks give one reference to several payments, other references in other formats, and
 two coffees of a day are the same in every word. So entries and rows that could be one are counted against each other:
-by account, day, amount and currency, and of these by reference, else by text, else by the format's family alone, for of
-one day the bank tells the same in each of its formats.
+by account, day, amount and currency, and of these by reference, else by text, else between families of formats by
+their number, for of one day the bank tells the same in each of its formats, where their texts do not contradict it.
 """
 
 from collections import defaultdict
@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
+from ledger.statements.calc.alike import MOST_COMPARED, Said, pairs
 from ledger.statements.calc.facts import Entry
 
 MOST_DAYS = 5  # between a pending entry and its booking
@@ -23,7 +24,7 @@ Key = tuple[str, date, Decimal, str]
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """A stored transaction."""
+    """A stored transaction, as whatever brought it told it."""
 
     id: UUID
     account: str
@@ -35,12 +36,16 @@ class Row:
     description: str
     pending: bool = False
     format: str | None = None  # of the file in which a statement brought it
-    fits: Decimal = Decimal(0)  # what its parts add up to: a booking of less is not its own
+    corrected: "Row | None" = None  # as somebody has made it since
     taken: bool = False
 
     @property
     def words(self) -> str:
         return words(self.from_to, self.description)
+
+    @property
+    def place(self) -> Key:
+        return self.account, self.day, self.amount, self.currency
 
 
 @dataclass(slots=True)
@@ -60,6 +65,7 @@ class Sorted:
     groups: list[Group]
     booked: list[tuple[Row, Entry]] = field(default_factory=list)  # pending rows, and what they became
     seen: set[UUID] = field(default_factory=set)  # pending rows that are pending still
+    known: list[UUID] = field(default_factory=list)  # rows that the file has too
 
 
 def words(*texts: str) -> str:
@@ -117,44 +123,40 @@ class Ledger:
 
     def __init__(self, rows: Iterable[Row], *, format_: str):
         self.referred, self.said, self.said_alone, self.elsewhere = Stacks(), Stacks(), Stacks(), Stacks()
+        self.made = Stacks()  # by what somebody made of them
         self.pending, self.booked = Near(), Near()
         mine = family(format_)
         for row in sorted(rows, key=lambda row: row.id, reverse=True):  # the oldest ones lie on top
             if row.pending:
                 self.pending.add(row)
                 continue
-            place = row.account, row.day, row.amount, row.currency
-            self.said[place, row.words].append(row)
+            self.said[row.place, row.words].append(row)
             if row.reference:
-                self.referred[place, row.reference].append(row)
+                self.referred[row.place, row.reference].append(row)
             else:
-                self.said_alone[place, row.words].append(row)
+                self.said_alone[row.place, row.words].append(row)
+            if row.corrected:
+                self.made[row.corrected.place, row.corrected.words].append(row)
             if row.format is not None:
                 self.booked.add(row)
                 if family(row.format) != mine:
-                    self.elsewhere[place].append(row)
+                    self.elsewhere[row.place].append(row)
         self.empty = not self.said
 
     def sort_out(self, groups: list[Group], *, settled: Mapping[str, date]) -> Sorted:
         """Matches every unit with at most one row, the surest pairs first. ``settled``: the day up to which an account
         has final statements; what was pending by then and is not in them has lapsed."""
         result = Sorted(groups)
-        self.known(groups)
-        for group in groups:
-            if not group.entry.pending and self.pending:
-                group.new = [unit for unit in group.new if not self.books(group.account, unit, result)]
+        self.known(groups, result)
+        for find in (self.pending.take, self.pending.take_other_amount, self.pending.take_other_direction):
+            for group in groups:
+                if group.new and not group.entry.pending and self.pending:
+                    group.new = [unit for unit in group.new if not books(find, group.account, unit, result)]
         for group in groups:
             if group.entry.pending:
                 lapsed = settled.get(group.account, date.min)
                 group.new = [unit for unit in group.new if not self.waits(group.account, unit, result, lapsed)]
         return result
-
-    def books(self, account: str, unit: Entry, result: Sorted) -> bool:
-        """Whether the unit is the booking of a pending row."""
-        row = self.pending.take(account, unit) or self.pending.take_other_amount(account, unit)
-        if row:
-            result.booked.append((row, unit))
-        return row is not None
 
     def waits(self, account: str, unit: Entry, result: Sorted, lapsed: date) -> bool:
         """Whether a pending unit is there already, as pending or booked, or came to nothing."""
@@ -163,7 +165,7 @@ class Ledger:
             result.seen.add(row.id)
         return bool(row or self.booked.take(account, unit)) or unit.day <= lapsed
 
-    def known(self, groups: list[Group]) -> None:
+    def known(self, groups: list[Group], result: Sorted) -> None:
         """Leaves in each group what the ledger has not."""
         for group in groups:
             group.new = list(group.units)
@@ -171,11 +173,13 @@ class Ledger:
             return
         booked = [group for group in groups if not group.entry.pending]
         for names in (self.by_reference, self.by_text):
-            match(booked, names)
+            match(booked, names, result)
         for group in booked:
             if group.entry.parts and len(group.new) == len(group.units):
-                self.match_otherwise(group)
-        match(booked, self.by_format)
+                self.match_otherwise(group, result)
+        match(booked, self.by_what_was_made, result)
+        if self.elsewhere:
+            self.match_formats(booked, result)
 
     def by_reference(self, account: str, unit: Entry) -> Names:
         if unit.reference:
@@ -186,10 +190,30 @@ class Ledger:
         stacks = self.said_alone if unit.reference else self.said
         yield stacks, (key(account, unit), words(unit.from_to, unit.description))
 
-    def by_format(self, account: str, unit: Entry) -> Names:
-        yield self.elsewhere, key(account, unit)
+    def by_what_was_made(self, account: str, unit: Entry) -> Names:
+        if self.made:
+            yield self.made, (key(account, unit), words(unit.from_to, unit.description))
 
-    def match_otherwise(self, group: Group) -> None:
+    def match_formats(self, groups: list[Group], result: Sorted) -> None:
+        """Of one account, day and amount the bank tells as many in each of its formats; those that agree go first, and
+        those whose texts contradict each other are two."""
+        places: dict[Key, list[Entry]] = defaultdict(list)
+        for group in groups:
+            for unit in group.new:
+                places[key(group.account, unit)].append(unit)
+        found: set[int] = set()
+        for place in places.keys() & self.elsewhere.keys():
+            rows = [row for row in self.elsewhere[place] if not row.taken]
+            for ours, theirs in alike(places[place], rows):
+                number = min(len(ours), len(theirs))
+                for row in taken_from(theirs, number):
+                    row.taken = True
+                    result.known.append(row.id)
+                found.update(map(id, taken_from(ours, number)))
+        for group in groups:
+            group.new = [unit for unit in group.new if id(unit) not in found]
+
+    def match_otherwise(self, group: Group, result: Sorted) -> None:
         """An entry that was stored as one and now comes as its payments, or the other way round."""
         whole = len(group.units) == 1
         found: list[tuple[Stacks, Any, Row]] = []
@@ -202,6 +226,15 @@ class Ledger:
                 return
             found.append(taken)
         group.new = []
+        result.known += [row.id for _, _, row in found]
+
+
+def books(find: Callable[[str, Entry], Row | None], account: str, unit: Entry, result: Sorted) -> bool:
+    """Whether the unit is the booking of a pending row."""
+    row = find(account, unit)
+    if row:
+        result.booked.append((row, unit))
+    return row is not None
 
 
 class Near:
@@ -215,7 +248,7 @@ class Near:
 
     def add(self, row: Row) -> None:
         if row.reference:
-            self.referred[row.account, row.currency, row.reference].append(row)
+            self.referred[row.account, row.currency, row.reference, row.amount > 0].append(row)
             self.exact[row.account, row.currency, row.reference, row.amount].append(row)
         self.said[row.account, row.currency, row.amount, row.words, row.day.toordinal()].append(row)
 
@@ -231,29 +264,55 @@ class Near:
         return next((row for name in names if (row := self.said.take(name))), None)
 
     def take_other_amount(self, account: str, unit: Entry) -> Row | None:
-        """By its reference alone; left alone where the row's parts have no room in the new amount."""
-        if not unit.reference:
-            return None
-        name = account, unit.currency, unit.reference
-        row = self.referred.take(name)
-        if row and not can_become(row, Decimal(unit.amount)):
-            self.referred.give_back(name, row)
-            return None
-        return row
+        """By its reference alone: what was announced was an estimate."""
+        return self.by_reference(account, unit, came=Decimal(unit.amount) > 0)
+
+    def take_other_direction(self, account: str, unit: Entry) -> Row | None:
+        return self.by_reference(account, unit, came=Decimal(unit.amount) <= 0)
+
+    def by_reference(self, account: str, unit: Entry, *, came: bool) -> Row | None:
+        return self.referred.take((account, unit.currency, unit.reference, came)) if unit.reference else None
 
 
-def match(groups: list[Group], names: Callable[[str, Entry], Names]) -> None:
+def match(groups: list[Group], names: Callable[[str, Entry], Names], result: Sorted) -> None:
     """Takes a row for each unit that has one of its name."""
     for group in groups:
-        if group.new:
-            group.new = [
-                unit for unit in group.new if not any(row.take(name) for row, name in names(group.account, unit))
-            ]
+        left = []
+        for unit in group.new:
+            row = next((row for stacks, name in names(group.account, unit) if (row := stacks.take(name))), None)
+            if row:
+                result.known.append(row.id)
+            else:
+                left.append(unit)
+        group.new = left
 
 
-def can_become(row: Row, amount: Decimal) -> bool:
-    """Whether a booking of another amount leaves room for what the row's parts add up to."""
-    return row.amount * amount > 0 and abs(row.fits) <= abs(amount)
+Told = TypeVar("Told", Row, Entry)
+
+
+def alike(units: list[Entry], rows: list[Row]) -> Iterator[tuple[list[Entry], list[Row]]]:
+    """Those of both that say the same in the words of their formats, the surest first; all where they are very many."""
+    ours, theirs = by_texts(units), by_texts(rows)
+    if len(ours) * len(theirs) > MOST_COMPARED:
+        yield units, rows
+        return
+    of_ours, of_theirs = [*ours.values()], [*theirs.values()]
+    for one, other in pairs([Said.of(*texts) for texts in ours], [Said.of(*texts) for texts in theirs]):
+        yield of_ours[one], of_theirs[other]
+
+
+def taken_from(each: list[Told], number: int) -> list[Told]:
+    """So many of them, which they are no more."""
+    taken = each[:number]
+    del each[:number]
+    return taken
+
+
+def by_texts(each: Iterable[Told]) -> dict[tuple[str, str], list[Told]]:
+    found: dict[tuple[str, str], list[Told]] = defaultdict(list)
+    for one in each:
+        found[one.from_to, one.description].append(one)
+    return found
 
 
 def wanted(groups: Iterable[Group]) -> dict[Key, Any]:

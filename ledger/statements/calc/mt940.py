@@ -114,6 +114,13 @@ class Draft:
         opening, closing = self.balance("60F", "60M"), self.balance("62F", "62M")
         if opening and not closing:
             raise Unreadable("The statement ends without its closing balance (62F).", line=self.line)
+        if opening and closing and opening[1] != closing[1]:
+            raise Unreadable(
+                "The statement opens in {opening} and closes in {closing}. Ask the bank for it again.",
+                line=self.line,
+                opening=opening[1],
+                closing=closing[1],
+            )
         interim = self.interim
         currency = (opening or closing or ("", self.about.get("34", "")[:3], ""))[1]
         if not currency:

@@ -1,0 +1,82 @@
+"""Undoing one of several files of a bank leaves the ledger that the others alone would have made."""
+
+from itertools import combinations, permutations
+
+import pytest
+
+from tests.ledger import banks
+from tests.ledger.banks import camt, entry, simple, statement
+from tests.ledger.receiving import rows
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
+
+FINAL = ("january", "its half", "february")
+WAITING = [entry("-9.00", "2026-01-14", ref="R9", status="PDNG"), entry("-8.00", "2026-01-14", status="PDNG")]
+BOOKED = [entry("-40.00", ref="R1"), entry("-9.50", "2026-01-16", ref="R9")]
+FILES = {
+    "report": camt(statement(*WAITING, kind="052", start="2026-01-14", end="2026-01-14"), kind="052"),
+    "report again": camt(statement(*WAITING, kind="052", start="2026-01-14", end="2026-01-14"), kind="052"),
+    "january": camt(statement(*BOOKED, entry("25.50"), opening="100", closing="76")),
+    "its half": camt(statement(*BOOKED, opening="100", closing="50.50", end="2026-01-16")),
+    "february": camt(
+        statement(entry("3.00", "2026-02-11"), start="2026-02-01", end="2026-02-28", opening="76", closing="79")
+    ),
+    "notes": camt(statement(BOOKED[0], kind="054"), kind="054"),
+}
+
+
+# What a report announces after its statement is not kept, so it leaves nothing.
+PAIRS = [(one, other) for one, other in permutations(FILES, 2) if one not in FINAL or not other.startswith("report")]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_what_another_file_has_too_stays_when_the_first_is_undone(api, take, books, acme, one, other):
+    alone, both = books.account(name="Alone"), books.account(name="Both")
+    take(FILES[other], accountId=alone)
+    wanted = state_of(api, alone)
+    api.put(f"accounts/{alone}", {"accountNumber": None})
+    first = take(FILES[one], accountId=both)["importId"]
+    take(FILES[other], accountId=both)
+    assert api.delete(f"imports/{first}").status_code == 200
+    assert state_of(api, both) == wanted
+
+
+def state_of(api, account):
+    found = api.get("transactions", {"accountId": account}).json()
+    told = sorted((row["date"], row["amountValue"], row["pending"]) for row in found)
+    row = api.get(f"accounts/{account}").json()
+    return told, row["accountNumber"], bool((row["bankConnection"] or {}).get("balanceMismatchSince"))
+
+
+@pytest.mark.parametrize("names", [*combinations(FILES, 3)], ids="-".join)
+def test_undone_in_any_order_nothing_is_left(api, take, acme, bank, names):
+    sent = [take(FILES[name], accountId=bank)["importId"] for name in names]
+    for place in (1, 0, 2):
+        api.delete(f"imports/{sent[place]}")
+    assert rows(acme) == []
+    account = api.get(f"accounts/{bank}").json()
+    assert (account["accountNumber"], account["bankConnection"]) == (None, None)
+    assert api.get(f"accounts/{bank}/initial_balance").json()["transaction"] is None
+
+
+def test_a_number_goes_with_the_last_file_that_told_it_and_stays_where_somebody_set_it(api, take, bank):
+    one = take(simple("-1.00"), accountId=bank)
+    two = take(simple("-2.00", day="2026-01-16"), accountId=bank)
+
+    def number():
+        return api.get(f"accounts/{bank}").json()["accountNumber"]
+
+    api.delete(f"imports/{one['importId']}")
+    assert number() == banks.IBAN
+    api.put(f"accounts/{bank}", {"accountNumber": "DE89 3704 0044 0532 0130 00"})
+    api.delete(f"imports/{two['importId']}")
+    assert number() == "DE89 3704 0044 0532 0130 00"
+
+
+def test_rows_that_are_handed_over_are_counted_with_the_file_that_has_them_now(api, take, main):
+    one, two = take(simple("-1.00", "-2.00")), take(simple("-1.00", "-2.00"))
+    assert api.delete(f"imports/{one['importId']}").json()["deletedCount"] == 0
+    found = [row for row in api.get("transactions").json() if row["source"] == "bank"]
+    assert {row["importId"] for row in found} == {two["importId"]}
+    told = api.delete(f"imports/{two['importId']}").json()
+    assert told == {"success": True, "deletedCount": 2, "changedCount": 0}
