@@ -118,6 +118,7 @@ def post_request(_worker: Any, req: Any, environ: Any, _resp: Any) -> None:
     length = dict(req.headers).get("CONTENT-LENGTH", "")
     if not length.isdecimal() or int(length) <= SMALL:
         return
+    ahead, req.unreader.max_body_chunk = req.unreader.max_body_chunk, SMALL  # a MiB, which it holds three times
     connection, until = environ["gunicorn.socket"], time.monotonic() + 5
     before = connection.gettimeout()
     with contextlib.suppress(OSError):  # too slow, or gone
@@ -126,3 +127,4 @@ def post_request(_worker: Any, req: Any, environ: Any, _resp: Any) -> None:
             if not req.body.read(SMALL):
                 break
     connection.settimeout(before)
+    req.unreader.max_body_chunk = ahead
