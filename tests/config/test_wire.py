@@ -215,8 +215,8 @@ REFUSED = [  # address, media type, what is sent, the limit
 
 def test_a_refused_body_takes_no_more_than_twice_what_its_address_allows(wire, record_property):
     """Of a worker's memory, its greatest size over what it had before; the whole body is really sent. Other things that
-    a worker does in its own time, as letting a connection go, take some of it too: a MiB is theirs. What a body costs it
-    costs each time, what a worker does beside it does not: the least of three tries is the body's."""
+    a worker does in its own time, as letting a connection go, take some of it too: a MiB is theirs. What a body costs
+    it costs each time, what a worker does beside it does not: the least of three tries is the body's."""
     (worker,) = workers(wire.server)
     key = {"Authorization": "-"}
     for path, kind, body, most in REFUSED:
