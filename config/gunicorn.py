@@ -60,6 +60,8 @@ limit_request_line = 8190  # lists of ids in a query
 limit_request_fields = 100
 limit_request_field_size = 8190
 
+forwarder_headers = ""  # no caller moves our addresses, from this machine neither (SCRIPT_NAME, PATH_INFO)
+
 control_socket_disable = True  # it would be kept in the home directory
 
 

@@ -240,6 +240,15 @@ def peak(pid: int) -> int:
     return int(re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[1]) * KIB
 
 
+@pytest.mark.parametrize("header", ["SCRIPT_NAME", "PATH_INFO"])
+def test_no_header_moves_our_addresses(wire, header):
+    """gunicorn takes these two from who calls from this machine, where a proxy passes on whatever it is sent."""
+    plain = b"GET /app/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+    usual, moved = wire.send(plain + b"\r\n"), wire.send(plain + header.encode() + b": /app\r\n\r\n")
+    assert (moved[0], moved[1]["location"]) == (usual[0], usual[1]["location"])
+    assert moved[1]["location"].startswith("/app/sign-in")
+
+
 @pytest.mark.parametrize("encoding", ["hex", "rot13", "idna", "utf-7", "unicode_escape", "utf-16", "nonsense", ""])
 @pytest.mark.parametrize("kind", ["application/json", "x", "multipart/form-data; boundary=end"])
 def test_what_a_caller_calls_the_encoding_breaks_nothing(wire, encoding, kind):
