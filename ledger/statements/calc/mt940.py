@@ -75,12 +75,17 @@ def fields(lines: Iterator[str]) -> Iterator[tuple[int, str, str]]:
                 yield begun, tag, "\n".join(value)
             tag, value = "", []
         elif tag:
-            length += len(line) + 1
-            if length > LONGEST_PIECE:
-                raise Unreadable("A text of more than {most} characters.", line=begun, most=LONGEST_PIECE)
+            length = bearable(length + len(line) + 1, begun)
             value.append(line)
     if tag:
         yield begun, tag, "\n".join(value)
+
+
+def bearable(length: int, line: int) -> int:
+    """The length of a field, which its readers split again and again. Raises Unreadable."""
+    if length > LONGEST_PIECE:
+        raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_PIECE)
+    return length
 
 
 @dataclass(slots=True)
