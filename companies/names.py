@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 BLANK = "blank_name"  # the code of a name that is empty; answered as ``blank``, which other texts may be
 # Control characters, line breaks, and marks that turn the direction of what follows them.
 BREAKS = r"\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-# Blanks, also those of no width; what no font draws; and letters that are blanks: Hangul's fillers, Braille's empty cell.
+# Blanks, also those of no width; what no font draws; letters that are blanks: Hangul's fillers, Braille's empty cell.
 UNSEEN = (
     r"\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
