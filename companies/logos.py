@@ -3,6 +3,7 @@
 import base64
 import binascii
 import io
+import threading
 import warnings
 
 from django.core.files.storage import storages
@@ -15,6 +16,7 @@ from companies.models import Company, Stamp, new_id
 from companies.stores.storing import drop_after_commit, store_whole
 
 MOST_PIXELS = 4096  # a side
+UNPACKING = threading.Lock()  # one picture at a time: what several at once would take of a worker is taken once
 MOST_BYTES = 512 * 1024  # what 699,052 characters of base64 hold: service.md, part 8
 
 
@@ -62,10 +64,11 @@ def clean_png(
 
     Raises NotAPng, ImageTooLarge.
     """
+    out = io.BytesIO()
     try:
-        with warnings.catch_warnings():
+        with UNPACKING, warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(io.BytesIO(raw), formats=formats)
+            image: Image.Image = Image.open(io.BytesIO(raw), formats=formats)
             if max(image.size) > most_pixels:
                 raise ImageTooLarge(pointer=pointer)
             image.verify()  # without its pixels, which take a hundred times the file
@@ -73,16 +76,16 @@ def clean_png(
             image.load()
             has_alpha = "A" in image.getbands() or "transparency" in image.info
             mode = "RGBA" if has_alpha else "RGB"
-            clean = image if image.mode == mode else image.convert(mode)
-            clean.info = {}
+            image = image if image.mode == mode else image.convert(mode)
+            image.info = {}
+            image.save(out, format="PNG", optimize=True)
+            image.close()
     except ImageTooLarge:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise ImageTooLarge(pointer=pointer) from None
     except Exception:  # noqa: BLE001 - decoders raise many kinds for broken files
         raise NotAPng(pointer=pointer) from None
-    out = io.BytesIO()
-    clean.save(out, format="PNG", optimize=True)
     return out.getvalue()
 
 

@@ -25,8 +25,9 @@ MOST_BYTES = 64 * 1024
 MOST_HEADER_BYTES = 16 * 1024
 SENT = re.compile(r"[!-~]{1,2048}")
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # an IPv4 address in the last 32 bits (RFC 6052)
-# Others that carry one: NAT64 of one's own network (RFC 8215), compatible addresses. Nothing that is served lies there.
-NEVER = [ipaddress.IPv6Network(each) for each in ("64:ff9b:1::/48", "::/96")]
+SERVED = ipaddress.IPv6Network("2000::/3")  # all that is handed out; the rest is local, or carries an IPv4 address
+# What the standard library takes for public: protocols (RFC 6890), 6to4 relays (RFC 7526), documentation (RFC 9637).
+NEVER = [ipaddress.ip_network(each) for each in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")]
 INSIDE = (".localhost", ".local", ".internal", ".home.arpa")  # RFC 6761, 6762, 8375, and what ICANN keeps for it
 NAMES = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")  # asking for a name cannot be given up otherwise
 
@@ -134,11 +135,11 @@ def is_public(text: str) -> bool:
     """Whether an address is one of the public network, an IPv4 address inside an IPv6 one included."""
     address: Any = ipaddress.ip_address(text.partition("%")[0])
     if address.version == 6:
-        if address.teredo or address.sixtofour or any(address in network for network in NEVER):
-            return False
         if address.ipv4_mapped or address in NAT64:
             address = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return bool(address.is_global and not address.is_multicast)
+        elif address not in SERVED or address.teredo or address.sixtofour:
+            return False
+    return bool(address.is_global and not address.is_multicast and not any(address in each for each in NEVER))
 
 
 def connected(parts: SplitResult, addresses: list[str], port: int, *, end: float) -> socket.socket:

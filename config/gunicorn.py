@@ -60,6 +60,8 @@ limit_request_line = 8190  # lists of ids in a query
 limit_request_fields = 100
 limit_request_field_size = 8190
 
+forwarder_headers = ""  # no caller moves our addresses, from this machine neither (SCRIPT_NAME, PATH_INFO)
+
 control_socket_disable = True  # it would be kept in the home directory
 
 
@@ -118,6 +120,7 @@ def post_request(_worker: Any, req: Any, environ: Any, _resp: Any) -> None:
     length = dict(req.headers).get("CONTENT-LENGTH", "")
     if not length.isdecimal() or int(length) <= SMALL:
         return
+    ahead, req.unreader.max_body_chunk = req.unreader.max_body_chunk, SMALL  # a MiB, which it holds three times
     connection, until = environ["gunicorn.socket"], time.monotonic() + 5
     before = connection.gettimeout()
     with contextlib.suppress(OSError):  # too slow, or gone
@@ -126,3 +129,4 @@ def post_request(_worker: Any, req: Any, environ: Any, _resp: Any) -> None:
             if not req.body.read(SMALL):
                 break
     connection.settimeout(before)
+    req.unreader.max_body_chunk = ahead

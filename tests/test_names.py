@@ -1,10 +1,13 @@
 """Names: trimmed, not empty, on one line, through every door that takes one."""
 
+import sys
+import unicodedata
+
 import pytest
 from django.core.management import CommandError, call_command
 
 from companies.models import ApiKey, User
-from companies.names import PATTERN
+from companies.names import PATTERN, SEEN
 from ledger.models import Counterparty, Product
 from oauth.models import Application
 from tests.ledger.conftest import codes
@@ -16,6 +19,9 @@ WRONG = {
     "\u2003\n": "blank",
     "\u200b": "blank",
     "\ufeff \u00ad": "blank",
+    "\u3164": "blank",
+    "\u2800 \u034f": "blank",
+    "\u115f\uffa0\U000e0041": "blank",
     "\u202egnp.exe": "invalid_characters",
     "\u2066x": "invalid_characters",
     "Ac\nme": "invalid_characters",
@@ -31,6 +37,8 @@ RIGHT = {
     "Ac me": "Ac me",
     "Ünïcode 🏦 “x”": "Ünïcode 🏦 “x”",
     "אבג": "אבג",
+    "⠁⠃⠉": "⠁⠃⠉",
+    "한글\u3164": "한글\u3164",
     "👩\u200d💻": "👩\u200d💻",
 }
 RESOURCES = {  # address → body, without the name
@@ -195,3 +203,15 @@ def test_every_name_that_is_sent_is_documented_as_one(client):
     }
     assert len(sent) > 15
     assert {each for each, pattern in sent.items() if pattern != PATTERN} == set()
+
+
+def test_no_character_that_nobody_sees_is_a_name():
+    """All that Unicode calls a blank, a control or a format, but for the signs that are drawn around what follows."""
+    drawn = {0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD, *range(0x600, 0x606)}
+    ignorable = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)}
+    ignorable |= {0x2065, *range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000)}
+    blank = {n for n in range(sys.maxunicode) if unicodedata.category(chr(n)) in ("Cf", "Zs", "Zl", "Zp")}
+    wrong = [f"U+{n:04X}" for n in (blank - drawn) | ignorable if SEEN.search(chr(n))]
+    assert wrong == []
+    letters = [n for n in range(sys.maxunicode) if unicodedata.category(chr(n))[0] in "LNPS"]
+    assert [f"U+{n:04X}" for n in letters if not SEEN.search(chr(n)) and n not in ignorable] == []

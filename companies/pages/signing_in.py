@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
-from django.contrib.auth.views import PasswordResetConfirmView
+from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -163,6 +163,12 @@ class SetPassword(PasswordResetConfirmView):
 
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
+        """Stores the password, once: of two requests at the same moment the second finds the link used."""
+        user = User.objects.select_for_update().get(pk=form.user.pk)
+        if not self.token_generator.check_token(user, self.request.session.get(INTERNAL_RESET_SESSION_TOKEN)):
+            self.validlink = False
+            return self.render_to_response(self.get_context_data(form=None))
+        form.user = user
         response = super().form_valid(form)
         stamp = stamp_of(form.user, self.request)
         if form.cleaned_data["sign_out_apps"]:

@@ -1,17 +1,13 @@
 """What a document is, judged by its content; its name proves nothing."""
 
 import csv
-import io
-import warnings
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from PIL import Image
-
 from companies.errors import Unsupported
 from ledger.calc.tables import opened
+from ledger.documents import pictures
 
-MOST_PIXELS = 50_000_000  # a page at 600 dots an inch has 35 million; decoded, these are 200 MB of a worker
 ROWS_LOOKED_AT = 20
 CHARACTERS_LOOKED_AT = 100_000
 DEEPEST = 64  # elements of an XML document that are open at once; each costs memory until it is closed
@@ -44,9 +40,9 @@ def kind_of(content: bytes) -> Kind:
     """The kind of a document. Raises UnsupportedFile."""
     if content.startswith(b"%PDF-") and b"%%EOF" in content[-2048:]:
         return PDF
-    if content.startswith(b"\x89PNG\r\n\x1a\n") and decodes(content, "PNG"):
+    if content.startswith(pictures.SIGNATURE) and pictures.is_png(content):
         return PNG
-    if content.startswith(b"\xff\xd8\xff") and decodes(content, "JPEG"):
+    if content.startswith(b"\xff\xd8\xff") and pictures.is_jpeg(content):
         return JPEG
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         if is_xml(content):
@@ -54,20 +50,6 @@ def kind_of(content: bytes) -> Kind:
     elif is_csv(content):
         return CSV
     raise UnsupportedFile
-
-
-def decodes(content: bytes, image_format: str) -> bool:
-    """Whether the pixels are really there: a header alone is easily forged."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content), formats=[image_format]) as image:
-                if image.width * image.height > MOST_PIXELS:
-                    return False
-                image.load()
-    except Exception:  # noqa: BLE001 - decoders raise many kinds for broken files
-        return False
-    return True
 
 
 def is_xml(content: bytes) -> bool:

@@ -60,8 +60,10 @@ def checked(account: Account, statement: Statement) -> Account:
     if not statement.account_number or not account.account_number:
         return account
     if not spellings(account.account_number) & spellings(statement.account_number, statement.currency):
-        detail = _("The file is of the account {number}, not of {other}.")
-        raise AccountDiffers(detail.format(number=statement.account_number, other=account.account_number))
+        detail = _("The file is of the account {number}, and you named another one. Name that one, or none.")
+        raise AccountDiffers(
+            detail.format(number=statement.account_number)
+        )  # who may only write reads no number of ours
     return account
 
 

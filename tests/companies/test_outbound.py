@@ -1,5 +1,6 @@
 """The one way out to addresses that callers name: where it leads, and what it takes."""
 
+import ipaddress
 import socket
 import threading
 import time
@@ -21,6 +22,34 @@ PRIVATE = [
 @pytest.mark.parametrize("address", PRIVATE)
 def test_what_is_not_public_is_not_called(address):
     assert not outbound.is_public(address)
+
+
+# All that IANA keeps for special purposes and does not call globally reachable, or that leads into IPv4: registries of
+# 2025 (RFC 6890 and those after it), with multicast, what is left of older uses (192.88.99.0/24, fec0::/10, ::/96), and
+# what is not handed out at all.
+SPECIAL = [
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/29",
+    "192.0.0.8/32", "192.0.0.170/31", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+    "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "255.255.255.255/32",
+    "::/128", "::1/128", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/32",
+    "2001:2::/48", "2001:10::/28", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
+    "fec0::/10", "ff00::/8", "4000::/3", "8000::/1", "::ffff:192.88.99.0/120", "64:ff9b::c058:6300/120",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("network", SPECIAL)
+def test_nothing_is_called_that_lies_in_a_range_of_special_purpose(network):
+    found = ipaddress.ip_network(network)
+    reached = {0, 1, found.num_addresses // 2, found.num_addresses - 2, found.num_addresses - 1}
+    for place in (each % found.num_addresses for each in reached):
+        assert not outbound.is_public(str(found[place])), found[place]
+
+
+@pytest.mark.parametrize(
+    "address", ["192.88.98.255", "192.88.100.0", "2001:4860:4860::8888", "2a00:1450::1", "3ffe:ffff::1", "3fff:1000::1"]
+)
+def test_what_lies_beside_such_a_range_may_be_called(address):
+    assert outbound.is_public(address)
 
 
 @pytest.mark.parametrize(

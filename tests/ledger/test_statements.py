@@ -124,6 +124,8 @@ def test_an_archived_account_is_not_found_by_its_number(api, main):
 def test_a_file_of_another_account_than_the_named_one_is_refused(api, acme, main):
     answer = send(api, simple("1.00", iban="DE02120300000000202051"), accountId=main)
     assert code(answer) == (400, "account_differs")
+    assert "DE02120300000000202051" in answer.json()["detail"]
+    assert IBAN not in answer.text  # who may only write is told nothing that is stored
     assert rows(acme) == []
 
 

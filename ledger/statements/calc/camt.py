@@ -22,6 +22,7 @@ from ledger.statements.calc.facts import (
     Unsafe,
     amount_of,
     clean,
+    enough,
     iso_day,
     unheard,
 )
@@ -80,6 +81,7 @@ class Stream:
     def __init__(self, encoding: str | None, *, most: int):
         self.format, self.statements, self.most = "", [], most  # type: tuple[str, list[Statement], int]
         self.depth = self.base = self.size = self.length = self.line = self.count = 0
+        self.opened = self.payments = 0
         self.skipping = 0  # the level of an element of which nothing is wanted
         self.names: dict[str, str] = {}
         self.draft: Draft | None = None
@@ -120,6 +122,8 @@ class Stream:
 
     def open(self, name: str, attributes: dict[str, str]) -> None:
         """A message, a statement, or a child of one."""
+        self.opened += 1
+        enough(self.opened, self.count, line=self.parser.CurrentLineNumber)
         if self.draft is not None:
             self.builder, self.line = TreeBuilder(), self.parser.CurrentLineNumber
             self.size = self.length = 0
@@ -156,7 +160,8 @@ class Stream:
         """One child of a statement."""
         if element.tag == "Ntry":
             self.count += 1
-            if self.count > self.most:
+            self.payments += sum(len(group.findall("TxDtls")) for group in element.iterfind("NtryDtls"))
+            if self.count > self.most or self.payments > 2 * self.most:
                 raise TooManyEntries
             draft.currency = draft.currency or currency_of(draft)
             entry = entry_of(element, self.format, draft.currency, self.line)

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 LONGEST_TEXT = 10_000  # of a transaction's texts
 LONGEST_NUMBER = 64  # of an account
+LONGEST_PIECE = 2 * LONGEST_TEXT  # of a line or a field, with what a bank writes around its texts
+MOST_AROUND, MOST_AN_ENTRY = 200_000, 100  # tags of a file; an entry has about thirty, its details included
 CONTROL = dict.fromkeys([*range(32), *range(127, 160)], " ")
 AMOUNT = re.compile(r"0*+([0-9]{0,15})(?:\.([0-9]{0,18}))?")
 ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
@@ -33,6 +35,12 @@ class NoStatement(Exception):
 
 class TooManyEntries(Exception):
     """More entries than one import takes."""
+
+
+def enough(count: int, entries: int, *, line: int) -> None:
+    """Holds a file to as many tags as so many entries can need. Raises Unreadable."""
+    if count > MOST_AROUND + MOST_AN_ENTRY * entries:
+        raise Unreadable("Too many elements for so few entries.", line=line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TextIO
 
 from ledger.calc.tables import BYTE_ORDER_MARKS, encodings, opened
 from ledger.statements.calc import camt, mt940, ofx, qif
-from ledger.statements.calc.facts import Statement, Unreadable, unheard
+from ledger.statements.calc.facts import LONGEST_PIECE, Statement, Unreadable, unheard
 
 CAMT, MT940, OFX, QIF, CSV = "camt", "mt940", "ofx", "qif", "csv"
 FORMATS = ("camt.052", "camt.053", "camt.054", "mt940", "mt942", "ofx", "qif", "csv")
@@ -15,6 +16,7 @@ LOOKED_AT = 5000  # characters that tell the format
 DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
 UNICODE = ("utf-8", "utf8", "utf-16", "utf16", "utf-16le", "utf-16be", "us-ascii", "ascii")
 AT_ONCE = 64 * 1024
+MOST_LINES = 2_500_000  # of 100,000 entries each may well have 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,20 @@ def lines_of(content: bytes) -> Iterator[str]:
     if stream is None:
         raise Unreadable("It is in none of the encodings UTF-8, UTF-16 and Windows-1252.", line=0)
     stream.reconfigure(newline=None)  # type: ignore[attr-defined]
-    return iter(stream)
+    return counted(stream)
+
+
+def counted(stream: TextIO) -> Iterator[str]:
+    """Its lines, as many and as long as a bank's can be: each costs its reader time, and a long one room. Raises
+    Unreadable."""
+    number = 0
+    while line := stream.readline(LONGEST_PIECE):
+        number += 1
+        if number > MOST_LINES:
+            raise Unreadable("More than {most} lines.", line=number, most=MOST_LINES)
+        if len(line) == LONGEST_PIECE:
+            raise Unreadable("A text of more than {most} characters.", line=number, most=LONGEST_PIECE)
+        yield line
 
 
 def encoding_of(content: bytes) -> str | None:

@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
+    LONGEST_PIECE,
     LONGEST_TEXT,
     Entry,
     Statement,
@@ -59,23 +60,32 @@ def read(lines: Iterator[str], *, most: int) -> tuple[str, list[Statement]]:
 
 
 def fields(lines: Iterator[str]) -> Iterator[tuple[int, str, str]]:
-    """(number of its line, tag, value) of each field; a value may go over several lines."""
-    tag, begun, value = "", 0, []  # type: tuple[str, int, list[str]]
+    """(number of its line, tag, value) of each field; a value may go over several lines. Raises
+    Unreadable."""
+    tag, begun, value, length = "", 0, [], 0  # type: tuple[str, int, list[str], int]
     for number, read_line in enumerate(lines, 1):
         line = read_line.rstrip("\r\n").removeprefix("{4:")
         match = TAG.match(line)
         if match:
             if tag:
                 yield begun, tag, "\n".join(value)
-            tag, begun, value = match[1], number, [line[match.end() :]]
+            tag, begun, value, length = match[1], number, [line[match.end() :]], len(line)
         elif line.startswith(("-}", "{1:", "-XXX")) or line == "-":
             if tag:
                 yield begun, tag, "\n".join(value)
             tag, value = "", []
         elif tag:
+            length = bearable(length + len(line) + 1, begun)
             value.append(line)
     if tag:
         yield begun, tag, "\n".join(value)
+
+
+def bearable(length: int, line: int) -> int:
+    """The length of a field, which its readers split again and again. Raises Unreadable."""
+    if length > LONGEST_PIECE:
+        raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_PIECE)
+    return length
 
 
 @dataclass(slots=True)

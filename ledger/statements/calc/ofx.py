@@ -19,6 +19,7 @@ from ledger.statements.calc.facts import (
     amount_of,
     clean,
     day_of,
+    enough,
 )
 
 TAG = re.compile(r"<(/?)([A-Za-z0-9_.]++)[^<>]*+>([^<]*)")
@@ -36,7 +37,8 @@ def read(text: str, *, most: int) -> list[Statement]:
     if UNSAFE.search(text):
         raise Unsafe
     reader, last = Reader(most), ""
-    for line, closing, name, value in tags(text):
+    for count, (line, closing, name, value) in enumerate(tags(text), 1):
+        enough(count, reader.count, line=line)
         last = f"/{name}" if closing else name
         if closing:
             reader.close(name, line)
