@@ -22,7 +22,7 @@ from companies.running import mailing
 from config.database import Embedded
 from config.distributing import distribute
 from config.environment import private_files
-from tests import asked, cluster, days, emptying, factories, refusals
+from tests import asked, cluster, days, emptying, factories, refusals, static, template
 from tests.npm import installed
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
@@ -36,14 +36,22 @@ examples.register_profile(
     suppress_health_check=list(HealthCheck),
 )
 
+static.once()
+
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
-    """The embedded server runs for as long as the tests do; a DATABASE_URL is taken as it is."""
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
+) -> Iterator[None]:
+    """The embedded server runs for as long as the tests do, and has a database to copy; a DATABASE_URL is taken as it
+    is."""
     if not settings.EMBEDDED:
         yield
         return
-    with Embedded(data_dir=settings.DATA_DIR).hold():
+    embedded = Embedded(data_dir=settings.DATA_DIR)
+    with embedded.hold():
+        with django_db_blocker.unblock():
+            connection.settings_dict["TEST"]["TEMPLATE"] = template.of_tests(embedded)
         yield
 
 

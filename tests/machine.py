@@ -1,7 +1,6 @@
 """A machine to try the service on: a home, a data directory and a server process of its own."""
 
 import contextlib
-import hashlib
 import os
 import shutil
 import signal
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from config.database import Embedded
+from tests.template import state
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = "/tmp"
@@ -103,10 +103,7 @@ def copy(source: Path, target: Path) -> None:
 def _prepared() -> Path:
     """The data directory that ``prepared_machine`` copies; made once for each state of the code it depends on, by
     whichever process comes first: one that comes at the same time makes its own and finds the place taken."""
-    state = hashlib.sha256()
-    for path in sorted([*ROOT.glob("*/migrations/*.py"), *ROOT.glob("config/*.py"), ROOT / "requirements.txt"]):
-        state.update(path.read_bytes())
-    kept = Path(PLACE) / f"prepared-{os.getuid()}-{state.hexdigest()[:16]}"
+    kept = Path(PLACE) / f"prepared-{os.getuid()}-{state()}"
     if not kept.exists():
         with new_machine() as first:
             done = first.run("prune")  # the first command on a new database prepares it

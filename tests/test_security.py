@@ -18,7 +18,8 @@ from django.urls import get_resolver
 from PIL import Image
 
 from companies.models import User
-from tests.api.test_fuzz import address, filled, ids, places, taken, with_value  # noqa: F401 - ids is a fixture
+from tests.api.seeded import seeded, stocked  # noqa: F401 - fixtures
+from tests.api.test_fuzz import address, filled, places, taken, with_value
 from tests.oauth.conftest import Flow, application, consent, flow, granted, signed_in  # noqa: F401 - fixtures
 from tests.test_house import ROOT, SOURCES, patterns
 from tests.test_permissions import OPERATIONS
@@ -158,7 +159,8 @@ def test_the_guard_sees_a_call(nobody_is_called):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("path", "method"), [case for case in OPERATIONS if case[1] in ("POST", "PUT")])
-def test_no_address_in_a_body_is_ever_called(api, ids, nobody_is_called, path, method):  # noqa: F811
+def test_no_address_in_a_body_is_ever_called(stocked, nobody_is_called, path, method):  # noqa: F811
+    api, ids = stocked.api, stocked.rows
     body = filled(taken(path), ids)
     here = api.path(address(path, ids))
     for place in places(body):

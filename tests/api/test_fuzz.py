@@ -8,11 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.api.bodies import FUZZ, UNKNOWN, address, filled, ids, taken
+from tests.api.bodies import FUZZ, UNKNOWN, address, filled, taken
+from tests.api.seeded import seeded, stocked
 from tests.test_permissions import OPERATIONS
 
 pytestmark = pytest.mark.django_db
-assert ids  # a fixture
+assert seeded  # fixtures
+assert stocked
 
 ODD_TEXTS = [
     "", " ", "\0", "a\0b", "\ud7ff", "\uffff", "𝕏", "\u202e", "e\u0301" * 50, "x" * 12_000, "' OR 1=1 --", "<script>",
@@ -45,7 +47,8 @@ def with_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("path", "method"), OPERATIONS)
-def test_no_operation_fails_whatever_is_sent(api, ids, path, method):
+def test_no_operation_fails_whatever_is_sent(stocked, path, method):
+    api, ids = stocked.api, stocked.rows
     body = filled(taken(path), ids)
     here, statuses = api.path(address(path, ids)), set()
 

@@ -10,17 +10,13 @@ Each is undone after its answer, so that all find the same rows.
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
 
 import pytest
 import schemathesis
-from django.conf import settings as django_settings
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
-from django.test import override_settings
 from hypothesis import HealthCheck, settings
 from schemathesis.config import SchemathesisConfig
 from schemathesis.generation import GenerationMode
@@ -28,17 +24,15 @@ from schemathesis.generation.meta import TestPhase
 from schemathesis.specs.openapi import checks
 
 from companies.api.limits import LONGEST_LINE
-from companies.callers import api_keys
-from companies.models import Stamp
-from companies.permissions import ALL, Role
 from config.wsgi import application as served
-from tests import factories
-from tests.api.bodies import FUZZ, rows_of
-from tests.conftest import Api
+from tests.api.bodies import FUZZ
+from tests.api.seeded import Seeded, seeded, stocked
 from tests.test_isolation import NAMED
 from tests.test_permissions import DOCUMENT, below_company
 
 pytestmark = pytest.mark.django_db
+assert seeded  # fixtures
+assert stocked
 
 IN_THE_SUITE = 5  # made-up requests an operation, beside those that the bounds of its schema call for
 
@@ -95,38 +89,17 @@ schema = schemathesis.openapi.from_dict(
 schema.app = application
 
 
-@dataclass
-class Seeded:
-    """A company with a row of everything, and what was answered about it so far."""
-
-    api: Api
-    rows: dict[str, str]
-    storages: dict[str, Any]
-    statuses: Counter[int]
-
-
 @pytest.fixture(scope="module")
-def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any) -> Iterator[Seeded]:
-    """Made once: a company for each operation would take longer than its requests."""
-    location = str(tmp_path_factory.mktemp("fuzzed"))
-    files = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
-    storages = {**django_settings.STORAGES, "default": files, "assets": files}
-    with django_db_blocker.unblock(), override_settings(STORAGES=storages), transaction.atomic():
-        company = factories.company(name="Acme")
-        factories.member(company, "owner@acme.example", role=Role.OWNER)
-        stamp = Stamp(time=datetime.now(tz=UTC))
-        key = api_keys.mint(company=company, stamp=stamp, name="fuzz", permissions=ALL, creator=None)
-        api = Api(company, key=key.text)
-        found = Seeded(api=api, rows=rows_of(api), storages=storages, statuses=Counter())
-        yield found
-        told = dict(sorted(found.statuses.items()))
-        print(f"schemathesis: {found.statuses.total()} requests, answered {told}")  # noqa: T201 - what was asked
-        transaction.set_rollback(True)
+def statuses() -> Iterator[Counter[int]]:
+    """What was answered so far."""
+    found: Counter[int] = Counter()
+    yield found
+    print(f"schemathesis: {found.total()} requests, answered {dict(sorted(found.items()))}")  # noqa: T201 - what was asked
 
 
 @pytest.fixture(autouse=True)
-def same_files(seeded: Seeded, quick_and_private: None, settings: Any) -> None:
-    settings.STORAGES = seeded.storages
+def same_files(stocked: Seeded) -> None:
+    """Of all tests."""
 
 
 def about_own_rows(case: Any, seeded: Seeded) -> None:
@@ -181,13 +154,13 @@ def left_out(case: Any) -> bool:
 
 @schema.parametrize()
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
-def test_every_answer_is_as_documented(case, seeded):
+def test_every_answer_is_as_documented(case, seeded, statuses):
     if left_out(case):
         return
     headers, off = seeded.api.headers, list(checks_off(case))
     about_own_rows(case, seeded)
     with transaction.atomic():
         answer = case.call(headers=headers)
-        seeded.statuses[answer.status_code] += 1
+        statuses[answer.status_code] += 1
         case.validate_response(answer, headers=headers, excluded_checks=off, transport_kwargs={"headers": headers})
         transaction.set_rollback(True)

@@ -35,52 +35,71 @@ def cookies(served, browser):
     return served.signed_in(browser)
 
 
-@pytest.fixture(params=["light", "dark"])
-def look(request, browser, served, cookies):
-    """Opens a page and says what is wrong with it."""
-
-    def look_at(path, *, signed_in=True):
-        context = browser.new_context(
+@pytest.fixture(scope="module")
+def tabs(browser, served, cookies):
+    """By whether somebody is signed in: a page to go on in, for a new one costs as much as what is looked at there."""
+    made = {
+        signed_in: browser.new_context(
             base_url=served.url,
-            color_scheme=request.param,
             reduced_motion="reduce",  # a colour on its way to another is none that axe should judge
-            viewport={"width": WIDE, "height": 900},
             storage_state=cookies if signed_in else None,
         )
+        for signed_in in (True, False)
+    }
+    for context in made.values():
         context.add_init_script(REPORTED)
-        try:
-            return complaints(context, path, dark=request.param == "dark")
-        finally:
-            context.close()
+    yield {signed_in: context.new_page() for signed_in, context in made.items()}
+    for context in made.values():
+        context.close()
+
+
+@pytest.fixture
+def look(tabs):
+    """Opens a page and says what is wrong with it; None where there is no page."""
+
+    def look_at(path, *, signed_in=True):
+        return complaints(tabs[signed_in], path) if is_page(tabs[signed_in].context, path) else None
 
     return look_at
 
 
-def complaints(context, path, *, dark):
-    """None where there is no page, else what axe, the browser's console, its policy and its width say against it.
+def complaints(page, path):
+    """What axe, the browser's console, its policy and its width say against a page.
 
     In the dark other colours stand in the same places: looked at once, wide.
     """
-    if not is_page(context, path):
-        return None
-    page = context.new_page()
     said = []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
+
+    def hear(message):
+        if message.type == "error":
+            said.append(message.text)
+
+    def fail(error):
+        said.append(str(error))
+
+    page.on("console", hear)
+    page.on("pageerror", fail)
+    page.set_viewport_size({"width": WIDE, "height": 900})
     page.goto(path)
-    for width in (WIDE,) if dark else (WIDE, NARROW):
+    for width, scheme in ((WIDE, "dark"), (WIDE, "light"), (NARROW, "light")):
+        page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
-        said += [f"at {width}: {each}" for each in violations(page)]
-    for width in () if dark else WIDTHS:
+        said += [f"at {width}, {scheme}: {each}" for each in violations(page)]
+    for width in WIDTHS:
         across = width_at(page, width)
         if across > width:
             said.append(f"at {width}: {across} pixels wide")
-    return said + page.evaluate("window.broken")
+    said += page.evaluate("window.broken")
+    page.remove_listener("console", hear)
+    page.remove_listener("pageerror", fail)
+    return said
 
 
 def violations(page):
     """What axe finds that keeps people out."""
-    found = AXE.run(page).response["violations"]
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.axe_script)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
     return [
         f"{each['id']}: {[node['target'] for node in each['nodes']][:3]}"
         for each in found

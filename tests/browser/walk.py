@@ -9,7 +9,7 @@ import re
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -105,6 +105,7 @@ class Site:
     email: str
     password: str
     key: str
+    known: dict[str, str] = field(default_factory=dict)  # what stood for parameters and routes that were asked for
 
     def ask(self, path: str, body: Any = None) -> Any:
         sent = None if body is None else json.dumps(body).encode()
@@ -116,6 +117,11 @@ class Site:
 
     def value(self, parameter: str) -> str:
         """What stands for a parameter of an address."""
+        if parameter not in self.known:
+            self.known[parameter] = self.look_up(parameter)
+        return self.known[parameter]
+
+    def look_up(self, parameter: str) -> str:
         if parameter == "company_id":
             return self.company_id
         if parameter in GIVEN:
@@ -143,6 +149,11 @@ class Site:
 
     def address(self, route: str) -> str:
         """The path of a route, its parameters filled."""
+        if route not in self.known:
+            self.known[route] = self.fill_in(route)
+        return self.known[route]
+
+    def fill_in(self, route: str) -> str:
         if "<uidb64>" in route:
             names = ("uidb64", "token")
             values = dict(zip(names, self.machine.run("shell", "-v", "0", "-c", RESET).stdout.split(), strict=True))
