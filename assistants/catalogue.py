@@ -223,6 +223,7 @@ TOOLS: tuple[Tool, ...] = (
             "plType": LINE,
             "recognizedFrom": told(MONTH, "counts in the P&L of this month or later"),
             "recognizedTo": MONTH,
+            "recognizedBy": told(DAY, "of its month only what counts up to it"),
             "counterpartyId": ID,
             "open": told(FLAG, "not categorized in full"),
             "pending": FLAG,

@@ -62,7 +62,7 @@ def test_an_invoices_day_moves_the_revenue_of_a_part_only(api, ask, books, bank,
 
 
 @given(parts=PARTS, today=st.dates(date(2024, 2, 1), date(2024, 8, 31)), interval=st.sampled_from(["month", "quarter"]))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_each_amount_is_the_days_so_far_and_the_rows_behind_it_add_up_to_it(
     api, ask, books, bank, on, parts, today, interval
 ):
