@@ -99,8 +99,12 @@ def import_undone(facts: Facts) -> tuple[str, str]:
 def balance_mismatch(facts: Facts) -> tuple[str, str]:
     reported, calculated = (money(facts[name], facts["currency"]) for name in ("reported", "calculated"))
     body = _("The bank reports {reported}, the transactions add up to {calculated}.")
+    day = ""
+    if "date" in facts:  # older ones did not tell it
+        body = _("On {day} the bank reports {reported}, the transactions add up to {calculated}.")
+        day = current().day_of(date.fromisoformat(str(facts["date"])))
     title = _("The balance of {account} differs").format(account=facts["accountName"])
-    return title, body.format(reported=reported, calculated=calculated)
+    return title, body.format(day=day, reported=reported, calculated=calculated)
 
 
 def cash_below_zero(facts: Facts) -> tuple[str, str]:

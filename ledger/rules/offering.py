@@ -9,12 +9,12 @@ from django.db.models.functions import Left, Lower
 from companies.models import Company
 from ledger.models import CategorizationRule, Transaction
 from ledger.models.transactions import FirstWord
-from ledger.rules import applying
 from ledger.rules.calc.matching import Movement
 from ledger.rules.learning import NothingToLearn, otherwise, rule_like
 from ledger.rules.rulebook import ready, rulebook
 
 MOST_COMPARED = 1000  # the latest of those that are like it; the form of the rule looks at all
+LOOKED_AT = ("from_to", "description", "amount_value", "amount_currency", "account_id")
 LONGEST_NAME = 100  # that the indexes know
 
 
@@ -28,19 +28,16 @@ def offered(company: Company, transaction_id: UUID) -> CategorizationRule | None
         rule = rule_like(company, row)
     except NothingToLearn:
         return None
-    says = rulebook(company).matcher.first(
-        Movement(row.from_to, row.description, row.amount_value, row.amount_currency, row.account_id)
-    )
+    says = rulebook(company).matcher.first(Movement(*(getattr(row, name) for name in LOOKED_AT)))
     if says and (says.choice.category_id, says.choice.pl_type) == (rule.category_id, rule.pl_type):
         return None
-    alike = Transaction.objects.of(company.id).filter(id__in=list(like(company, row)))
-    chunks = applying.matched(company, alike, ready([rule], stored=False))
-    ids = [each.fact.id for chunk in chunks for each in chunk]
+    matcher = ready([rule], stored=False).matcher
+    ids = [row_id for row_id, *facts in like(company, row) if matcher.first(Movement(*facts))]
     return None if otherwise(company, rule, ids) else rule
 
 
 def like(company: Company, row: Transaction) -> Any:
-    """The ids of the latest categorized ones of the same name; without one of the same first word."""
+    """(id, what rules look at) of the latest categorized ones of the same name; without one of the same first word."""
     known: Any = Transaction.objects.of(company.id).exclude(categorized_value=0)
     if row.from_to.strip():
         known = known.annotate(known_by=Lower(Left("from_to", LONGEST_NAME)))
@@ -48,4 +45,4 @@ def like(company: Company, row: Transaction) -> Any:
     else:
         known = known.annotate(known_by=Lower(FirstWord("description")))
         same = known.filter(known_by=Lower(Value(row.description[:LONGEST_NAME].split(" ", 1)[0])))
-    return same.order_by("-date").values_list("id", flat=True)[:MOST_COMPARED]
+    return same.order_by("-date").values_list("id", *LOOKED_AT)[:MOST_COMPARED]

@@ -53,8 +53,8 @@ def test_pages_say_them_in_the_readers_language_and_the_api_in_english(api, hers
             "1 transaction was removed. 1 of them had been changed since."
         ),
         "Der Saldo von Main weicht ab": "The balance of Main differs",
-        "Die Bank meldet −1,50 €, die Buchungen ergeben 1.234,50 €.": (
-            "The bank reports −€1.50, the transactions add up to €1,234.50."
+        "Am 28.02.2026 meldet die Bank −1,50 €, die Buchungen ergeben 1.234,50 €.": (
+            "On 28 Feb 2026 the bank reports −€1.50, the transactions add up to €1,234.50."
         ),
         "Nach dem Plan sind es am 05.12.2026 noch −1.234,50 €.": "By the plan, cash is −€1,234.50 on 5 Dec 2026.",
         "Robot verbunden": "Robot connected",
