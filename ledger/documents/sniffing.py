@@ -44,7 +44,7 @@ def kind_of(content: bytes) -> Kind:
         return PNG
     if content.startswith(b"\xff\xd8\xff") and pictures.is_jpeg(content):
         return JPEG
-    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") or (as_text(content) or "").lstrip().startswith("<"):
         if is_xml(content):
             return XML
     elif is_csv(content):

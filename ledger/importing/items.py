@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import TooLarge, Unsupported
 from companies.locales import current
+from companies.pages.downloads import as_it_was
 from ledger.bulk.bodies import Fault
 from ledger.calc.tables import Line, NotATable, lines_of, opened
 from ledger.importing.bodies import MOST_ITEMS, Item, Request, read_item
@@ -113,7 +114,7 @@ class Rows:
                 values[name] = read(cells)
             except Unreadable as error:
                 wrong.append((name, told(error)))
-        values |= {wire: text for name, wire in WIRE.items() if (text := self.cell(cells, name))}
+        values |= {wire: as_it_was(text) for name, wire in WIRE.items() if (text := self.cell(cells, name))}
         if currency := self.cell(cells, "currency"):
             values["amountCurrency"] = currency.upper()
         return wrong, values

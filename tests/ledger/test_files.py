@@ -75,6 +75,7 @@ def test_the_content_is_an_attachment_that_nobody_sniffs(api):
         ("a\tb\n1\t2\n".encode("utf-16"), "x.csv", "csv"),
         (XML, "x.xml", "xml"),
         (b"\xef\xbb\xbf<a/>", "x.xml", "xml"),
+        ("<a>\n<b>1,2</b>\n</a>".encode("utf-16"), "x.csv", "xml"),
     ],
 )
 def test_the_kind_is_judged_by_the_content(api, content, name, extension):
@@ -108,6 +109,7 @@ def forged_png():
         (b"%PDF-1.7 and nothing else", "invoice.pdf"),
         (b"<html><body>hello", "invoice.xml"),
         (b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "invoice.xml"),
+        ('<!DOCTYPE a [\n<!ENTITY b "c,d">\n]>\n<a>&b;,</a>'.encode("utf-16"), "invoice.csv"),
         (b'{"a": 1, "b": 2}', "x.csv"),
         (b"", "empty.csv"),
         (b"PK\x03\x04" + bytes(50), "book.xlsx"),

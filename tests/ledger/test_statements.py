@@ -234,6 +234,10 @@ def test_csv_is_read_by_the_columns_of_its_account(api, take, acme, bank):
     assert (told["format"], told["count"], told["statements"][0]["closingBalance"]) == ("csv", 1, None)
     assert rows(acme) == [("2026-01-31", "-1234.50", "Initech", "Rechnung")]
     assert take(content, accountId=bank)["count"] == 0
+    take(
+        content.replace(b"31.01", b"30.01").replace(b"Initech", b"'=Initech"), accountId=bank
+    )  # as our own files have it
+    assert {row[2] for row in rows(acme)} == {"Initech", "=Initech"}
     assert code(send(api, content.replace(b"31.01", b"31.13"), accountId=bank)) == (400, "statement_unreadable")
     refused = send(api, b"A;B\n1;2\n", accountId=bank)
     assert code(refused) == (400, "columns_unknown")

@@ -64,3 +64,16 @@ def test_what_banks_write_at_length_is_read():
     movement = b"<STMTTRN>" + b"<MEMO>x" * 90 + b"<DTPOSTED>20260101<TRNAMT>1</STMTTRN>\n"
     (statement,) = read(OFX + movement * 3000 + b"</STMTRS></OFX>").statements
     assert len(statement.entries) == 3000
+
+
+@pytest.mark.parametrize("time", ["20260131", "20260131000000.000[-5:EST]", "20260131240000", "20260131235959[0:GMT]"])
+def test_an_ofx_time_is_the_day_that_is_written_there(time):
+    movement = f"<STMTTRN><DTPOSTED>{time}<TRNAMT>1</STMTTRN>\n".encode()
+    assert str(read(OFX + movement + b"</STMTRS></OFX>").statements[0].entries[0].day) == "2026-01-31"
+
+
+@pytest.mark.parametrize("time", ["2026 1 1", "2026+1+1", "20261301", "20260100", "soon"])
+def test_an_ofx_time_of_no_day_is_refused_with_its_line(time):
+    movement = f"<STMTTRN><DTPOSTED>{time}<TRNAMT>1</STMTTRN>\n".encode()
+    with pytest.raises(Unreadable, match=r"Line 4: .*is no time"):
+        read(OFX + movement + b"</STMTRS></OFX>")

@@ -220,7 +220,8 @@ def test_the_file_has_every_page_of_what_the_filter_finds(pages, books, bank, th
 def test_no_spreadsheet_calculates_what_somebody_wrote_into_a_text(text, pages, books, bank):
     books.book(bank, "-1.00", fromTo=text, notes="a - b")
     (row,) = rows_of(pages.get(CSV))
-    assert row["From/to"] == f"'{text}" == harmless(text)
+    assert row["From/to"].startswith("'")
+    assert row["From/to"] == harmless(text)
     assert (row["Amount"], row["Notes"]) == ("-1.00", "a - b")
 
 

@@ -193,6 +193,8 @@ def day(text: str, line: int) -> date:
     """The day in the time's own offset: as it is written."""
     digits = text[:8]
     try:
+        if not (digits.isascii() and digits.isdigit()):  # int() takes signs and blanks too
+            raise ValueError
         return day_of(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
     except ValueError:
         raise Unreadable("“{text}” is no time.", line=line, text=text[:40]) from None
