@@ -34,7 +34,7 @@ run: $(RUNS)
 
 # As many at once as there are processors; tests of one file stay together, for their servers are made once.
 test: $(TESTS) chromium hledger check
-	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	@$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: $(TESTS) openapi
 	$(call quietly,$(BIN)/ruff check .)

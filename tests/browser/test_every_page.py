@@ -189,3 +189,16 @@ def test_what_is_wrong_would_be_found(browser, served, cookies):
     assert page.evaluate("document.documentElement.scrollWidth") > WIDE
     assert page.evaluate("window.broken") == ["script-src-elem inline"]
     context.close()
+
+
+def test_what_is_wrong_in_the_dark_alone_would_be_found(tabs):
+    page = tabs[False].context.new_page()
+    broken = (
+        '<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>x</title>'
+        "<style>@media (prefers-color-scheme: dark) { p { background: #666; color: #777; } }</style>"
+        "<body><main><h1>x</h1><p>faint</p></main></body></html>"
+    )
+    page.route("**/app/broken", lambda route: route.fulfill(body=broken, content_type="text/html"))
+    said = complaints(page, "/app/broken")
+    page.close()
+    assert [each.partition(": color-contrast")[0] for each in said] == ["at 1280, dark"]
