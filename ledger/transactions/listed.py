@@ -4,17 +4,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.core.exceptions import EmptyResultSet
-from django.db import connection
-from django.db.models import Count, F, Sum
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Count, F, Func, Sum
 
-from companies.models import Company
+from companies.models import Among, Company
 from ledger.calc.fx import MissingRate, convert
 from ledger.calc.money import WIDE, round_half_up
-from ledger.models import EXPENSES, Posting
+from ledger.models import EXPENSES, Categorization
 from ledger.money.rates import rate_table
 from ledger.recognition.posting import NoRate
-from ledger.transactions.filters import TransactionFilter, posting_conditions
+from ledger.transactions.filters import TransactionFilter
 
 ZERO = Decimal(0)
 
@@ -31,10 +30,9 @@ def total_of(asked: TransactionFilter, *, company: Company) -> Total:
     Whole amounts, each at its own day's rate; where flows are asked for, what of them was not transferred; where months
     of recognition are, what of them counts there, signed as the profit and loss shows it. Raises NoRate.
     """
-    posted = posting_conditions(asked.form.cleaned_data)
     amount = F("amount_value") - F("transferred_value") if asked.form.cleaned_data.get("flow") else F("amount_value")
     try:
-        found = recognised(asked, posted, company=company) if posted else added_up(asked.qs, amount, company=company)
+        found = recognised(asked, company=company) if asked.posted else added_up(asked.qs, amount, company=company)
     except MissingRate as missing:
         raise NoRate.of(missing) from None
     return Total(found.count, round_half_up(found.amount, company.base_currency))
@@ -69,30 +67,14 @@ def summed(rows: Any) -> Sums:
     return Sums(sum(count for _, count, _ in by_currency), [(amount, currency) for currency, _, amount in by_currency])
 
 
-_RECOGNISED = """
-    SELECT p.month, coalesce(sum(p.base_amount), 0), count(DISTINCT c.transaction_id)
-      FROM ({postings}) AS p
-      JOIN ledger_categorization AS c ON c.company_id = %s AND c.id = p.categorization_id
-     WHERE c.transaction_id IN ({rows})
-     GROUP BY GROUPING SETS ((p.month), ())
-"""
-
-
-def recognised(asked: TransactionFilter, posted: dict[str, Any], *, company: Company) -> Total:
+def recognised(asked: TransactionFilter, *, company: Company) -> Total:
     """Each month is rounded, as the profit and loss shows it."""
-    postings = Posting.objects.of(company.id).filter(**posted).values("categorization_id", "month", "base_amount")
-    try:
-        (of_postings, first), (of_rows, last) = (
-            each.query.sql_with_params() for each in (postings, asked.qs.values("id"))
-        )
-    except EmptyResultSet:
-        return Total(0, ZERO)
+    ids = asked.qs.values("id")
+    parts = Categorization.objects.of(company.id).filter(Among("transaction_id", ids))
+    shares = asked.postings.filter(Among("categorization_id", parts.values("id")))
+    rows_found = Func(ArraySubquery(ids), function="cardinality")
+    by_month = shares.values_list("month").annotate(Sum("base_amount"), rows=rows_found)
     count, total = 0, ZERO
-    with connection.cursor() as cursor:
-        cursor.execute(_RECOGNISED.format(postings=of_postings, rows=of_rows), [*first, company.id, *last])
-        for month, amount, rows in cursor.fetchall():
-            if month is None:  # all of them
-                count = rows
-            else:
-                total += round_half_up(amount, company.base_currency)
-    return Total(count, -total if posted.get("pl_type") in EXPENSES else total)
+    for _month, amount, rows in by_month:
+        count, total = rows, total + round_half_up(amount, company.base_currency)
+    return Total(count, -total if asked.posted.get("pl_type") in EXPENSES else total)

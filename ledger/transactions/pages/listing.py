@@ -84,7 +84,7 @@ def asked(visit: Visit, query: QueryDict | None = None) -> Asked:
     counterparty = named_counterparty(visit, filters, form)
     rows, order = Transaction.objects.of(visit.company.id), order_of(USUAL_ORDER)
     try:
-        rows = narrowed(rows, filters)
+        rows = narrowed(rows, filters, company_id=visit.company.id)
     except ValidationError as error:
         refuse(form, error)
     try:
@@ -109,10 +109,12 @@ def asked(visit: Visit, query: QueryDict | None = None) -> Asked:
 
 def total_shown(visit: Visit, wanted: Asked) -> Total | None:
     """What the rows of all pages come to, as ``total=true`` of the API has it; None where a rate is missing."""
+    company = visit.company
     if not wanted.totals:
         return None
     try:
-        return total_of(filtered(Transaction.objects.of(visit.company.id), wanted.filters), company=visit.company)
+        found = filtered(Transaction.objects.of(company.id), wanted.filters, company_id=company.id)
+        return total_of(found, company=company)
     except NoRate:
         return None
 
