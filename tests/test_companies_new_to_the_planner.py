@@ -94,3 +94,27 @@ def test_the_rows_of_a_filter_are_found_without_reading_all_again_for_each(globe
         named = {name: new.get(value, value) for name, value in query.items()}
         read |= asked_of(globex_api.get, "transactions", named | {"total": "true", "limit": 10})
     assert {statement: count for statement, count in read.items() if count > MOST_READ} == {}
+
+
+def test_an_import_makes_the_company_known_and_only_the_first_one(
+    known, globex, globex_api, django_capture_on_commit_callbacks
+):
+    found = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
+            fill(globex_api, ROWS)
+        found.append([each["sql"] for each in seen if each["sql"].startswith("ANALYZE")])
+    assert found == [["ANALYZE ledger_transaction", "ANALYZE ledger_categorization, ledger_posting"], []]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tablename FROM pg_stats WHERE attname = 'company_id' AND %s = ANY(most_common_vals::text::text[]) "
+            "AND tablename IN ('ledger_transaction', 'ledger_categorization', 'ledger_posting')",
+            [str(globex.id)],
+        )
+        assert len(cursor.fetchall()) == 3
+
+
+def test_a_few_rows_gather_nothing(known, globex_api, django_capture_on_commit_callbacks):
+    with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
+        fill(globex_api, 99)
+    assert not [each for each in seen if each["sql"].startswith("ANALYZE") or "pg_stats" in each["sql"]]
