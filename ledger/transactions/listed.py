@@ -1,8 +1,12 @@
 """What the transactions of a list come to: how many there are, and their amounts, by currency or in the base one."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
+from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, F, Func, Sum
@@ -78,3 +82,24 @@ def recognised(asked: TransactionFilter, *, company: Company) -> Total:
     for _month, amount, rows in by_month:
         count, total = rows, total + round_half_up(amount, company.base_currency)
     return Total(count, -total if asked.posted.get("pl_type") in EXPENSES else total)
+
+
+def shares_of(asked: TransactionFilter, *, company: Company) -> dict[UUID, Decimal]:
+    """What of each transaction counts in the months asked for, signed, and rounded so that they add up to their total.
+
+    Each is a difference of rounded running totals of its month; so all the rows are asked for, in two statements.
+    """
+    parts = Categorization.objects.of(company.id).filter(Among("transaction_id", asked.qs.values("id")))
+    shares = asked.postings.filter(Among("categorization_id", parts.values("id")))
+    transaction_of = dict(parts.values_list("id", "transaction_id"))
+    sign = -1 if asked.posted.get("pl_type") in EXPENSES else 1
+    found: dict[UUID, Decimal] = defaultdict(Decimal)
+    rows = shares.order_by("month", "categorization_id").values_list("month", "categorization_id", "base_amount")
+    for _month, of_month in groupby(rows, itemgetter(0)):
+        before = exact = ZERO
+        for _, part_id, amount in of_month:
+            exact = WIDE.add(exact, amount)
+            rounded = round_half_up(exact, company.base_currency)
+            found[transaction_of[part_id]] += sign * (rounded - before)
+            before = rounded
+    return found
