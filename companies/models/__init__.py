@@ -20,6 +20,7 @@ from companies.models.rounds import LastRound
 from companies.models.security import EmailChange, PersonalEntry, PersonalEvent, Session
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
 from companies.models.tenancy import (
+    Among,
     CompanyForeignKey,
     CompanyKeys,
     CompanyOwned,
@@ -39,6 +40,7 @@ __all__ = [
     "STATUS_MOVES",
     "AlreadyInvited",
     "AlreadyMember",
+    "Among",
     "ApiKey",
     "AuditEntry",
     "Audited",

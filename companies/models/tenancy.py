@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Self, TypeVar
 
 import uuid_utils.compat
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import models
 from django.db.migrations.operations.base import Operation
 from django.db.models.lookups import Exact
@@ -54,6 +55,22 @@ class CompanyOwnedQuerySet(models.QuerySet[M]):
     def of(self, company_id: uuid.UUID) -> Self:
         """Rows of one company; every query starts here."""
         return self.filter(company_id=company_id)
+
+
+class Among(models.Func):
+    """Rows whose column is one of what a query of its own finds; that query names its company by value.
+
+    It is asked first and once, and what it found is looked up by key. An EXISTS is joined as the planner sees fit, and
+    of a company that its statistics do not know (they are renewed when a tenth of a table is new) it expects a single
+    row in each table: any index seems as good as another, and for each row it reads all of the company again.
+    """
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = models.BooleanField()
+
+    def __init__(self, column: str, found: Any):
+        super().__init__(models.F(column), ArraySubquery(found))
 
 
 class CompanyForeignKey(models.ForeignKey):

@@ -100,7 +100,8 @@ class ExportViewSet(ExportingViewSet):
         params = self.request.query_params.copy()
         refuse_repeated(params, but=NAMES)
         order = order_of("".join(params.pop("sort", ["-date"])))
-        found = filtered(Transaction.objects.of(self.company.id), params)
+        company_id = self.company.id
+        found = filtered(Transaction.objects.of(company_id), params, company_id=company_id)
         cleaned = found.form.cleaned_data
         check_order(cleaned.get("startDate"), cleaned.get("endDate"))
         return found.qs, order

@@ -108,10 +108,10 @@ def keep(
     wholes: list[Whole] = []
     lines = written(counted(rows), batch=batch, stamp=stamp, purposes=purposes, wholes=wholes)
     copy_lines("ledger_transaction", COLUMNS, lines)
-    gather_after("ledger_transaction", rows=len(rows))
+    gather_after("ledger_transaction", rows=len(rows), company_id=company.id)
     if wholes:
         categorize_new(company=company, rows=wholes)
-        gather_after("ledger_categorization", "ledger_posting", rows=len(wholes))
+        gather_after("ledger_categorization", "ledger_posting", rows=len(wholes), company_id=company.id)
     stored = Transaction.objects.of(company.id).filter(import_batch=batch)
     assigned = assign(change, stored)
     follow_up("transactions_booked", change=change, rows=stored)

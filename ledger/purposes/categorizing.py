@@ -194,7 +194,7 @@ def categorize(
         given = [each for facts in facts_of(rows) for each in categorize_some(change, facts, choice)]
         affected = len(given)
         if affected:
-            gather_after("ledger_categorization", "ledger_posting", rows=affected)
+            gather_after("ledger_categorization", "ledger_posting", rows=affected, company_id=company.id)
             after = {"affected": affected, "category_id": str(category_id), "pl_type": choice.pl_type}
             touched(change, change.record_many("transactions.categorized", "transaction", after=after), given)
     return affected

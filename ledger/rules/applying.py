@@ -196,7 +196,7 @@ def apply(*, company: Company, stamp: Stamp, selection: dict[str, Any]) -> Appli
         note_matched(change, {rule_id: count for rule_id, count in done.counts.items() if rule_id})
         run.affected = done.affected
         run.save(update_fields=["affected"])
-        gather_after("ledger_categorization", "ledger_posting", rows=done.affected)
+        gather_after("ledger_categorization", "ledger_posting", rows=done.affected, company_id=company.id)
         after = {"affected": done.affected}
         entry = change.record_many("transactions.rulesApplied", "categorizationRun", entity_id=run.id, after=after)
         touched(change, entry, ids)

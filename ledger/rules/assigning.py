@@ -95,7 +95,7 @@ def assign(change: Change, rows: Any) -> Assigned:
         assign_some(change, said(company, chunk, rules, defaults), done, can=can)
     if done.count:
         note_matched(change, {rule_id: n for rule_id, n in done.by_source.items() if isinstance(rule_id, UUID)})
-        gather_after("ledger_categorization", "ledger_posting", rows=done.count)
+        gather_after("ledger_categorization", "ledger_posting", rows=done.count, company_id=company.id)
     return done
 
 

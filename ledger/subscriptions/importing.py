@@ -77,7 +77,7 @@ def keep(change: Change, outcome: Outcome, *, rows: list[tuple[str, Item]], name
     created = names.store(company=company, stamp=stamp)
     lines = written(rows, company_id=str(company.id), stamp=stamp, ids=ids)
     copy_lines("ledger_subscriptionevent", COLUMNS, lines)
-    gather_after("ledger_subscriptionevent", "ledger_subscription", rows=len(rows))
+    gather_after("ledger_subscriptionevent", "ledger_subscription", rows=len(rows), company_id=company.id)
     counts = {"count": outcome.count, "duplicates": outcome.duplicates, "errors": len(outcome.errors)}
     after = {**counts, "first_id": ids[0], "last_id": ids[-1], **created}
     change.record_many("subscriptionEvents.imported", "subscriptionEvent", after=after)

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import django_filters
 from django import forms
-from django.db.models import CharField, DateField, Exists, ExpressionWrapper, F, Field, OuterRef, Q
+from django.db.models import F, Q
 from django.utils.datastructures import MultiValueDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext
@@ -18,15 +19,14 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 
 from companies.api import fields
 from companies.api.filters import DayFormField, FieldOfShape, IdFormField, TimeFormField, repeatable
-from companies.models import Currency
+from companies.models import Among, Currency
 from ledger.calc.months import first_of_month
-from ledger.calc.recognition import DateRule
 from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Posting, Source, Transaction
 from ledger.money.amounts import bound_in
 from ledger.money.fields import AMOUNT
+from ledger.recognition.by_day import up_to_day
 
 MOST_TEXT = 500
-ASSIGNERS = ("person", "rule", "history", "account")  # and rule:<id>
 MOST_VALUES = 200  # of one filter; a line of the protocol has not room for more ids
 
 
@@ -71,20 +71,6 @@ class TextField(FieldOfShape):
     schema = {"type": "string", "maxLength": MOST_TEXT}
 
 
-class AssignerField(FieldOfShape):
-    """Who, or what, gave the parts; a rule that there is not gave none."""
-
-    schema = {"type": "string", "maxLength": MOST_TEXT, "pattern": f"^({'|'.join(ASSIGNERS)}|{RULE_NOTE}.+)$"}
-    reads = fields.TextField(max_length=MOST_TEXT)
-
-    def to_python(self, value: Any) -> str | None:
-        text: str | None = super().to_python(value)
-        if text is not None and text not in ASSIGNERS and not (text.startswith(RULE_NOTE) and text != RULE_NOTE):
-            said = gettext("Must be one of {words}.").format(words=", ".join([*ASSIGNERS, f"{RULE_NOTE}<id>"]))
-            raise forms.ValidationError(said, code="invalid_choice")
-        return text
-
-
 class WordField(FieldOfShape):
     def __init__(self, *, words: list[str], **kwargs: Any):
         self.schema = {"type": "string", "enum": words}
@@ -114,30 +100,6 @@ class Filter(django_filters.Filter):
         if value is None or value == []:
             return qs
         return qs.filter(**{f"{self.field_name}__{self.lookup_expr}": value})
-
-
-def with_part(*also: Exists, **conditions: Any) -> Exists:
-    """Transactions with a part of a kind."""
-    own = {"company_id": OuterRef("company_id"), "transaction_id": OuterRef("id")}
-    return Exists(Categorization.objects.filter(*also, **own, **conditions))
-
-
-def with_posting(*, by: date | None = None, **conditions: Any) -> Exists:
-    """Transactions of which a share of a kind counts in the profit and loss, in the month of the day ``by`` up to it:
-    those of which ``UP_TO_DAY`` makes something."""
-    own = {"company_id": OuterRef("company_id"), "categorization_id": OuterRef("id")}
-    rows = Posting.objects.filter(**own, **conditions)
-    if by:
-        of_part = {"start": of_outer("computed_start_date", DateField()), "rule": of_outer("rule", CharField())}
-        begun = Q(start__lte=by) | (Q(rule=DateRule.TRANSACTION_DATE) & ~Q(pl_type=PlType.REVENUE))
-        rows = rows.alias(**of_part, dated=of_outer(OuterRef("date"), DateField()))
-        rows = rows.filter(Q(month__lt=first_of_month(by)) | (Q(dated__lte=by) & begun))
-    return with_part(Exists(rows))
-
-
-def of_outer(column: Any, kind: "Field[Any, Any]") -> ExpressionWrapper:
-    """A column of the query around."""
-    return ExpressionWrapper(OuterRef(column), output_field=kind)
 
 
 class TransactionFilter(django_filters.FilterSet):
@@ -179,7 +141,7 @@ class TransactionFilter(django_filters.FilterSet):
         FlagField, "categorizations_auto_assigned", help_text="by a rule, by history or by its account"
     )
     assignedBy = Filter(  # noqa: N815
-        AssignerField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
+        TextField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815
@@ -189,22 +151,64 @@ class TransactionFilter(django_filters.FilterSet):
         model = Transaction
         fields: list[str] = []
 
+    def __init__(self, *args: Any, company_id: UUID, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.company_id = company_id
+
+    def with_part(self, *also: Among, **conditions: Any) -> Among:
+        """Transactions with a part of a kind."""
+        parts = Categorization.objects.of(self.company_id).filter(*also, **conditions)
+        return Among("id", parts.values("transaction_id"))
+
     def by_category(self, rows: Any, name: str, value: Any) -> Any:
-        return rows.filter(with_part(category_id__in=value))
+        return rows if self.posted else rows.filter(self.with_part(category_id__in=value))
 
     def by_pl_type(self, rows: Any, name: str, value: Any) -> Any:
-        return rows.filter(with_part(**{f"{value}__isnull": False}))
+        return rows if self.posted else rows.filter(self.with_part(**{f"{value}__isnull": False}))
 
     def by_recognition(self, rows: Any, name: str, value: Any) -> Any:
         return rows  # together with the others: see filter_queryset
 
     def filter_queryset(self, queryset: Any) -> Any:
-        rows, posted = super().filter_queryset(queryset), posting_conditions(self.form.cleaned_data)
-        by = self.form.cleaned_data.get("recognizedBy")
-        return rows.filter(with_posting(by=by, **posted)) if posted else rows
+        rows = super().filter_queryset(queryset)
+        if not self.posted:
+            return rows
+        return rows.filter(self.with_part(Among("id", self.postings.values("categorization_id"))))
+
+    @property
+    def posted(self) -> dict[str, Any]:
+        """What is asked of postings; nothing where no month of recognition is asked for.
+
+        One posting meets it all: a transaction whose parts meet a half each is not in the cell of the profit and loss.
+        """
+        asked, by = self.form.cleaned_data, self.by
+        last = min(filter(None, [asked.get("recognizedTo"), by and first_of_month(by)]), default=None)
+        if not (asked.get("recognizedFrom") or last):
+            return {}
+        found = {
+            "month__gte": asked.get("recognizedFrom"),
+            "month__lte": last,
+            "pl_type": asked.get("plType"),
+            "category_id__in": asked.get("categoryId"),
+        }
+        return {name: value for name, value in found.items() if value}
+
+    @property
+    def by(self) -> date | None:
+        """The day up to which its month counts; None where all of it does."""
+        found: date | None = self.form.cleaned_data.get("recognizedBy")
+        return found
+
+    @property
+    def postings(self) -> Any:
+        """The shares that are asked for, each with what of it is ``counted``."""
+        rows = Posting.objects.of(self.company_id).filter(**self.posted)
+        if self.by is None:
+            return rows.annotate(counted=F("base_amount"))
+        return rows.annotate(counted=up_to_day(self.by)).exclude(counted=0)
 
     def by_counterparty(self, rows: Any, name: str, value: Any) -> Any:
-        return rows.filter(with_part(counterparty_id=value))
+        return rows.filter(self.with_part(counterparty_id=value))
 
     def by_direction(self, rows: Any, name: str, value: Any) -> Any:
         return rows.filter(amount_value__gt=0) if value == "in" else rows.filter(amount_value__lt=0)
@@ -221,30 +225,12 @@ class TransactionFilter(django_filters.FilterSet):
 
     def by_assigner(self, rows: Any, name: str, value: Any) -> Any:
         if value == "person":
-            return rows.filter(with_part(), categorizations_auto_assigned=False)
+            return rows.filter(self.with_part(), categorizations_auto_assigned=False)
         noted = {"source_note__startswith": RULE_NOTE} if value == "rule" else {"source_note": value}
-        return rows.filter(with_part(**noted), categorizations_auto_assigned=True)
+        return rows.filter(self.with_part(**noted), categorizations_auto_assigned=True)
 
     def by_text(self, rows: Any, name: str, value: Any) -> Any:
         return rows.filter(Q(from_to__icontains=value) | Q(description__icontains=value) | Q(notes__icontains=value))
-
-
-def posting_conditions(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What is asked of postings, by cleaned values of the filters; nothing where no month of recognition is asked for.
-
-    One posting meets it all: a transaction whose parts meet a half each is not in the cell of the profit and loss.
-    """
-    by = asked.get("recognizedBy")
-    last = min(filter(None, [asked.get("recognizedTo"), by and first_of_month(by)]), default=None)
-    if not (asked.get("recognizedFrom") or last):
-        return {}
-    found = {
-        "month__gte": asked.get("recognizedFrom"),
-        "month__lte": last,
-        "pl_type": asked.get("plType"),
-        "category_id__in": asked.get("categoryId"),
-    }
-    return {name: value for name, value in found.items() if value}
 
 
 ORDERS = {
@@ -258,12 +244,15 @@ NAMES = frozenset(TransactionFilter.base_filters)
 EMPTY_ALLOWED = {"q"}
 
 
-def narrowed(rows: Any, given: "MultiValueDict[str, str]") -> Any:
-    """The rows that the filters ask for. Raises ValidationError for unknown, repeated and malformed ones."""
-    return filtered(rows, given).qs if given else rows
+def narrowed(rows: Any, given: "MultiValueDict[str, str]", *, company_id: UUID) -> Any:
+    """Those of the company's rows that the filters ask for.
+
+    Raises ValidationError for unknown, repeated and malformed ones.
+    """
+    return filtered(rows, given, company_id=company_id).qs if given else rows
 
 
-def filtered(rows: Any, given: "MultiValueDict[str, str]") -> TransactionFilter:
+def filtered(rows: Any, given: "MultiValueDict[str, str]", *, company_id: UUID) -> TransactionFilter:
     """The filters as they were understood. Raises ValidationError for unknown, repeated and malformed ones."""
     errors = {name: [ErrorDetail(gettext("Unknown filter."), code="unknown_parameter")] for name in set(given) - NAMES}
     for name, values in given.lists():
@@ -272,7 +261,7 @@ def filtered(rows: Any, given: "MultiValueDict[str, str]") -> TransactionFilter:
             errors.setdefault(
                 name, [ErrorDetail(gettext("Must be given once and not be empty."), code="invalid_filter")]
             )
-    filterset = TransactionFilter(data=given, queryset=rows)
+    filterset = TransactionFilter(data=given, queryset=rows, company_id=company_id)
     if not filterset.is_valid():
         for name, messages in filterset.errors.items():
             errors.setdefault(name, [ErrorDetail(str(message), code="invalid_filter") for message in messages])

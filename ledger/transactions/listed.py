@@ -1,22 +1,23 @@
 """What the transactions of a list come to: how many there are, and their amounts, by currency or in the base one."""
 
+from collections import defaultdict
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
+from uuid import UUID
 
-from django.core.exceptions import EmptyResultSet
-from django.db import connection
-from django.db.models import Count, F, Max, Sum
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Count, F, Func, Sum
 
-from companies.models import Company
+from companies.models import Among, Company
 from ledger.calc.fx import MissingRate, convert
 from ledger.calc.money import WIDE, round_half_up
-from ledger.models import EXPENSES, Posting
+from ledger.models import EXPENSES, Categorization
 from ledger.money.rates import rate_table
-from ledger.recognition.by_day import UP_TO_DAY
 from ledger.recognition.posting import NoRate
-from ledger.transactions.filters import TransactionFilter, posting_conditions
+from ledger.transactions.filters import TransactionFilter
 
 ZERO = Decimal(0)
 
@@ -33,10 +34,9 @@ def total_of(asked: TransactionFilter, *, company: Company) -> Total:
     Whole amounts, each at its own day's rate; where flows are asked for, what of them was not transferred; where months
     of recognition are, what of them counts there, signed as the profit and loss shows it. Raises NoRate.
     """
-    posted = posting_conditions(asked.form.cleaned_data)
     amount = F("amount_value") - F("transferred_value") if asked.form.cleaned_data.get("flow") else F("amount_value")
     try:
-        found = recognised(asked, posted, company=company) if posted else added_up(asked.qs, amount, company=company)
+        found = recognised(asked, company=company) if asked.posted else added_up(asked.qs, amount, company=company)
     except MissingRate as missing:
         raise NoRate.of(missing) from None
     return Total(found.count, round_half_up(found.amount, company.base_currency))
@@ -57,60 +57,49 @@ class Sums:
 
     count: int
     amounts: list[tuple[Decimal, str]]
-    latest: datetime | None = None  # when one of them was changed last
 
     @property
     def word(self) -> str:
         """The same as one word: what somebody has seen and says yes to."""
-        latest = f"{self.latest.timestamp():.6f}" if self.latest else ""
-        amounts = (f"{amount.normalize():f}{currency}" for amount, currency in self.amounts)
-        return "_".join((str(self.count), latest, *amounts))
+        return "_".join((str(self.count), *(f"{amount.normalize():f}{currency}" for amount, currency in self.amounts)))
 
 
 def summed(rows: Any) -> Sums:
     """Of all the rows; one statement."""
-    found = rows.order_by("amount_currency").values_list("amount_currency")
-    by_currency = list(found.annotate(Count("id"), Sum("amount_value"), Max("last_updated_time")))
-    return Sums(
-        sum(count for _, count, _, _ in by_currency),
-        [(amount, currency) for currency, _, amount, _ in by_currency],
-        max((time for _, _, _, time in by_currency), default=None),
-    )
+    found = rows.order_by("amount_currency").values_list("amount_currency").annotate(Count("id"), Sum("amount_value"))
+    by_currency = list(found)
+    return Sums(sum(count for _, count, _ in by_currency), [(amount, currency) for currency, _, amount in by_currency])
 
 
-_RECOGNISED = """
-    SELECT p.month, coalesce(sum({amount}), 0), count(DISTINCT c.transaction_id)
-      FROM ({postings}) AS p
-      JOIN ledger_categorization AS c ON c.company_id = %s AND c.id = p.categorization_id
-      {joined}
-     WHERE c.transaction_id IN ({rows})
-     GROUP BY GROUPING SETS ((p.month), ())
-"""
-_BY_DAY = """
-      JOIN ledger_transaction AS t ON t.company_id = c.company_id AND t.id = c.transaction_id
-     CROSS JOIN (SELECT %s::date AS day) AS cut
-"""
-
-
-def recognised(asked: TransactionFilter, posted: dict[str, Any], *, company: Company) -> Total:
+def recognised(asked: TransactionFilter, *, company: Company) -> Total:
     """Each month is rounded, as the profit and loss shows it."""
-    columns = "categorization_id", "pl_type", "month", "base_amount"
-    postings = Posting.objects.of(company.id).filter(**posted).values(*columns)
-    day = asked.form.cleaned_data.get("recognizedBy")
-    how = {"amount": UP_TO_DAY, "joined": _BY_DAY} if day else {"amount": "p.base_amount", "joined": ""}
-    try:
-        (of_postings, first), (of_rows, last) = (
-            each.query.sql_with_params() for each in (postings, asked.qs.values("id"))
-        )
-    except EmptyResultSet:
-        return Total(0, ZERO)
+    ids = asked.qs.values("id")
+    parts = Categorization.objects.of(company.id).filter(Among("transaction_id", ids))
+    shares = asked.postings.filter(Among("categorization_id", parts.values("id")))
+    rows_found = Func(ArraySubquery(ids), function="cardinality")
+    by_month = shares.values_list("month").annotate(Sum("counted"), rows=rows_found)
     count, total = 0, ZERO
-    with connection.cursor() as cursor:
-        statement = _RECOGNISED.format(postings=of_postings, rows=of_rows, **how)
-        cursor.execute(statement, [*first, company.id, *([day] if day else []), *last])
-        for month, amount, rows in cursor.fetchall():
-            if month is None:  # all of them
-                count = rows
-            else:
-                total += round_half_up(amount, company.base_currency)
-    return Total(count, -total if posted.get("pl_type") in EXPENSES else total)
+    for _month, amount, rows in by_month:
+        count, total = rows, total + round_half_up(amount, company.base_currency)
+    return Total(count, -total if asked.posted.get("pl_type") in EXPENSES else total)
+
+
+def shares_of(asked: TransactionFilter, *, company: Company) -> dict[UUID, Decimal]:
+    """What of each transaction counts in the months asked for, signed, and rounded so that they add up to their total.
+
+    Each is a difference of rounded running totals of its month; so all the rows are asked for, in two statements.
+    """
+    parts = Categorization.objects.of(company.id).filter(Among("transaction_id", asked.qs.values("id")))
+    shares = asked.postings.filter(Among("categorization_id", parts.values("id")))
+    transaction_of = dict(parts.values_list("id", "transaction_id"))
+    sign = -1 if asked.posted.get("pl_type") in EXPENSES else 1
+    found: dict[UUID, Decimal] = defaultdict(Decimal)
+    rows = shares.order_by("month", "categorization_id").values_list("month", "categorization_id", "counted")
+    for _month, of_month in groupby(rows, itemgetter(0)):
+        before = exact = ZERO
+        for _, part_id, amount in of_month:
+            exact = WIDE.add(exact, amount)
+            rounded = round_half_up(exact, company.base_currency)
+            found[transaction_of[part_id]] += sign * (rounded - before)
+            before = rounded
+    return found

@@ -43,7 +43,7 @@ def selected(company: Company, selection: dict[str, Any]) -> Any:
             return rows.filter(id__in=known_ids(company, selection["ids"], pointer="#/selection/ids"))
         case "filter":
             try:
-                found = narrowed(rows, from_object(selection["filter"]))
+                found = narrowed(rows, from_object(selection["filter"]), company_id=company.id)
             except ValidationError as error:
                 raise ValidationError({"selection": {"filter": error.detail}}) from None
             if found.query.where == rows.query.where and not confirmed:

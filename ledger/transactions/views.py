@@ -68,9 +68,9 @@ class TransactionViewSet(CompanyViewSet):
         headers = {}
         rows = Transaction.objects.of(self.company.id)
         if wanted:
-            total = total_of(filtered(rows, params), company=self.company)
+            total = total_of(filtered(rows, params, company_id=self.company.id), company=self.company)
             headers = {"X-Total-Count": str(total.count), "X-Total-Amount": f"{total.amount:f}"}
-        rows = narrowed(rows, params)
+        rows = narrowed(rows, params, company_id=self.company.id)
         if cursor is not None:
             rows = rows.filter(after(order, checked(rows, order, decode(request, order, cursor))))
         page = read(rows.order_by(*order)[: limit + 1], company_id=self.company.id)

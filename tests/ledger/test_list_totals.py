@@ -1,5 +1,6 @@
 """The list of transactions: by the months in which they count, and what they come to."""
 
+import re
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -132,6 +133,30 @@ def test_the_months_of_a_line_come_to_all_of_it(api, books, bank, parts):
         count, amount = totals(api.get("transactions", query | {"total": "true"}))
         assert count == sum(line == asked for *_, line, _ in parts)
         assert abs(amount - Decimal(worth)) <= 24 * Decimal("0.005"), "each month is rounded"
+
+
+def test_each_row_behind_a_figure_says_what_of_it_counts_and_they_add_up_to_the_cent(api, books, bank, pages):
+    rent, hosting = books.category("officeAndAdmin"), books.category("hosting")
+    year = {"type": "servicePeriod", "startDate": "2024-01-01", "endDate": "2024-12-31"}
+    for currency in ("EUR", "USD", "GBP", "EUR", "USD"):
+        made = books.book(bank, "-1000.00", "2024-01-10", amountCurrency=currency)["id"]
+        half = {"categoryId": rent, "plSplit": {"ga": -500}, "usingDateRule": year}
+        assert books.split(made, half, {"categoryId": hosting, "plSplit": {"cogs": -500}}).status_code == 200
+    whole = books.book(bank, "-12.00", "2024-02-10")["id"]
+    books.split(whole, {"categoryId": rent, "plSplit": {"ga": -12}})
+    for query in ({"plType": "ga"}, {"plType": "ga", "recognizedFrom": "2024-02"}, {"categoryId": rent}, {}):
+        cell = {"recognizedFrom": "2024-01", "recognizedTo": "2024-03", "total": "true"} | query
+        count, amount = totals(api.get("transactions", cell))
+        told = shares(pages.get(**cell))
+        assert (len(told), sum(told)) == (count, amount)
+        assert len(set(told)) > 1
+    assert shares(pages.get(recognizedFrom="2024-01", recognizedTo="2024-03")) == [], "only beside their total"
+    assert shares(pages.get(total="true")) == []
+
+
+def shares(answer):
+    found = re.findall(r">counts here: ([^<]+)<", answer.content.decode())
+    return [Decimal(text.replace("−", "-").replace("€", "").replace(",", "")) for text in found]
 
 
 def test_flows_are_found_as_the_cash_flow_counts_them(api, books, bank):

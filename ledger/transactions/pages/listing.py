@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -23,13 +24,15 @@ from companies.versions import version_of
 from ledger.models import Categorization, CategorizationRun, Counterparty, SavedView, Transaction
 from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import filtered, narrowed, order_of
-from ledger.transactions.listed import Sums, Total, summed, total_of
+from ledger.transactions.listed import Sums, Total, shares_of, summed, total_of
 from ledger.transactions.pages.chips import AMOUNTS, filter_chips
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
 from ledger.transactions.pages.ways import SAID
 from ledger.transactions.pages.words import ASSIGNERS, LINES, RULES, SOURCES, Names, assigners, in_choices, names_for
 
 MOST_CHIPS = 3
+NO_SHARES: Mapping[UUID, Decimal] = {}
+MOST_SHARES = 10_000  # rows behind a figure of which each says its share; nobody adds up more by hand
 BESIDE = ("cursor", "before", "run", "density", SAID)  # what the address says besides filters and order
 DENSITIES = ("comfortable", "compact")
 USUAL_ORDER = "-date"
@@ -86,7 +89,7 @@ def asked(visit: Visit, query: QueryDict | None = None) -> Asked:
     counterparty = named_counterparty(visit, filters, form)
     rows, order = Transaction.objects.of(visit.company.id), order_of(USUAL_ORDER)
     try:
-        rows = narrowed(rows, filters)
+        rows = narrowed(rows, filters, company_id=visit.company.id)
     except ValidationError as error:
         refuse(form, error)
     try:
@@ -109,14 +112,27 @@ def asked(visit: Visit, query: QueryDict | None = None) -> Asked:
     )
 
 
-def total_shown(visit: Visit, wanted: Asked) -> Total | None:
-    """What the rows of all pages come to, as ``total=true`` of the API has it; None where a rate is missing."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the rows of all pages come to, and of each what counts in the months that are asked for."""
+
+    total: Total | None = None
+    shares: Mapping[UUID, Decimal] = field(default_factory=dict)
+
+
+def told(visit: Visit, wanted: Asked) -> Told:
+    """As ``total=true`` of the API has it; nothing where a rate is missing."""
+    company = visit.company
     if not wanted.totals:
-        return None
+        return Told()
+    found = filtered(Transaction.objects.of(company.id), wanted.filters, company_id=company.id)
     try:
-        return total_of(filtered(Transaction.objects.of(visit.company.id), wanted.filters), company=visit.company)
+        total = total_of(found, company=company)
     except NoRate:
-        return None
+        return Told()
+    if found.posted and total.count <= MOST_SHARES:
+        return Told(total, shares_of(found, company=company))
+    return Told(total)
 
 
 def refuse(form: Typed, error: ValidationError) -> None:
@@ -184,6 +200,7 @@ def show_list(
     for name in BESIDE:
         query.pop(name, None)
     filters = urlencode(query_items(query))
+    summary = told(visit, wanted)
     return visit.show(
         "ledger/transactions.html",
         status=200 if wanted.form.valid and bulk.valid else 400,
@@ -197,9 +214,9 @@ def show_list(
             visit, outside(wanted), items=query_items(query), counterparty=wanted.counterparty, names=names
         ),
         more_open=any(wanted.form.values[name] or name in wanted.form.errors for name in REST),
-        lines=list_lines(visit, page.rows, names),
+        lines=list_lines(visit, page.rows, names, shares=summary.shares),
         sums=summed(wanted.rows) if page.rows else None,
-        total=total_shown(visit, wanted),
+        total=summary.total,
         next=urlencode([*query_items(query), ("cursor", page.later)]) if page.later else None,
         previous=urlencode([*query_items(query), ("before", page.earlier)]) if page.earlier else None,
         later="cursor" in visit.request.GET or "before" in visit.request.GET,
@@ -274,7 +291,9 @@ def outside(wanted: Asked) -> list[tuple[str, str]]:
     return [item for item in items if item[0] not in FIRST_ROW or item in wanted.beyond]
 
 
-def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict[str, Any]]:
+def list_lines(
+    visit: Visit, page: list[Transaction], names: Names, *, shares: Mapping[UUID, Decimal] = NO_SHARES
+) -> list[dict[str, Any]]:
     """The rows as they are shown; one query whatever their number."""
     parts: dict[UUID, dict[str, None]] = {}
     rows = Categorization.objects.of(visit.company.id).filter(transaction_id__in=[row.id for row in page])
@@ -294,6 +313,7 @@ def list_lines(visit: Visit, page: list[Transaction], names: Names) -> list[dict
                 "account": names.account(row.account_id),
                 "chips": chips[:MOST_CHIPS],
                 "more": len(chips) - MOST_CHIPS if len(chips) > MOST_CHIPS else 0,
+                "share": shares.get(row.id),
                 "linked": row.transferred_value != 0,
                 "at_once": row.transferred_value == 0 and len(chips) < 2,  # a category of it all can be chosen here
             }

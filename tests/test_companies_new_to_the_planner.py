@@ -1,0 +1,120 @@
+"""A small company that is new beside a larger one: the database's statistics know no row of it, and expect none.
+
+No statement of it may then read its rows again for each of them. What is read is counted, not timed.
+"""
+
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+pytestmark = pytest.mark.django_db
+ROWS = 150
+MOST_READ = 30 * ROWS  # by one statement, over all steps of its plan; a row again for each row is 150 times as many
+
+
+def fill(api, count):
+    """Transactions with what they were for, but for some, and spread over two accounts and ten counterparties."""
+    categories = {each["systemKey"]: each["id"] for each in api.get("categories").json()}
+    accounts = [api.post("accounts", {"name": str(n), "type": "bank"}).json()["id"] for n in range(2)]
+    parties = [api.post("counterparties", {"name": str(n), "type": "customer"}).json()["id"] for n in range(10)]
+    rows = [
+        {"accountId": accounts[n % 2], "date": f"2026-{n % 10 + 1:02}-{n % 28 + 1:02}", "fromTo": f"Name {n % 50}"}
+        | {"amountValue": f"{n + 1}.00" if n % 2 else f"-{n + 1}.00"}
+        | ({"categoryId": categories["revenueOther" if n % 2 else "hosting"]} if n % 10 else {})
+        | ({"counterparty": {"id": parties[n % 10]}} if n % 10 else {})
+        for n in range(count)
+    ]
+    assert api.post("transactions/import", {"transactions": rows}).json()["count"] == count
+    return {"category": categories["hosting"], "counterparty": parties[2]}
+
+
+@pytest.fixture
+def known(api):
+    """Acme, whose rows are all that the statistics know."""
+    fill(api, 2000)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+@pytest.fixture
+def new(known, globex_api):
+    """Globex, made after them, and ids in it by name."""
+    return fill(globex_api, ROWS)
+
+
+def read_by(statement):
+    """How many rows the steps of its plan get and throw away."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
+        (plan,) = cursor.fetchone()
+    return sum(steps(plan if isinstance(plan, list) else json.loads(plan)))
+
+
+def steps(plan):
+    if isinstance(plan, list):
+        for each in plan:
+            yield from steps(each)
+    elif isinstance(plan, dict):
+        removed = [value for name, value in plan.items() if name.startswith("Rows Removed")]
+        yield (plan.get("Actual Rows", 0) + sum(removed)) * plan.get("Actual Loops", 1)
+        for each in plan.values():
+            yield from steps(each)
+
+
+def asked_of(read, *args):
+    """The statements that an answer was made of, and how many rows each of them read."""
+    with CaptureQueriesContext(connection) as seen:
+        answer = read(*args)
+    assert answer.status_code == 200, answer.content
+    told = [each["sql"] for each in seen if each["sql"].startswith(("SELECT", "WITH"))]
+    assert told
+    return {statement: read_by(statement) for statement in told}
+
+
+CELL = {"recognizedFrom": "2026-03", "recognizedTo": "2026-03"}
+
+
+FILTERS = [
+    CELL,
+    CELL | {"plType": "cogs"},
+    CELL | {"plType": "cogs", "categoryId": "category"},
+    {"recognizedFrom": "2026-01"},
+    {"categoryId": "category"},
+    {"plType": "cogs"},
+    {"counterpartyId": "counterparty"},
+    {"assignedBy": "person"},
+]
+
+
+def test_the_rows_of_a_filter_are_found_without_reading_all_again_for_each(globex_api, new):
+    read: dict[str, int] = {}
+    for query in FILTERS:
+        named = {name: new.get(value, value) for name, value in query.items()}
+        read |= asked_of(globex_api.get, "transactions", named | {"total": "true", "limit": 10})
+    assert {statement: count for statement, count in read.items() if count > MOST_READ} == {}
+
+
+def test_an_import_makes_the_company_known_and_only_the_first_one(
+    known, globex, globex_api, django_capture_on_commit_callbacks
+):
+    found = []
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
+            fill(globex_api, ROWS)
+        found.append([each["sql"] for each in seen if each["sql"].startswith("ANALYZE")])
+    assert found == [["ANALYZE ledger_transaction", "ANALYZE ledger_categorization, ledger_posting"], []]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tablename FROM pg_stats WHERE attname = 'company_id' AND %s = ANY(most_common_vals::text::text[]) "
+            "AND tablename IN ('ledger_transaction', 'ledger_categorization', 'ledger_posting')",
+            [str(globex.id)],
+        )
+        assert len(cursor.fetchall()) == 3
+
+
+def test_a_few_rows_gather_nothing(known, globex_api, django_capture_on_commit_callbacks):
+    with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
+        fill(globex_api, 99)
+    assert not [each for each in seen if each["sql"].startswith("ANALYZE") or "pg_stats" in each["sql"]]
