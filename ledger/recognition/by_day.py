@@ -4,9 +4,10 @@ Only transactions dated up to the day, of a service period only its days up to i
 """
 
 from datetime import date
+from uuid import UUID
 
-from django.db.models import DecimalField
-from django.db.models.expressions import RawSQL
+from django.db.models import DateField, DecimalField, Func, Value
+from django.db.models.functions import Cast
 
 # Of a posting p of a part c of a transaction t, in the base currency; the day is ``cut.day``. Months other than its own
 # count whole. A part by transaction date may carry an invoice's date, which moves its revenue only.
@@ -21,16 +22,19 @@ UP_TO_DAY = """
     END
 """
 
-_OF_A_POSTING = f"""(
-    SELECT {UP_TO_DAY}
-      FROM (SELECT ledger_posting.month, ledger_posting.pl_type, ledger_posting.base_amount) AS p
-     CROSS JOIN (SELECT %s::date AS day) AS cut
-     CROSS JOIN ledger_categorization AS c
-      JOIN ledger_transaction AS t ON t.company_id = c.company_id AND t.id = c.transaction_id
-     WHERE c.company_id = ledger_posting.company_id AND c.id = ledger_posting.categorization_id
-)"""  # noqa: S608 - texts of ours alone
 
+class UpToDay(Func):
+    """The same of each row of a query of a company's postings."""
 
-def up_to_day(day: date) -> RawSQL:
-    """The same of each row of a query of postings."""
-    return RawSQL(_OF_A_POSTING, [day], output_field=DecimalField(max_digits=30, decimal_places=10))  # noqa: S611
+    template = f"""(
+        SELECT {UP_TO_DAY}
+          FROM (VALUES (%(expressions)s)) AS p(part_id, month, pl_type, base_amount, day)
+         CROSS JOIN LATERAL (SELECT p.day) AS cut
+          JOIN ledger_categorization AS c ON c.company_id = %(company)s AND c.id = p.part_id
+          JOIN ledger_transaction AS t ON t.company_id = c.company_id AND t.id = c.transaction_id
+    )"""  # noqa: S608 - texts of ours alone
+    output_field = DecimalField(max_digits=30, decimal_places=10)
+
+    def __init__(self, day: date, *, company_id: UUID):
+        columns = "categorization_id", "month", "pl_type", "base_amount"
+        super().__init__(*columns, Cast(Value(day), DateField()), company=f"'{company_id}'::uuid")

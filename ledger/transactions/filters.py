@@ -24,9 +24,10 @@ from ledger.calc.months import first_of_month
 from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Posting, Source, Transaction
 from ledger.money.amounts import bound_in
 from ledger.money.fields import AMOUNT
-from ledger.recognition.by_day import up_to_day
+from ledger.recognition.by_day import UpToDay
 
 MOST_TEXT = 500
+ASSIGNERS = ("person", "rule", "history", "account")  # and rule:<id>
 MOST_VALUES = 200  # of one filter; a line of the protocol has not room for more ids
 
 
@@ -69,6 +70,20 @@ class IdsField(FieldOfShape):
 class TextField(FieldOfShape):
     reads = fields.TextField(max_length=MOST_TEXT, allow_blank=True)
     schema = {"type": "string", "maxLength": MOST_TEXT}
+
+
+class AssignerField(FieldOfShape):
+    """Who, or what, gave the parts; a rule that there is not gave none."""
+
+    schema = {"type": "string", "maxLength": MOST_TEXT, "pattern": f"^({'|'.join(ASSIGNERS)}|{RULE_NOTE}.+)$"}
+    reads = fields.TextField(max_length=MOST_TEXT)
+
+    def to_python(self, value: Any) -> str | None:
+        text: str | None = super().to_python(value)
+        if text is not None and text not in ASSIGNERS and not (text.startswith(RULE_NOTE) and text != RULE_NOTE):
+            said = gettext("Must be one of {words}.").format(words=", ".join([*ASSIGNERS, f"{RULE_NOTE}<id>"]))
+            raise forms.ValidationError(said, code="invalid_choice")
+        return text
 
 
 class WordField(FieldOfShape):
@@ -141,7 +156,7 @@ class TransactionFilter(django_filters.FilterSet):
         FlagField, "categorizations_auto_assigned", help_text="by a rule, by history or by its account"
     )
     assignedBy = Filter(  # noqa: N815
-        TextField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
+        AssignerField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815
@@ -205,7 +220,7 @@ class TransactionFilter(django_filters.FilterSet):
         rows = Posting.objects.of(self.company_id).filter(**self.posted)
         if self.by is None:
             return rows.annotate(counted=F("base_amount"))
-        return rows.annotate(counted=up_to_day(self.by)).exclude(counted=0)
+        return rows.annotate(counted=UpToDay(self.by, company_id=self.company_id)).exclude(counted=0)
 
     def by_counterparty(self, rows: Any, name: str, value: Any) -> Any:
         return rows.filter(self.with_part(counterparty_id=value))

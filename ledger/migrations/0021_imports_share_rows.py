@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('companies', '0021_first_hour'),
-        ('ledger', '0021_what_imports_told'),
+        ('ledger', '0020_what_imports_told'),
     ]
 
     operations = [
