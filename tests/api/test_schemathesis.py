@@ -24,6 +24,7 @@ from schemathesis.generation.meta import TestPhase
 from schemathesis.specs.openapi import checks
 
 from companies.api.limits import LONGEST_LINE
+from companies.names import BREAKS, PATTERN
 from config.wsgi import application as served
 from tests.api.bodies import FUZZ
 from tests.api.seeded import Seeded, seeded, stocked
@@ -83,9 +84,14 @@ def application(environ: Any, start_response: Any) -> Any:
     return served(environ, start_response)
 
 
-schema = schemathesis.openapi.from_dict(
-    json.loads(json.dumps(DOCUMENT, default=str)), config=SchemathesisConfig.from_dict(CONFIG)
-)
+def in_json(pattern: str) -> str:
+    return json.dumps(pattern)[1:-1]
+
+
+# A name's pattern looks ahead for something to see. No length can be worked into such a one: it is searched for, and
+# that takes minutes of each worker. What is made up without the look ahead is hardly ever blank.
+EASY = json.dumps(DOCUMENT, default=str).replace(in_json(PATTERN), in_json(rf"^[^{BREAKS}]+$"))
+schema = schemathesis.openapi.from_dict(json.loads(EASY), config=SchemathesisConfig.from_dict(CONFIG))
 schema.app = application
 
 
