@@ -18,7 +18,9 @@ def open_account(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> A
     """A new account. Raises FieldErrors with unknown_id for a group or category that the company does not have."""
     with changing(company, stamp=stamp) as change:
         values = {"default_currency": company.base_currency, **values}
-        values = following_type({"include_in_cash_balance": None, **values}, Account(type=values["type"]))
+        chosen = values.get("include_in_cash_balance") is not None
+        values = {"include_in_cash_balance": None, **values, "cash_chosen": chosen}
+        values = following_type(values, Account(type=values["type"]))
         check_references(company_id=company.id, values=values)
         return change.create(Account(company=company, **values), "account.created")
 
@@ -31,9 +33,8 @@ def change_account(
     values: dict[str, Any],
     action: str = "account.updated",
 ) -> Account:
-    """Stores what differs; whether it counts as cash follows the type until somebody says it, and again where that is
-    None. Raises Missing, Stale, FieldErrors
-    with unknown_id."""
+    """Stores what differs; whether it counts as cash follows the type until somebody chooses, and again where that is
+    None. Raises Missing, Stale, FieldErrors with unknown_id."""
     with changing(company, stamp=stamp) as change:
         account = change.locked(Account, account_id)
         check_references(company_id=company.id, values=values)
@@ -42,12 +43,16 @@ def change_account(
 
 
 def following_type(values: dict[str, Any], account: Account) -> dict[str, Any]:
-    """Whether an account counts as cash: as somebody said, now or before, else by its type, now or before."""
-    said = values.get("include_in_cash_balance")
-    if said is not None:
+    """Whether an account counts as cash: as somebody has chosen, else by its type, which may be new.
+
+    What is stored and sent again, as programs do that send back all that they read, is no choice.
+    """
+    stored = account.include_in_cash_balance
+    said = values.get("include_in_cash_balance", stored)
+    if said is not None and (said != stored or values.get("cash_chosen")):
         return {**values, "cash_chosen": True}
-    if "include_in_cash_balance" not in values and (account.cash_chosen or "type" not in values):
-        return values
+    if said is not None and (account.cash_chosen or "type" not in values):
+        return {**values, "include_in_cash_balance": stored}
     cash = values.get("type", account.type) in COUNTS_AS_CASH
     return {**values, "include_in_cash_balance": cash, "cash_chosen": False}
 

@@ -100,7 +100,7 @@ class AccountShape(RowShape):
     default_currency = CurrencyField(required=False, help_text="the company's base currency where it is left out")
     transit_currency = CurrencyField(allow_null=True, required=False)
     include_in_cash_balance = fields.FlagField(
-        required=False, help_text="follows the type, true for bank and cash accounts, until it is sent"
+        required=False, help_text="follows the type, true for bank and cash accounts, until it is changed"
     )
     expected_annual_return = fields.OrderField(allow_null=True, required=False)
     order = fields.OrderField(required=False)

@@ -166,5 +166,7 @@ def test_whether_it_counts_as_cash_follows_the_type_until_somebody_says_it(api):
         return answer.json()["includeInCashBalance"]
 
     assert [cash(type="loan"), cash(type="cash"), cash(name="y"), cash(type="creditCard")] == [False, True, True, False]
-    assert [cash(includeInCashBalance=False), cash(type="bank"), cash(type="loan")] == [False, False, False]
+    whole = api.get(f"accounts/{account}").json()
+    assert [cash(**whole), cash(**whole | {"name": "z"}), cash(**whole | {"type": "bank"})] == [False, False, True]
+    assert [cash(includeInCashBalance=False), cash(type="cash"), cash(type="loan")] == [False, False, False]
     assert [cash(includeInCashBalance=True), cash(type="other"), cash(type="bank")] == [True, True, True]

@@ -115,6 +115,7 @@ def read_form(visit: Visit, *, partial: bool = False) -> Typed:
     if said not in COUNTING:
         form.errors["includeInCashBalance"] = gettext("Must be one of these.")
     form.data["include_in_cash_balance"] = {"true": True, "false": False}.get(said)
+    form.data["cash_chosen"] = said != ""
     return form
 
 
