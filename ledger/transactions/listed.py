@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
@@ -9,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, F, Func, Sum
+from django.db.models import Count, F, Func, Max, Sum
 
 from companies.models import Among, Company
 from ledger.calc.fx import MissingRate, convert
@@ -57,18 +58,25 @@ class Sums:
 
     count: int
     amounts: list[tuple[Decimal, str]]
+    latest: datetime | None = None  # when one of them was changed last
 
     @property
     def word(self) -> str:
         """The same as one word: what somebody has seen and says yes to."""
-        return "_".join((str(self.count), *(f"{amount.normalize():f}{currency}" for amount, currency in self.amounts)))
+        latest = f"{self.latest.timestamp():.6f}" if self.latest else ""
+        amounts = (f"{amount.normalize():f}{currency}" for amount, currency in self.amounts)
+        return "_".join((str(self.count), latest, *amounts))
 
 
 def summed(rows: Any) -> Sums:
     """Of all the rows; one statement."""
-    found = rows.order_by("amount_currency").values_list("amount_currency").annotate(Count("id"), Sum("amount_value"))
-    by_currency = list(found)
-    return Sums(sum(count for _, count, _ in by_currency), [(amount, currency) for currency, _, amount in by_currency])
+    found = rows.order_by("amount_currency").values_list("amount_currency")
+    by_currency = list(found.annotate(Count("id"), Sum("amount_value"), Max("last_updated_time")))
+    return Sums(
+        sum(count for _, count, _, _ in by_currency),
+        [(amount, currency) for currency, _, amount, _ in by_currency],
+        max((time for _, _, _, time in by_currency), default=None),
+    )
 
 
 def recognised(asked: TransactionFilter, *, company: Company) -> Total:

@@ -170,7 +170,7 @@ def test_a_script_that_sends_the_files_is_told_where_to_go(editor, acme, main):
 def test_how_many_files_are_taken_is_said_before_they_are_sent(editor, acme, main):
     page = editor.get(f"/app/companies/{acme.id}/imports/new")
     assert "up to 20 at once" in text_of(page)
-    assert 'data-most="20" data-say-many="At most 20 files at once: choose fewer."' in page.content.decode()
+    assert re.search(r'data-most="20"\s+data-say-many="At most 20 files at once: choose fewer."', page.content.decode())
 
 
 def test_too_many_files_are_refused_before_one_is_looked_at(editor, acme, main, monkeypatch):
