@@ -18,7 +18,7 @@ from analytics.overview.shape import Key, Section, month_picture, named_picture,
 from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
 from analytics.queries import results
 from companies.locales import current
-from ledger.calc.months import add_months, last_of_month
+from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.models import EXPENSES as LINES_OF_EXPENSES
 from ledger.models import PlType
 from ledger.transactions.pages.words import LINES as NAMES
@@ -51,13 +51,17 @@ def bar_section(facts: Facts) -> Section:
         )
         for row, plus, minus in zip(rows, earned, spent, strict=True)
     )
+    lead = _(
+        "By the month they belong to, whenever they were paid; a contract for a year counts in each month by the "
+        "days that it has there."
+    )
+    if calendar[-1] == first_of_month(facts.today):
+        whole = _("{month} counts whole, days to come included; beside a plan or another period it counts up to today.")
+        lead = f"{lead} {whole.format(month=current().month(calendar[-1], full=True))}"
     return Section(
         id="revenue-expenses",
         title=_("Revenue and expenses"),
-        lead=_(
-            "By the month they belong to, whenever they were paid; a contract for a year counts in each month by the "
-            "days that it has there."
-        ),
+        lead=lead,
         described=_("{first} to {last}: revenue {revenue}, expenses {expenses}.").format(
             first=current().month(calendar[0], full=True),
             last=current().month(calendar[-1], full=True),

@@ -1,10 +1,11 @@
 """The page of the cash plan: what is late, what comes next, and what the months bring to the cash by the forecast."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 
 from analytics.period import Period, period_of
@@ -71,7 +72,7 @@ def period_asked(visit: Visit) -> Period:
     usual = Period(add_months(today, -1), end, today, None)
     if not any(given.get(name) for name in ("startDate", "endDate", "months", "comparison")):
         return usual
-    asked = period_of(given, today=today, compares=False)
+    asked = period_of(ahead_of(given, today=today, end=end), today=today, compares=False)
     if not any(given.get(name) for name in ("startDate", "endDate", "months")):
         return replace(usual, mended=asked.mended)
     if asked.last < today:
@@ -81,6 +82,17 @@ def period_asked(visit: Visit) -> Period:
         said = _("The plan is shown for {count} years at most. The usual period is shown.")
         return replace(usual, mended=(*asked.mended, said.format(count=MOST_AHEAD // 12)))
     return asked
+
+
+def ahead_of(given: QueryDict, *, today: date, end: date) -> dict[str, str]:
+    """The same as far as it can be meant of what is to come: that is shown from today on whatever its start, and to the
+    usual end where only a start is given."""
+    found = {name: given.get(name, "") for name in given}
+    if found.get("startDate") and not found.get("endDate"):
+        found["endDate"] = end.isoformat()
+    with suppress(ValueError):
+        found["startDate"] = min(date.fromisoformat(found.get("startDate", "")), today).isoformat()
+    return found
 
 
 def told_months(visit: Visit, *, end: date, rates: RateTable) -> tuple[list[Month], str]:

@@ -25,7 +25,7 @@ from companies.models import Company
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate, RateTable
-from ledger.calc.months import first_of_month, last_of_month
+from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.exporting import files
 from ledger.money.rates import rate_table
 
@@ -142,11 +142,25 @@ def statement_of(
     return statement(
         found,
         heads={first: heading(first, interval, **days) for first in lasts},
+        before=headings_before(months, today=today, interval=interval, comparison=comparison),
         shares={first for first, last in lasts.items() if results.tells_share(company, last, running=running)},
         currency=company.base_currency,
         listed=listed,
         compares=comparison is not None,
     )
+
+
+def headings_before(
+    months: Sequence[date], *, today: date, interval: periods.Period, comparison: results.Comparison | None
+) -> list[str]:
+    """The names of the periods that those of the months are compared with, as far as the calendar has them."""
+    earlier = results.before(months, interval, comparison)
+    if comparison is None or not earlier:
+        return []
+    back = results.distance(interval, comparison)
+    last = periods.same_end(counted_until(months[-1], today), -back)
+    firsts = dict.fromkeys(add_months(periods.period_of(month, interval), -back) for month in months)
+    return [heading(first, interval, first=earlier[0], last=last) for first in firsts]
 
 
 def heading(period: date, interval: periods.Period, *, first: date, last: date) -> str:

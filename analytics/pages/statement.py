@@ -17,6 +17,7 @@ from analytics.overview.amounts import percent, whole
 from analytics.overview.links import results_query
 from analytics.overview.tables import linked
 from analytics.queries import results
+from ledger.calc.money import WIDE
 from ledger.models import EXPENSES, PlType, category_called
 from ledger.transactions.pages.words import LINES
 
@@ -60,11 +61,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``head`` names the periods."""
+    """``head`` names the periods, ``before`` those that they are compared with."""
 
     head: Sequence[str]
     rows: Sequence[Row]
     currency: str
+    before: Sequence[str] = ()
 
     @property
     def body(self) -> SafeString:
@@ -81,7 +83,8 @@ class Statement:
         plan, before = words
         lines = [linked(whole(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
         if amounts.planned:
-            of_plan = f" · {percent(amounts.percentage / 100)}" if amounts.percentage is not None else ""
+            share = percent(WIDE.divide(amounts.actual, amounts.planned))
+            of_plan = f" · {share}" if amounts.percentage is not None else ""
             planned = plan.format(amount=whole(amounts.planned, self.currency))
             lines.append(f'<span class="meta">{planned}{of_plan}</span>')
         if amounts.compared is not None:
@@ -106,6 +109,7 @@ def statement(
     currency: str,
     listed: str,
     compares: bool,
+    before: Sequence[str] = (),
 ) -> Statement:
     """``heads`` are the periods' names by their first days, ``shares`` those that are shown as a share of their plan.
 
@@ -138,7 +142,7 @@ def statement(
             left = [before + change for before, change in zip(left, changes, strict=True)]
         if line in SUMS:
             rows.append(Row(str(SUMS[line]), "sum", shared(left)))
-    return Statement(list(heads.values()), rows, currency)
+    return Statement(list(heads.values()), rows, currency, before)
 
 
 def share(amounts: Amounts) -> Amounts:

@@ -23,16 +23,19 @@ Picked = Callable[[Amounts], Decimal]
 
 def write_workbook(file: IO[bytes], found: Statement) -> None:
     """Of a statement, compared or not."""
-    sheets: dict[str, Picked] = {_("Actual"): lambda cell: cell.actual, _("Plan"): lambda cell: cell.planned}
+    sheets: list[tuple[str, Sequence[str], Picked]] = [
+        (_("Actual"), found.head, lambda cell: cell.actual),
+        (_("Plan"), found.head, lambda cell: cell.planned),
+    ]
     if any(cell.compared is not None for row in found.rows for cell in row.cells):
-        sheets[_("Before")] = lambda cell: cell.compared or Decimal(0)
+        sheets.append((_("Before"), found.before, lambda cell: cell.compared or Decimal(0)))
     with xlsxwriter.Workbook(file) as book:
-        for name, picked in sheets.items():
+        for name, head, picked in sheets:
             sheet = book.add_worksheet(name)
             sheet.set_column(0, 0, LONGEST_NAME)
             sheet.set_column(FIRST, FIRST + len(found.head), LONGEST_AMOUNT)
             sheet.freeze_panes(FIRST, FIRST)
-            sheet.write_row(0, 0, [_("Line"), *found.head, _("Together")], book.add_format({"bold": True}))
+            sheet.write_row(0, 0, [_("Line"), *head, _("Together")], book.add_format({"bold": True}))
             decimals = "0" * minor_units(found.currency)
             shape = {"num_format": f"#,##0.{decimals}" if decimals else "#,##0"}
             styles = {kind: book.add_format(shape | {"bold": kind != "category"}) for kind in KINDS}

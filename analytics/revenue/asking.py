@@ -73,6 +73,8 @@ def asked(query: Mapping[str, str], *, today: date, products: Mapping[str, Any])
     complaints: list[str] = []
     last = month_or_day(query, "endMonth", "endDate", complaints) or first_of_month(today)
     first = month_or_day(query, "startMonth", "startDate", complaints)
+    if first == last and "" < query.get("endDate", "") < query.get("startDate", ""):
+        complaints.append(_("A period ends after it starts."))
     span = one_of(query, "months", [str(months) for months in SPANS], complaints)
     first = first or (add_months(last, 1 - int(span)) if span else year_up_to(last))
     if last < first:

@@ -47,6 +47,16 @@ def test_the_cash_plan_reaches_as_far_as_the_period(api, bank, shown):
     assert 'name="comparison"' not in html
 
 
+def test_a_period_that_lies_wholly_ahead_and_one_without_an_end_show_what_is_to_come(api, bank, shown):
+    plan(api, bank, "Rent", NEXT, "-100.00", recurrence={"frequency": "month"})
+    far = last_of_month(add_months(MONTH, 9))
+    ahead = shown(f"/planned?startDate={NEXT}&endDate={far}")
+    assert f"{add_months(NEXT, 8):%b %Y}" in words(ahead)
+    assert "A period starts between" not in words(ahead)
+    alone = shown("/planned?startDate=2024-01-01")
+    assert f'value="{last_of_month(add_months(MONTH, 3))}"' in alone
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -87,7 +97,11 @@ def test_recurring_revenue_takes_the_period_of_other_reports(shown, query, first
 
 @pytest.mark.parametrize(
     ("query", "said"),
-    [("startDate=2024-02-31", "startDate is no day"), ("months=7", "There is no such months")],
+    [
+        ("startDate=2024-02-31", "startDate is no day"),
+        ("months=7", "There is no such months"),
+        ("startDate=2024-03-20&endDate=2024-03-01", "A period ends after it starts."),
+    ],
 )
 def test_what_recurring_revenue_cannot_read_is_said(shown, query, said):
     assert said in shown(f"/recurring-revenue?{query}")

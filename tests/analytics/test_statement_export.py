@@ -117,6 +117,15 @@ def test_each_month_is_a_column(api, year):
     assert actual["Cost of revenue", "Hosting", "May 2024"] == Decimal("0.07")
 
 
+def test_what_it_is_compared_with_stands_under_its_own_months(api, year, monkeypatch):
+    monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
+    asked = {"startDate": "2024-02-01", "endDate": "2024-03-10", "comparison": "previousPeriod"}
+    found = read(workbook(api, **asked))
+    assert {period for _, _, period in found["Actual"]} == {"Feb 2024", "Mar 2024, to 10 Mar", "Together"}
+    assert {period for _, _, period in found["Before"]} == {"Jan 2024", "Feb 2024, to 10 Feb", "Together"}
+    assert found["Before"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
+
+
 def test_months_that_lie_ahead_are_not_there(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     actual = read(workbook(api, **YEAR))["Actual"]
