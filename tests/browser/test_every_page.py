@@ -132,13 +132,16 @@ def test_no_page_needs_more_than_its_screen_in_any_font(browser, served, cookies
     assert wide == []
 
 
-def test_a_page_of_transactions_is_no_longer_than_a_thumb_goes(browser, served, cookies):
+def test_the_overview_and_a_page_of_transactions_are_no_longer_than_a_thumb_goes(browser, served, cookies):
     context = browser.new_context(
         base_url=served.url, viewport={"width": NARROW, "height": 900}, storage_state=cookies
     )  # fmt: skip
     page = context.new_page()
     page.goto(f"/app/companies/{served.company_id}/transactions")
     assert page.locator("[data-row]").count() == 50
+    assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST
+    page.goto(f"/app/companies/{served.company_id}/")
+    assert page.locator(".chart-card").count() == 7
     assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST
     context.close()
 

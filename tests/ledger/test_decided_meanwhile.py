@@ -1,6 +1,7 @@
 """What somebody decided is not lost to a page that was drawn before: the inbox, the list, the parts of one."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -165,8 +166,6 @@ def test_the_parts_of_one_say_what_a_colleague_chose(books, bank, pages, anna, h
 
 
 def test_a_pair_that_is_none_any_more_stays_as_a_colleague_left_it(books, bank, savings, site, anna, hosting):
-    from datetime import UTC, datetime
-
     day = datetime.now(tz=UTC).date().isoformat()
     source, target = books.book(bank, "-80.00", day)["id"], books.book(savings, "80.00", day)["id"]
     assert "Main → Savings" in text_of(site.get("inbox"))
@@ -175,3 +174,16 @@ def test_a_pair_that_is_none_any_more_stays_as_a_colleague_left_it(books, bank, 
     assert refused.status_code == 400
     assert of_parts(books, source) == [(hosting, -80)]
     assert books.parts(target) == []
+
+
+def test_a_pair_of_which_a_leg_was_changed_says_by_whom(books, bank, savings, site, api):
+    day = datetime.now(tz=UTC).date().isoformat()
+    out = books.book(bank, "-200.00", day, fromTo="to savings")["id"]
+    other = books.book(savings, "200.00", day, fromTo="from giro")["id"]
+    form = {"act": "link", "source": out, "target": other, "version": versions_in(site.get("inbox"))}
+    assert api.put(f"transactions/{out}", {"amountValue": "-150.00"}).status_code == 200
+    told = text_of(site.post("inbox", **form))
+    assert "has changed “to savings” meanwhile. Nothing was overwritten" in told
+    assert "force" not in told
+    assert api.put(f"transactions/{out}", {"amountValue": "-200.00"}).status_code == 200
+    assert site.post("inbox", **form | {"version": versions_in(site.get("inbox"))}).status_code == 303

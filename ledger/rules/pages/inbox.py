@@ -33,7 +33,7 @@ from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, TEXT, Proposal
 from ledger.rules.habits import proposed
 from ledger.rules.pairing import transfer_pairs
 from ledger.transactions import transfers
-from ledger.transactions.pages.meanwhile import what_became_of
+from ledger.transactions.pages.meanwhile import unless_changed, what_became_of
 from ledger.transactions.pages.ways import inbox_at
 from ledger.transactions.pages.words import Names, as_line, names_for, of_line
 
@@ -147,6 +147,7 @@ def link(visit: Visit) -> str:
     source, target = (id_from(visit.request.POST.get(name, "")) for name in ("source", "target"))
     if source is None or target is None:
         raise FieldErrors([("#/target", "required", _("Choose a pair."))])
+    unless_changed(visit, Transaction.objects.of(visit.company.id).filter(id__in=[source, target]))
     transfers.link(company=visit.company, stamp=visit.stamp, source_id=source, source_part_id=None, target_id=target)
     return _("The two are linked as one transfer.")
 
@@ -243,6 +244,7 @@ def pair_of(pair: Pair, rows: dict[UUID, Transaction], names: Names) -> dict[str
         "legs": {f"t-{row.id}" for row, _ in legs},
         "source": legs[0],
         "target": legs[1],
+        "versions": [version_of(row) for row, _ in legs],
         "days": pair.days,
         "difference": pair.difference,
     }
