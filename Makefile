@@ -132,7 +132,7 @@ audit: | $(BIN)/python
 		.venv/audit/bin/python -m pip install -qq --disable-pip-version-check pip-audit==2.10.1; }
 	@.venv/audit/bin/pip-audit --strict --disable-pip --no-deps --requirement requirements.txt
 
-# A picture of every page, wide and narrow, into docs/screenshots.
+# A picture of every page but forms, wide and narrow, into docs/screenshots.
 screenshots: $(TESTS) chromium
 	@$(BIN)/python -m tests.browser.screenshots
 
