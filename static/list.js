@@ -43,7 +43,7 @@ async function show(address, { body, push = true } = {}) {
   const question = main.querySelector("[data-question]");
   const again = held && held.id && document.getElementById(held.id);
   if (question) question.focus();
-  else if (again) again.focus({ preventScroll: true });
+  else if (!(body && window.begin(main)) && again) again.focus({ preventScroll: true });
   told.textContent = [...main.querySelectorAll(".notice")].map((each) => each.textContent.trim()).join(" ");
   tell();
 }

@@ -196,6 +196,18 @@ document.addEventListener("keydown", (event) => {
   else openBox(found.href);
 });
 
+// A page that is drawn anew after an act begins where the act ended: on the first field that was refused, else on what is
+// said of it. Answers whether there was something.
+window.begin = (place) => {
+  const seen = (choice) => [...place.querySelectorAll(choice)].find((each) => each.checkVisibility());
+  const wrong = seen('[aria-invalid="true"]');
+  const first = wrong ?? (place.querySelector("[autofocus]") ? null : seen(".notice[role=alert], [data-said]"));
+  if (first && first !== wrong) first.tabIndex = -1;
+  first?.focus();
+  return Boolean(first);
+};
+if (!location.hash) window.begin(document.getElementById("main"));
+
 // Keys of the inbox: j goes to its first row, and on a row each presses what is marked with it.
 const waits = [...document.querySelectorAll("[data-waits]")];
 for (const keys of document.querySelectorAll("[data-keys]")) keys.hidden = switchedOff();

@@ -34,7 +34,8 @@ ZERO = Decimal(0)
 class Facts:
     """Of a period. Every fact raises MissingRate where a currency has none.
 
-    ``opens_accounts`` and ``lists`` say whether the viewer may go on to the accounts' own pages and to transactions.
+    ``opens_accounts``, ``lists`` and ``writes_plan`` say whether the viewer may go on to the accounts' own pages, to
+    transactions, and to the plan to fill it in.
     """
 
     company: Company
@@ -42,6 +43,7 @@ class Facts:
     rates_version: int | None = None
     opens_accounts: bool = False
     lists: bool = False
+    writes_plan: bool = False
 
     @property
     def currency(self) -> str:

@@ -16,6 +16,7 @@ class Links:
     def __init__(self, facts: Facts):
         self.until, self.today = facts.until, facts.today
         self.list = f"{reverse('transactions', args=[facts.company.id])}?" if facts.lists else ""
+        self.plan = reverse("plan", args=[facts.company.id]) if facts.writes_plan else ""
         self.coming = f"{reverse('ahead', args=[facts.company.id])}?"
 
     def days(self, first: date, last: date) -> str:

@@ -178,9 +178,10 @@ def plan_section(facts: Facts) -> Section:
             planned_result=compact(result[1], currency),
         ),
         nothing=_(
-            "Nothing to compare yet: plan items are made through the API, and what became of them comes from "
+            "Nothing to compare yet: what is planned stands in the financial plan, and what became of it comes from "
             "transactions with a category."
         ),
+        start=(Links(facts).plan, _("Fill in the financial plan")) if facts.writes_plan else None,
         keys=PLAN_KEYS,
         picture=named_picture(drawn, names=list(zip(names, SHORT.split(", "), strict=True)), currency=currency),
         table=Table(

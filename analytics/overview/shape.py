@@ -82,7 +82,8 @@ class Picture:
 class Section:
     """A chart with its heading; ``note`` says why there is none. ``span`` is its share of the width in sixths.
 
-    ``nothing`` stands where the chart would be when all its numbers are zero, and says where they would come from.
+    ``nothing`` stands where the chart would be when all its numbers are zero, and says where they would come from;
+    ``start``, an address and what its link says, leads there.
     """
 
     id: str
@@ -96,6 +97,7 @@ class Section:
     span: int = 6
     note: str = ""
     nothing: str = ""
+    start: tuple[str, str] | None = None
     file: bool = True  # its numbers can be downloaded
 
     @property

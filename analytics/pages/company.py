@@ -211,6 +211,7 @@ def facts_of(visit: Visit, *, rates_version: int | None = None) -> Facts:
         rates_version=rates_version,
         opens_accounts=visit.may(Permission.ACCOUNTS_READ),
         lists=visit.may(Permission.TRANSACTIONS_READ),
+        writes_plan=visit.may(Permission.PLANNING_READ) and visit.may(Permission.PLANNING_WRITE),
     )
 
 

@@ -11,7 +11,8 @@ from django.contrib import messages
 from django.db.models import Q
 from django.http import FileResponse, Http404, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
@@ -25,7 +26,7 @@ from ledger.documents import keeping
 from ledger.documents.serializers import FileShape
 from ledger.documents.sniffing import JPEG, PDF, PNG
 from ledger.models import File, ParseStatus, Transaction
-from ledger.transactions.pages.ways import to_its_page
+from ledger.transactions.pages.ways import back_to, kept, then, to_its_page
 from ledger.transactions.pages.words import in_choices, names_for
 
 READ, WRITE = Permission.FILES_READ, Permission.FILES_WRITE
@@ -74,9 +75,9 @@ def everything(visit: Visit) -> HttpResponse:
     form = Typed(values={"file": ""})
     if visit.sent:
         with visit.sending(form):
-            kept = keep(visit, transaction_ids=[])
-            said = ngettext("{count} document kept.", "{count} documents kept.", len(kept))
-            return sent(visit, visit.done(said.format(count=number(len(kept))), "documents"))
+            stored = keep(visit, transaction_ids=[])
+            said = ngettext("{count} document kept.", "{count} documents kept.", len(stored))
+            return sent(visit, visit.done(said.format(count=number(len(stored))), "documents"))
     loose, status = visit.request.GET.get("loose") == "true", visit.request.GET.get("status", "")
     rows = File.objects.of(visit.company.id).with_transactions(visit.company.id)
     rows = rows.loose() if loose else rows
@@ -98,6 +99,7 @@ def everything(visit: Visit) -> HttpResponse:
             for row in listed
         ],
         cursor=cursor,
+        asked=visit.request.GET.urlencode(),
         loose=loose,
         chosen=status,
         statuses=in_choices(STATUSES),
@@ -142,7 +144,8 @@ def document(visit: Visit, file_id: UUID) -> HttpResponse:
     if visit.sent and form.valid:
         with visit.sending(form):
             keeping.change(company=visit.company, stamp=visit.stamp, file_id=file_id, values=form.data)
-            return visit.done(_("What is known of the document was saved."), "document", file_id=file_id)
+            messages.success(visit.request, _("What is known of the document was saved."))
+            return to_document(visit, file_id)
     text = visit.request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_SEARCH]
     names, sees = names_for(visit), visit.may(Permission.TRANSACTIONS_READ)
     tied = Transaction.objects.of(visit.company.id).filter(id__in=row.transaction_ids).order_by("-date", "-id")
@@ -154,6 +157,9 @@ def document(visit: Visit, file_id: UUID) -> HttpResponse:
         tab="transactions",
         row=row,
         seen=visit.seen(row),
+        back=then(visit, "documents"),
+        own=kept(visit, "q"),
+        kept=kept(visit),
         form=form,
         picture=row.content_type in PICTURES,
         inline=row.content_type in SHOWN_INLINE,
@@ -238,8 +244,8 @@ def delete(visit: Visit, file_id: UUID) -> HttpResponse:
     row = found(visit, file_id)
     with visit.sending():
         keeping.delete(company=visit.company, stamp=visit.stamp, file_id=file_id)
-        return visit.done(_("{name} was deleted.").format(name=row.filename), "documents")
-    return visit.to("document", file_id=file_id)
+        return back_to(visit, "documents", _("{name} was deleted.").format(name=row.filename))
+    return to_document(visit, file_id)
 
 
 # ---------------------------------------------------------------------------------------------- beside transactions
@@ -254,7 +260,7 @@ def attach(visit: Visit, file_id: UUID) -> HttpResponse:
             raise Missing
         row = keeping.attach(company=visit.company, stamp=visit.stamp, file_id=file_id, transaction_id=wanted)
         return back(visit, _("{name} lies beside the transaction.").format(name=row.filename), file_id, wanted)
-    return visit.to("document", file_id=file_id)
+    return to_document(visit, file_id)
 
 
 @company_page(writes=WRITE)
@@ -267,14 +273,21 @@ def detach(visit: Visit, file_id: UUID) -> HttpResponse:
         row = keeping.detach(company=visit.company, stamp=visit.stamp, file_id=file_id, transaction_id=wanted)
         said = _("{name} lies beside the transaction no longer.").format(name=row.filename)
         return back(visit, said, file_id, wanted)
-    return visit.to("document", file_id=file_id)
+    return to_document(visit, file_id)
 
 
 def back(visit: Visit, said: str, file_id: UUID, transaction_id: UUID) -> HttpResponse:
     """The page on which the button stood."""
     if visit.request.POST.get("from") == "transaction":
         return to_its_page(visit, transaction_id, said)
-    return visit.done(said, "document", file_id=file_id)
+    messages.success(visit.request, said)
+    return to_document(visit, file_id)
+
+
+def to_document(visit: Visit, file_id: UUID) -> HttpResponse:
+    """Its page, which knows what was looked for on it and the list before it."""
+    path = reverse("document", kwargs={"company_id": visit.company.id, "file_id": file_id})
+    return redirect(path + kept(visit, "q"))
 
 
 @company_page(writes=WRITE, uploads=True)
@@ -288,13 +301,13 @@ def upload_beside(visit: Visit, transaction_id: UUID) -> HttpResponse:
             if file_id is None:
                 raise Missing
             keeping.attach(company=visit.company, stamp=visit.stamp, file_id=file_id, transaction_id=transaction_id)
-            kept = 1
+            count = 1
         else:
-            kept = len(keep(visit, transaction_ids=[transaction_id]))
+            count = len(keep(visit, transaction_ids=[transaction_id]))
         said = ngettext(
-            "{count} document laid beside the transaction.", "{count} documents laid beside the transaction.", kept
+            "{count} document laid beside the transaction.", "{count} documents laid beside the transaction.", count
         )
-        messages.success(visit.request, said.format(count=number(kept)))
+        messages.success(visit.request, said.format(count=number(count)))
     return sent(visit, there)
 
 

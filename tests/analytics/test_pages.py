@@ -488,3 +488,11 @@ def test_an_address_with_a_slash_at_its_end_leads_to_the_page(alice, carol, acme
         answer = signed_in(alice).get(f"/app/companies/{acme.id}/{query}")
         assert (answer.status_code, answer["Location"]) == (302, f"/app/companies/{acme.id}{query}")
     assert signed_in(carol).get(f"/app/companies/{acme.id}/").status_code == 404
+
+
+@pytest.mark.parametrize(("role", "led"), [(Role.EDITOR, True), (Role.VIEWER, False)])
+def test_where_nothing_is_planned_who_may_plan_is_led_to_the_plan(acme, role, led):
+    person = factories.member(acme, "dan@example.com", role=role)
+    part = section(page(person, acme), "Plan against actual")
+    assert "what is planned stands in the financial plan" in part
+    assert (f'<a href="/app/companies/{acme.id}/plan">Fill in the financial plan</a>' in part) == led

@@ -70,3 +70,21 @@ def test_without_javascript_a_row_is_copied_and_cleared(browser, plan):
     expect(page.get_by_text("The row was emptied from Jan 2026 to Dec 2026.")).to_be_visible()
     expect(cell(page, first, "Dec 2026")).to_have_value("")
     context.close()
+
+
+def test_after_a_page_is_drawn_anew_the_focus_is_where_it_goes_on(site, acme, page, complaints, plan):
+    plan(page)
+    first, second = names_of(page)[:2]
+    cell(page, first, "Feb 2026").fill("ten")
+    cell(page, second, "Jan 2026").fill("twenty")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(cell(page, first, "Feb 2026")).to_be_focused()
+    cell(page, first, "Feb 2026").fill("10")
+    cell(page, second, "Jan 2026").fill("20")
+    page.get_by_role("button", name=f"Copy across: {first}").click()
+    expect(page.locator(".notice", has_text="amounts were saved")).to_be_focused()
+    page.goto(f"{site}/app/companies/{acme.id}/planned/new")
+    page.locator("#name").fill("Rent")
+    page.locator("#amountValue").fill("much")
+    page.locator("main form").last.evaluate("(form) => { form.noValidate = true; form.requestSubmit(); }")
+    expect(page.locator('[aria-invalid="true"]').first).to_be_focused()

@@ -212,8 +212,10 @@ def test_the_list_answers_in_its_place_and_its_address_says_what_is_seen(desk, b
     desk.get_by_text("Delete", exact=True).click()
     desk.get_by_role("button", name="Delete transactions").click()
     expect(desk.get_by_text("No transaction matches")).to_be_visible()
+    expect(desk.get_by_role("status").filter(has_text="2 transactions deleted.")).to_be_focused()
     desk.get_by_role("button", name="Undo").click()
     expect(rows(desk)).to_have_count(2)
+    expect(desk.get_by_role("status").filter(has_text="2 transactions as before.")).to_be_focused()
     desk.go_back()
     expect(desk.get_by_role("button", name="Undo")).to_have_count(0)  # what was taken back is over
     assert desk.evaluate("window.stays")

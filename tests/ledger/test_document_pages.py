@@ -184,3 +184,15 @@ def test_documents_stay_in_their_company(owner, acme, globex_api, invoice):
 def test_what_lies_beside_no_transaction_is_not_taken_away(owner, acme, transaction, invoice):
     answer = owner.post(page(acme, f"documents/{invoice}/detach"), {"transactionId": transaction}, follow=True)
     assert "no longer" not in text_of(answer)
+
+
+def test_the_list_and_what_was_looked_for_are_found_again(owner, acme, invoice, transaction):
+    listed = page(acme, "documents?loose=true&status=open")
+    address = re.search(r'href="([^"]+/documents/[0-9a-f-]+\?[^"]+)"', owner.get(listed).content.decode())[1]
+    seen = unescape(owner.get(f"{unescape(address)}&q=Nimbus").content.decode())
+    assert f'<a href="{listed}">Documents</a>' in seen
+    attach = re.search(r'action="([^"]+/attach[^"]*)"', seen)[1]
+    there = owner.post(attach, {"transactionId": transaction})["Location"]
+    assert there == page(acme, f"documents/{invoice}?then=loose%3Dtrue%26status%3Dopen&q=Nimbus")
+    gone = re.search(r'action="([^"]+/delete[^"]*)"', unescape(owner.get(there).content.decode()))[1]
+    assert owner.post(gone)["Location"] == listed

@@ -291,3 +291,12 @@ def test_a_group_that_is_not_there_moves_nobody(owner, acme, account, wrong):
     answer = owner.post(page(acme, "accounts/groups"), form)
     assert (answer.status_code, 'role="alert"' in answer.content.decode()) == (400, True)
     assert Account.objects.of(acme.id).get().account_group_id is None
+
+
+def test_a_counterparty_leads_back_to_the_list_as_it_was_searched(api, owner, acme):
+    api.post("counterparties", {"name": "Nimbus", "type": "vendor"})
+    listed = page(acme, "settings/counterparties?q=nim&type=vendor")
+    address = re.search(r'href="([^"]+)"><strong>Nimbus', owner.get(listed).content.decode())[1]
+    assert unescape(owner.get(address).content.decode()).count(f'href="{listed}"') == 2, "above, and to cancel"
+    saved = owner.post(address, {"name": "Nimbus Cloud", "type": "vendor", "externalId": ""})
+    assert saved["Location"] == listed

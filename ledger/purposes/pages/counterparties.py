@@ -5,7 +5,8 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -18,6 +19,7 @@ from ledger.purposes import counterparties
 from ledger.purposes.serializers import CounterpartyShape
 from ledger.purposes.uses import uses_of
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
+from ledger.transactions.pages.ways import back_to, kept, then
 from ledger.transactions.pages.words import in_choices
 
 READ, WRITE = Permission.COUNTERPARTIES_READ, Permission.COUNTERPARTIES_WRITE
@@ -54,6 +56,7 @@ def everyone(visit: Visit) -> HttpResponse:
         rows=[{"row": row, "type": str(TYPES[CounterpartyType(row.type)])} for row in listed],
         cursor=cursor,
         query=narrowed.urlencode(),
+        asked=query.urlencode(),
         q=text,
         type=kind,
         types=in_choices(TYPES),
@@ -86,7 +89,7 @@ def edit(visit: Visit, counterparty_id: UUID) -> HttpResponse:
             row = counterparties.change(
                 company=visit.company, stamp=visit.stamp, counterparty_id=counterparty_id, values=form.data
             )
-            return visit.done(_("{name} was saved.").format(name=row.name), "counterparties")
+            return back_to(visit, "counterparties", _("{name} was saved.").format(name=row.name))
     return form_page(visit, form, row=row)
 
 
@@ -97,6 +100,8 @@ def form_page(visit: Visit, form: Typed, *, row: Counterparty | None = None) -> 
         section=SECTION,
         form=form,
         row=row,
+        back=then(visit, "counterparties"),
+        kept=kept(visit),
         seen=visit.seen(row) if row else "",
         types=in_choices(TYPES),
         uses=told_uses(visit, row) if row else [],
@@ -110,14 +115,16 @@ def merge(visit: Visit, counterparty_id: UUID) -> HttpResponse:
     form = Typed(values={"into": visit.request.POST.get("into", "").strip()})
     if visit.sent:
         with visit.sending(form):
-            kept = merged(visit, row, form.values["into"])
-            return visit.done(_("{name} is {other} now.").format(name=row.name, other=kept.name), "counterparties")
+            stays = merged(visit, row, form.values["into"])
+            return back_to(visit, "counterparties", _("{name} is {other} now.").format(name=row.name, other=stays.name))
     return visit.show(
         "ledger/counterparty_merge.html",
         status=400 if form.errors else 200,
         section=SECTION,
         form=form,
         row=row,
+        back=then(visit, "counterparties"),
+        kept=kept(visit),
         seen=visit.seen(row),
         uses=told_uses(visit, row),
         names=suggested(visit),
@@ -140,8 +147,9 @@ def delete(visit: Visit, counterparty_id: UUID) -> HttpResponse:
     row = found(visit, counterparty_id)
     with visit.sending():
         counterparties.delete(company=visit.company, stamp=visit.stamp, counterparty_id=counterparty_id)
-        return visit.done(_("{name} was deleted.").format(name=row.name), "counterparties")
-    return visit.to("counterparty", counterparty_id=counterparty_id)
+        return back_to(visit, "counterparties", _("{name} was deleted.").format(name=row.name))
+    path = reverse("counterparty", kwargs={"company_id": visit.company.id, "counterparty_id": counterparty_id})
+    return redirect(path + kept(visit))
 
 
 def told_uses(visit: Visit, row: Counterparty) -> list[str]:

@@ -19,16 +19,33 @@ A_ROW = re.compile(r"(?:t-|p-|o-)[0-9a-f-]{1,36}|done", re.ASCII)  # of the inbo
 
 def list_before(visit: Visit, query: str, **more: str) -> str:
     """The list as it was seen before the page of one: ``query`` is what its address asked for."""
+    return asked_before(visit, "transactions", query, **more)
+
+
+def asked_before(visit: Visit, page: str, query: str, **more: str) -> str:
+    """A list of the company by its page's name, asked as it was before."""
     asked = QueryDict(query.replace("\0", "")[:LONGEST_QUERY], mutable=True)
     asked.update(more)
-    path = reverse("transactions", kwargs={"company_id": visit.company.id})
+    path = reverse(page, kwargs={"company_id": visit.company.id})
     return f"{path}?{asked.urlencode()}" if asked else path
 
 
-def kept(visit: Visit) -> str:
-    """To stand behind an address below the list, so that it knows the way back too."""
-    then = visit.request.GET.get("then", "")[:LONGEST_QUERY]
-    return f"?{urlencode({'then': then})}" if then else ""
+def then(visit: Visit, page: str) -> str:
+    """That list as the address of one of its rows tells it, in ``then``."""
+    return asked_before(visit, page, visit.request.GET.get("then", ""))
+
+
+def back_to(visit: Visit, page: str, said: str) -> HttpResponse:
+    """Says what was done, on that list."""
+    messages.success(visit.request, said)
+    return redirect(then(visit, page))
+
+
+def kept(visit: Visit, *names: str) -> str:
+    """To stand behind an address below the list, so that it knows the way back too; ``names`` of what more is kept."""
+    asked = {each: visit.request.GET.get(each, "").replace("\0", "")[:LONGEST_QUERY] for each in ("then", *names)}
+    asked = {name: text for name, text in asked.items() if text}
+    return f"?{urlencode(asked)}" if asked else ""
 
 
 def ways(visit: Visit, transaction_id: UUID) -> dict[str, str]:
