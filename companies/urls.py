@@ -15,6 +15,7 @@ from companies.pages import (
     members,
     permissions,
     profile,
+    sending_again,
     signing_in,
     switching,
 )
@@ -51,6 +52,7 @@ urlpatterns = [
     path("app/security/factors/passkeys/options", factors.passkey_options, name="passkey-options"),
     path("app/security/factors/passkeys/<uuid:passkey_id>/remove", factors.remove_passkey, name="passkey-remove"),
     path("app/security/factors/codes", factors.new_codes, name="recovery-codes"),
+    path("app/send-again", sending_again.send_again, name="send-again"),
     path("app/sign-out", signing_in.sign_out, name="sign-out"),
     path("app/security", security.security, name="security"),
     path("app/security/end", security.end, name="security-end"),

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from rest_framework.request import Request
 
 from companies import emails
+from companies.callers import waiting
 from companies.models import User
 from companies.security import arriving
 
@@ -79,7 +80,9 @@ def check(request: Any, *, now: float) -> None:
     )
     if over or not proven(session, user):
         logout(request)
-    elif now - session["seen_time"] > SEEN_EVERY:
+        return
+    waiting.forget_old(session, now=now)
+    if now - session["seen_time"] > SEEN_EVERY:
         arriving.seen(request, now=now)
 
 

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
-from companies.callers import api_keys, sessions
+from companies.callers import api_keys
 from companies.callers.access import Access
 from companies.models import ApiKey, User
 from companies.pages import key_form
 from companies.pages.typed import Typed
-from companies.pages.visits import Visit, reached, signed_in, to_sign_in
+from companies.pages.visits import Visit, prove_again, reached, signed_in
 from companies.permissions import Permission, in_words, known
 
 UNUSED_DAYS = 90  # after which a key is marked as unused
@@ -86,8 +86,11 @@ def new_key(request: HttpRequest, company_id: str) -> HttpResponse:
     """Makes a key, after a recent sign-in, and shows it this once."""
     visit = key_manager(request, company_id)
     access, now = visit.access, visit.now
-    if not sessions.signed_in_recently(request, now=now):
-        return to_sign_in(request.path, again=True)
+    asks = _("Make the API key “{name}”.")
+    if asking := prove_again(
+        request, then=request.path, asks=lambda: asks.format(name=request.POST.get("name", "").strip())
+    ):
+        return asking
     form = key_form.read(request.POST, held=access.permissions, now=now) if visit.sent else key_form.blank()
     if visit.sent and form.valid:
         with visit.sending(form):
@@ -128,8 +131,9 @@ def roll_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse
     visit = key_manager(request, company_id)
     access, now = visit.access, visit.now
     old = live_key(access, key_id, now=now)
-    if not sessions.signed_in_recently(request, now=now):
-        return to_sign_in(request.path, again=True)
+    asks = _("Roll the API key “{name}”.")
+    if asking := prove_again(request, then=request.path, asks=lambda: asks.format(name=old.name)):
+        return asking
     form = Typed(values={"overlap": request.POST.get("overlap", "24")})
     hours = form.values["overlap"]
     if hours not in OVERLAPS:

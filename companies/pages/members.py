@@ -1,11 +1,12 @@
 """Who belongs to a company, as what."""
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -27,7 +28,8 @@ def everyone(visit: Visit) -> HttpResponse:
     if visit.request.method != "POST":
         return shown(visit, Typed(values={"email": "", "role": Role.VIEWER.value}))
     form = typed(NewMember, visit.request.POST, texts=("email", "role"))
-    if asking := again(visit):
+    asks = _("Invite {email} as {role}.")
+    if asking := again(visit, lambda: asks.format(email=form.values["email"], role=role_word(form.values["role"]))):
         return asking
     if form.valid:
         with visit.sending(form):
@@ -38,9 +40,13 @@ def everyone(visit: Visit) -> HttpResponse:
     return shown(visit, form)
 
 
-def again(visit: Visit) -> HttpResponse | None:
+def again(visit: Visit, asks: Callable[[], str]) -> HttpResponse | None:
     """Who changes members proved lately who they are."""
-    return prove_again(visit.request, then=reverse("members", kwargs={"company_id": visit.company.id}))
+    return prove_again(visit.request, then=reverse("members", kwargs={"company_id": visit.company.id}), asks=asks)
+
+
+def email_of(visit: Visit, member_id: UUID) -> str:
+    return get_object_or_404(Membership.objects.of(visit.company.id).with_people(), id=member_id).shown_email
 
 
 def shown(visit: Visit, form: Typed) -> HttpResponse:
@@ -64,7 +70,8 @@ def change(visit: Visit, member_id: UUID) -> HttpResponse:
     form = typed(MemberInput, visit.request.POST, texts=("role",))
     if not form.valid:
         raise Http404
-    if asking := again(visit):
+    asks, role = _("Make {email} {role}."), role_word(form.data["role"])
+    if asking := again(visit, lambda: asks.format(email=email_of(visit, member_id), role=role)):
         return asking
     with visit.sending():
         member, gave_up = members.change_role(
@@ -80,7 +87,8 @@ def change(visit: Visit, member_id: UUID) -> HttpResponse:
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def remove(visit: Visit, member_id: UUID) -> HttpResponse:
     """Ends a membership, or cancels an invitation; the keys that the member made live on."""
-    if asking := again(visit):
+    asks = _("Remove {email} from the company.")
+    if asking := again(visit, lambda: asks.format(email=email_of(visit, member_id))):
         return asking
     with visit.sending():
         member = members.remove(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)
@@ -96,7 +104,8 @@ def remove(visit: Visit, member_id: UUID) -> HttpResponse:
 @company_page(writes=Permission.MEMBERS_MANAGE)
 def resend(visit: Visit, member_id: UUID) -> HttpResponse:
     """Mails another link; the one before it ends."""
-    if asking := again(visit):
+    asks = _("Send the invitation to {email} again.")
+    if asking := again(visit, lambda: asks.format(email=email_of(visit, member_id))):
         return asking
     with visit.sending():
         member = inviting.resend(company=visit.company, stamp=visit.stamp, by=visit.access, member_id=member_id)

@@ -30,7 +30,8 @@ def of_member(visit: Visit, member_id: UUID) -> HttpResponse:
     member = get_object_or_404(rows, id=member_id)
     held = in_order(member.effective_permissions)
     form = Typed(values={"kind": "role" if member.permissions is None else "own", "permissions": held})
-    if asking := prove_again(visit.request, then=visit.request.path):
+    asks = _("Save what {name} may do.")
+    if asking := prove_again(visit.request, then=visit.request.path, asks=lambda: asks.format(name=member.called)):
         return asking
     if visit.sent:
         form = read(visit, held=held, role=member.role)

@@ -72,9 +72,10 @@ def shown(request: HttpRequest, form: Typed | None = None, moving: Typed | None 
 @signed_in
 def change_email(request: HttpRequest) -> HttpResponse:
     """Asks for another address, after a recent proof of who it is."""
-    if again := prove_again(request, then=reverse("profile")):
-        return again
     form = Typed(values={"email": request.POST.get("email", "").strip()})
+    asks = _("Ask for {email} as your new e-mail address.")
+    if again := prove_again(request, then=reverse("profile"), asks=lambda: asks.format(**form.values)):
+        return again
     try:
         User._meta.get_field("email").clean(form.values["email"], None)
     except ValidationError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property, partial, wraps
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
@@ -21,7 +22,7 @@ from rest_framework.exceptions import ValidationError
 
 from companies.api.errors import refusal_of
 from companies.api.pagination import Near, keyset_rows
-from companies.callers import addresses, sessions
+from companies.callers import addresses, sessions, waiting
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
 from companies.errors import FieldErrors, Missing, Refusal
@@ -57,12 +58,21 @@ def to_sign_in(then: str, *, again: bool = False, ended: bool = False) -> HttpRe
     return redirect(addresses.sign_in_page(then, again=again, ended=ended))
 
 
-def prove_again(request: HttpRequest, *, then: str) -> HttpResponse | None:
-    """The page that asks for a new proof, where the last one is too old for a sensitive act; None where it is not."""
-    if sessions.signed_in_recently(request, now=timezone.now()):
+def prove_again(request: HttpRequest, *, then: str, asks: Callable[[], str] | None = None) -> HttpResponse | None:
+    """The page that asks for a new proof, where the last one is too old for a sensitive act; None where it is not.
+
+    A form for which ``asks`` says in words what it is for waits until then, and can be sent without typing it again.
+    """
+    now = timezone.now()
+    if sessions.signed_in_recently(request, now=now):
         return None
     if request.method == "POST":
-        messages.info(request, _("Nothing was changed yet. Confirm that it is you, then send it again."))
+        if asks and waiting.keep(request, asks=asks(), now=now.timestamp()):
+            then = f"{reverse('send-again')}?{urlencode({'next': then})}"
+            said = _("Nothing was changed yet. Confirm that it is you; then what you typed can be sent.")
+        else:
+            said = _("Nothing was changed yet. Confirm that it is you, then do it again.")
+        messages.info(request, said)
     return to_sign_in(then, again=True)
 
 
