@@ -33,6 +33,6 @@ def send_again(request: HttpRequest) -> HttpResponse:
         response = render(request, "companies/send_again.html", context)
     else:
         visit = Visit(request=request, access=reached(request, company_id), now=timezone.now())
-        response = visit.show("companies/send_again.html", **context)
+        response = visit.show("companies/send_again.html", section="send-again", **context)
     response["Cache-Control"] = "no-store"
     return response
