@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from companies import emails
+from companies.api import throttling
 from companies.callers.access import Access
 from companies.changing import Change, changing
 from companies.errors import Conflict, Denied, TooMany
@@ -28,6 +29,7 @@ from companies.running import mailing
 
 HOLDS = timedelta(days=7)
 A_DAY, MOST_A_DAY = timedelta(days=1), 20  # mails of a company; an invitation that is taken back has counted
+MOST_AN_ADDRESS = 10  # mails a day to one address, of all companies together
 MAILS = ("member.invited", "member.invitedAgain")
 A_KEY = gettext_noop("An API key of the company")  # who invited, where no person did
 
@@ -84,7 +86,7 @@ def invite(
         change.store(invitation)
         after = {"email": address, "role": role, "permissions": permissions}
         change.record(invitation, "member.invited", after=after)
-        transaction.on_commit(lambda: mail(invitation, token=token))
+        transaction.on_commit(lambda: mail(invitation, token=token, now=stamp.time))
     return invitation
 
 
@@ -103,7 +105,7 @@ def resend(*, company: Company, stamp: Stamp, by: Access, member_id: UUID | str)
         check_day(company_id=company.id, now=stamp.time)
         invitation.change(stamp, token_digest=digest(token), expires_time=stamp.time + HOLDS)
         change.record(invitation, "member.invitedAgain", after={"email": invitation.invited_email})
-        transaction.on_commit(lambda: mail(invitation, token=token))
+        transaction.on_commit(lambda: mail(invitation, token=token, now=stamp.time))
     return invitation
 
 
@@ -192,9 +194,13 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def mail(invitation: Membership, *, token: str) -> None:
+def mail(invitation: Membership, *, token: str, now: datetime) -> None:
     """One text for all, in the language of the account if there is one; of what people choose it has the company's name
-    alone."""
+    alone. Past an address's share of the day none is sent; no company is told, for who else invites is not its matter.
+    """
+    share = f"invitations:{invitation.invited_email}"
+    if throttling.spend(share, now=now.timestamp(), limit=MOST_AN_ADDRESS, seconds=int(A_DAY.total_seconds())).exceeded:
+        return
     account = User.objects.with_email(invitation.shown_email)
     link = f"{settings.APP_URL}/invitations/{invitation.company_id}/{invitation.id}/{token}"
     with reading_as(locale_of_person(account) if account else EVERYBODYS):

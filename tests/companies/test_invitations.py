@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
+from companies import inviting
+from companies.api import throttling
 from companies.models import AuditEntry, Membership, User
 from companies.permissions import Role
 from tests import factories
@@ -396,6 +398,35 @@ def test_twenty_mails_a_day_are_sent_for_a_company(owner, browser_of, carol, glo
     assert made.status_code == 201
     assert owner.post(f"members/{made.json()['id']}/resend").status_code == 200
     assert owner.post(f"members/{made.json()['id']}/resend").status_code == 429
+
+
+def test_ten_mails_a_day_reach_one_address_whichever_companies_invite_it(
+    owner, browser_of, carol, globex, mailoutbox, django_capture_on_commit_callbacks, clock, monkeypatch
+):
+    """Beyond that none is sent, and no company is told that others invite the same person."""
+    monkeypatch.setattr(inviting, "MOST_AN_ADDRESS", 10)
+    throttling.counters.cache_clear()
+
+    def mailed(caller, times):
+        before = len(mailoutbox)
+        with django_capture_on_commit_callbacks(execute=True):
+            made = caller.post("members", {"email": "dora@dora.example", "role": "viewer"})
+            statuses = {made.status_code} | {
+                caller.post(f"members/{made.json()['id']}/resend").status_code for _ in range(times - 1)
+            }
+        assert statuses <= {200, 201}
+        return len(mailoutbox) - before
+
+    assert mailed(owner, 8) == 8
+    assert mailed(browser_of(carol, globex), 8) == 2
+    clock[0] += timedelta(days=1)
+    for caller in (owner, browser_of(carol, globex)):
+        proves(caller, clock)
+    members = owner.get("members").json()
+    invitation = next(each["id"] for each in members if each["email"] == "dora@dora.example")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert owner.post(f"members/{invitation}/resend").status_code == 200
+    assert len(mailoutbox) == 11
 
 
 # ---------------------------------------------------------------------------------------------- the members page
