@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import get_resolver
 from playwright.sync_api import expect
 
+from companies.pages.guides import GUIDES
 from tests.addresses import patterns
 from tests.browser.fonts import too_wide, width_at
 from tests.browser.walk import ROUTES, SIGNED_OUT, Site, is_page, site
@@ -111,6 +112,11 @@ def violations(page):
 def test_every_page_is_open_to_everybody_keeps_its_policy_and_fits(route, look, served):
     said = look(served.address(route), signed_in=not route.startswith(SIGNED_OUT))
     assert not said
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_so_is_every_guide(name, look):
+    assert look(f"/docs/guides/{name}") == []
 
 
 def test_so_is_the_page_on_which_an_app_is_let_in(look, served):

@@ -52,3 +52,10 @@ def test_a_link_to_a_file_that_is_not_shown_is_none(target, leads):
 def test_another_name_is_not_found():
     assert Client().get("/docs/guides/operations").status_code == 404
     assert Client().get("/docs/guides/../README").status_code == 404
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_what_scrolls_is_reached_by_keyboard_and_every_column_has_a_name(client, name):
+    html = client.get(f"/docs/guides/{name}").content.decode()
+    assert html.count("<pre") == html.count('<pre tabindex="0" role="group" aria-label="Example">')
+    assert "<th></th>" not in html
