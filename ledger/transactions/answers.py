@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 
 from companies.api.fields import number
+from companies.errors import Missing
 from ledger.calc.money import format_amount
 from ledger.models import Categorization, LinkKind, Transaction
 from ledger.recognition.posting import LINES
@@ -89,9 +90,11 @@ def read(rows: Any, *, company_id: UUID) -> list[dict[str, Any]]:
 
 
 def answer_for(row: Any) -> dict[str, Any]:
-    """The stored transaction as an object of the answer."""
-    (found,) = read(Transaction.objects.of(row.company_id).filter(id=row.id), company_id=row.company_id)
-    return found
+    """The stored transaction as an object of the answer. Raises Missing where somebody deleted it meanwhile."""
+    found = read(Transaction.objects.of(row.company_id).filter(id=row.id), company_id=row.company_id)
+    if not found:
+        raise Missing
+    return found[0]
 
 
 def shown(row: tuple[Any, ...]) -> dict[str, Any]:

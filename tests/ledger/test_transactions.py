@@ -8,6 +8,7 @@ import pytest
 
 from companies.models import AuditEntry
 from ledger.models import DayMovement, Transaction
+from ledger.transactions import answers
 from tests.ledger.conftest import codes
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +68,17 @@ def test_a_transaction_reads_as_booked_with_every_field(books, bank, api):
     assert made["importId"] is None
     assert made["externalId"] == "x1"
     assert books.read(made["id"]) == made
+
+
+def test_one_that_is_deleted_while_it_is_read_is_not_there(books, bank, api, monkeypatch):
+    row, read = books.book(bank)["id"], answers.read
+
+    def read_late(rows, **more):
+        rows.delete()
+        return read(rows, **more)
+
+    monkeypatch.setattr(answers, "read", read_late)
+    assert api.get(f"transactions/{row}").status_code == 404
 
 
 def test_a_created_transaction_tells_where_it_is(api, bank):
