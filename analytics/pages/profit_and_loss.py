@@ -153,14 +153,17 @@ def statement_of(
 def headings_before(
     months: Sequence[date], *, today: date, interval: periods.Period, comparison: results.Comparison | None
 ) -> list[str]:
-    """The names of the periods that those of the months are compared with, as far as the calendar has them."""
+    """The names of the periods that those of the months are compared with, "" where the calendar has none."""
     earlier = results.before(months, interval, comparison)
     if comparison is None or not earlier:
         return []
     back = results.distance(interval, comparison)
     last = periods.same_end(counted_until(months[-1], today), -back)
-    firsts = dict.fromkeys(add_months(periods.period_of(month, interval), -back) for month in months)
-    return [heading(first, interval, first=earlier[0], last=last) for first in firsts]
+    found = dict.fromkeys((periods.period_of(month, interval) for month in months), "")
+    for month in earlier:
+        period = periods.period_of(month, interval)
+        found[add_months(period, back)] = heading(period, interval, first=earlier[0], last=last)
+    return [*found.values()]
 
 
 def heading(period: date, interval: periods.Period, *, first: date, last: date) -> str:

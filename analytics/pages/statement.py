@@ -83,8 +83,8 @@ class Statement:
         plan, before = words
         lines = [linked(whole(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
         if amounts.planned:
-            share = percent(WIDE.divide(amounts.actual, amounts.planned))
-            of_plan = f" · {share}" if amounts.percentage is not None else ""
+            told = amounts.percentage is not None
+            of_plan = f" · {percent(WIDE.divide(amounts.actual, amounts.planned))}" if told else ""
             planned = plan.format(amount=whole(amounts.planned, self.currency))
             lines.append(f'<span class="meta">{planned}{of_plan}</span>')
         if amounts.compared is not None:

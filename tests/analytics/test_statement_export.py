@@ -126,6 +126,13 @@ def test_what_it_is_compared_with_stands_under_its_own_months(api, year, monkeyp
     assert found["Before"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
 
 
+def test_what_the_calendar_has_no_period_before_has_no_name(api, year):
+    asked = {"startDate": "0001-12-01", "endDate": "0002-01-31", "comparison": "previousYear"}
+    found = openpyxl.load_workbook(io.BytesIO(workbook(api, **asked)))
+    heads = {sheet.title: [cell.value for cell in sheet[1]][1:] for sheet in found}
+    assert heads["Actual"] == ["Dec 1", "Jan 2", "Together"]
+
+
 def test_months_that_lie_ahead_are_not_there(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     actual = read(workbook(api, **YEAR))["Actual"]

@@ -147,6 +147,7 @@ def link(visit: Visit) -> str:
     source, target = (id_from(visit.request.POST.get(name, "")) for name in ("source", "target"))
     if source is None or target is None:
         raise FieldErrors([("#/target", "required", _("Choose a pair."))])
+    # In words here; what changes between this look and the act, the act itself refuses.
     unless_changed(visit, Transaction.objects.of(visit.company.id).filter(id__in=[source, target]))
     transfers.link(company=visit.company, stamp=visit.stamp, source_id=source, source_part_id=None, target_id=target)
     return _("The two are linked as one transfer.")
