@@ -9,14 +9,11 @@ from companies.permissions import Role
 from ledger.models import Transaction
 from tests import factories
 from tests.ledger.conftest import Pages, text_of
-from tests.ledger.test_inbox_pages import Page
+from tests.ledger.test_inbox_pages import hosting, site
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def site(browser_of, alice, acme) -> Page:
-    return Page(acme, browser_of(alice, acme).client)
+assert hosting  # fixtures
+assert site
 
 
 @pytest.fixture
@@ -26,11 +23,6 @@ def anna(browser_of, acme) -> Pages:
     user.name = "Anna"
     user.save(update_fields=["name"])
     return Pages(acme, browser_of(user, acme).client)
-
-
-@pytest.fixture
-def hosting(books):
-    return books.category("hosting")
 
 
 @pytest.fixture

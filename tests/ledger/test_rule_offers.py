@@ -5,20 +5,12 @@ import re
 import pytest
 
 from tests.ledger.conftest import text_of
-from tests.ledger.test_inbox_pages import Page, said
+from tests.ledger.test_inbox_pages import Page, hosting, said, site
 
 pytestmark = pytest.mark.django_db
+assert hosting  # fixtures
+assert site
 OFFER = "Always do this for “Nimbus Ltd”? Make a rule"
-
-
-@pytest.fixture
-def site(browser_of, alice, acme) -> Page:
-    return Page(acme, browser_of(alice, acme).client)
-
-
-@pytest.fixture
-def hosting(books):
-    return books.category("hosting")
 
 
 @pytest.fixture
