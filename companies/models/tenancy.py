@@ -61,8 +61,8 @@ class Among(models.Func):
     """Rows whose column is one of what a query of its own finds; that query names its company by value.
 
     It is asked first and once, and what it found is looked up by key. An EXISTS is joined as the planner sees fit, and
-    of a company that its statistics do not know (they are renewed when a tenth of a table is new) it expects a single
-    row in each table: any index seems as good as another, and for each row it reads all of the company again.
+    of a company that its statistics do not know yet (ledger/bulk/statistics says more) it expects a single row in each
+    table: any index seems as good as another, and for each row it reads all of the company again.
     """
 
     template = "%(expressions)s)"

@@ -14,7 +14,7 @@ from ledger.rules.learning import NothingToLearn, otherwise, rule_like
 from ledger.rules.rulebook import ready, rulebook
 
 MOST_COMPARED = 1000  # the latest of those that are like it; the form of the rule looks at all
-LOOKED_AT = ("from_to", "description", "amount_value", "amount_currency", "account_id")
+OF_A_MOVEMENT = ("from_to", "description", "amount_value", "amount_currency", "account_id")
 LONGEST_NAME = 100  # that the indexes know
 
 
@@ -28,7 +28,7 @@ def offered(company: Company, transaction_id: UUID) -> CategorizationRule | None
         rule = rule_like(company, row)
     except NothingToLearn:
         return None
-    says = rulebook(company).matcher.first(Movement(*(getattr(row, name) for name in LOOKED_AT)))
+    says = rulebook(company).matcher.first(Movement(*(getattr(row, name) for name in OF_A_MOVEMENT)))
     if says and (says.choice.category_id, says.choice.pl_type) == (rule.category_id, rule.pl_type):
         return None
     matcher = ready([rule], stored=False).matcher
@@ -45,4 +45,4 @@ def like(company: Company, row: Transaction) -> Any:
     else:
         known = known.annotate(known_by=Lower(FirstWord("description")))
         same = known.filter(known_by=Lower(Value(row.description[:LONGEST_NAME].split(" ", 1)[0])))
-    return same.order_by("-date").values_list("id", *LOOKED_AT)[:MOST_COMPARED]
+    return same.order_by("-date").values_list("id", *OF_A_MOVEMENT)[:MOST_COMPARED]
