@@ -86,8 +86,8 @@ def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values
 
 
 def keep_as_told(row: Transaction, changed: set[str]) -> None:
-    """Before somebody corrects what an import told."""
-    if row.import_batch_id and changed.intersection(TOLD):
+    """Before somebody first corrects what an import told."""
+    if row.import_batch_id and row.as_told is None and changed.intersection(TOLD):
         row.as_told = row.told
         row.save(update_fields=["as_told"])
 
