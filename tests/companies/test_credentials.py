@@ -15,7 +15,8 @@ def end_the_connection():
         (own,) = cursor.fetchone()
     other = connection.copy()
     with other.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s)", [own])
+        cursor.execute("SELECT pg_terminate_backend(%s, 60000)", [own])  # waits until it is gone, as it may be busy dying
+        assert cursor.fetchone() == (True,)
     other.close()
 
 
