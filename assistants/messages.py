@@ -9,7 +9,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -26,6 +26,7 @@ STATUS = {METHOD_NOT_FOUND: 404}  # of what the modern revision refuses; 400 els
 MOST_VALUES = 30_000  # as many as a body of the API may have (companies.api.rendering)
 SEPARATORS = (b",", b"{", b"[")
 ENCODED = re.compile(r"=\?base64\?([^?]*)\?=")
+Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  # what an answer can be written with
 
 
 class Refused(Exception):
@@ -45,7 +46,7 @@ class Message(msgspec.Struct):
 
     jsonrpc: str
     method: str
-    id: str | int | msgspec.UnsetType = msgspec.UNSET
+    id: str | Number | msgspec.UnsetType = msgspec.UNSET
     params: dict[str, msgspec.Raw] | msgspec.UnsetType = msgspec.UNSET
 
     @property
