@@ -25,17 +25,19 @@ def retotal(change: Change, transaction_ids: list[UUID], *, automatic: bool = Fa
     """
     stamp = change.stamp
     with connection.cursor() as cursor:
-        # Each row looks its own parts up: a join would be planned by statistics that do not know of parts made a moment ago.
         cursor.execute(
             """
             UPDATE ledger_transaction t
-               SET (categorized_value, transferred_value) = (
-                       SELECT coalesce(sum(c.value), 0), coalesce(sum(c.value) FILTER (WHERE c.counter_id IS NOT NULL), 0)
-                         FROM ledger_categorization c
-                        WHERE c.company_id = %(company)s AND c.transaction_id = t.id),
+               SET categorized_value = totals.categorized, transferred_value = totals.transferred,
                    categorizations_auto_assigned = %(automatic)s,
                    last_updated_time = %(time)s, last_updated_user_id = %(actor)s
-             WHERE t.company_id = %(company)s AND t.id = ANY(%(ids)s::uuid[])
+              FROM (SELECT asked.id, coalesce(sum(c.value), 0) AS categorized,
+                           coalesce(sum(c.value) FILTER (WHERE c.counter_id IS NOT NULL), 0) AS transferred
+                      FROM unnest(%(ids)s::uuid[]) AS asked (id)
+                      LEFT JOIN ledger_categorization c
+                             ON c.company_id = %(company)s AND c.transaction_id = asked.id
+                     GROUP BY asked.id) AS totals
+             WHERE t.company_id = %(company)s AND t.id = totals.id
             """,
             {
                 "ids": transaction_ids,
