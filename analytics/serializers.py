@@ -109,7 +109,9 @@ class OverdueShape(Shape):
 
 class ForecastBalanceSeries(Shape):
     actual = serializers.ListField(
-        child=PointShape(), max_length=MOST_DAYS, help_text="up to the cutover, whose bucket ends with it"
+        child=PointShape(),
+        max_length=MOST_DAYS,
+        help_text="up to the cutover, whose bucket ends with it; all of a window that ends in the past",
     )
     projected = serializers.ListField(
         child=PointShape(), max_length=MOST_DAYS, help_text="from the bucket of the day after the cutover on"

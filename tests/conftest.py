@@ -19,6 +19,7 @@ from pytest_django.live_server_helper import LiveServer
 from companies import inviting
 from companies.callers import api_keys
 from companies.models import Company, Stamp, User
+from companies.pages import signing_in
 from companies.permissions import ALL, Role, known
 from companies.running import mailing
 from config.database import Embedded
@@ -95,6 +96,7 @@ def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.RATE_LIMIT = settings.SIGN_IN_LIMIT = 1_000_000
     monkeypatch.setattr(inviting, "MOST_AN_ADDRESS", 1_000_000)
+    monkeypatch.setattr(signing_in, "RESETS_AN_HOUR", 1_000_000)
     settings.STAFF_MFA = False  # what staff may do is another matter than how they get in
     storages = {**settings.STORAGES}
     storages["default"] = private_files(tmp_path / "files")

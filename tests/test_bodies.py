@@ -163,6 +163,13 @@ def test_a_form_of_more_fields_than_any_of_ours_is_refused_with_words(path):
     assert "more fields" in answer.content.decode()
 
 
+def test_a_form_of_too_many_fields_wakes_no_operator(caplog):
+    """An app's request may be posted without our token, by anybody."""
+    answer = Client().post("/auth/oauth2/authorize", "a&" * 20_000, content_type=FORM)
+    assert answer.status_code == 413
+    assert not [each for each in caplog.records if each.name.startswith("django.security")]
+
+
 # ---------------------------------------------------------------------------------------------- addresses
 
 

@@ -73,6 +73,33 @@ def asked_of(read, *args):
     return {statement: read_by(statement) for statement in told}
 
 
+def fetched():
+    """How many transactions have been read so far in this database transaction, by triggers too."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'ledger_transaction'"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def test_categorizing_all_that_was_just_imported_does_not_read_it_again_for_each_name(globex_api):
+    """Statistics know the transactions, and none of them as categorized: any index of those seems empty."""
+    count = 1000
+    account = globex_api.post("accounts", {"name": "Bank", "type": "bank"}).json()["id"]
+    rows = [
+        {"accountId": account, "date": f"2026-03-{n % 28 + 1:02}", "amountValue": "-1.00", "fromTo": f"Shop {n}"}
+        for n in range(count)
+    ]
+    assert globex_api.post("transactions/import", {"transactions": rows}).json()["count"] == count
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE ledger_transaction")
+    hosting = next(each["id"] for each in globex_api.get("categories").json() if each["systemKey"] == "hosting")
+    before = fetched()
+    asked = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
+    assert globex_api.post("transactions/categorize", asked).json()["affected"] == count
+    assert fetched() - before < 20 * count
+
+
 CELL = {"recognizedFrom": "2026-03", "recognizedTo": "2026-03"}
 
 

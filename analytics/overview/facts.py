@@ -22,7 +22,7 @@ from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import round_half_up
-from ledger.calc.months import add_months, first_of_month, months_from
+from ledger.calc.months import add_months, first_of_month, last_of_month, months_from
 from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
 from planning.expecting import Expected, Plans, expected, overdue, plans
@@ -265,8 +265,14 @@ class Facts:
 
     @cached_property
     def missing(self) -> OpenTransactions:
-        """What revenue and expenses of the months do not know of yet."""
-        return open_transactions(company=self.company, start=self.calendar[0], end=self.until, rates=self.rates)
+        """What revenue and expenses of the months, all of them whole, do not know of yet."""
+        first, last = self.calendar[0], self.last_counted
+        return open_transactions(company=self.company, start=first, end=last, rates=self.rates)
+
+    @property
+    def last_counted(self) -> date:
+        """The last day whose revenue and expenses are in the bars."""
+        return last_of_month(self.calendar[-1])
 
     # ------------------------------------------------------------------------------------------ recurring revenue
 

@@ -43,7 +43,9 @@ def cash_figures(facts: Facts) -> list[Figure]:
     then = points[max(len(points) - 1 - CHANGE_DAYS, 0)]  # a point a day
     change, before = now - then.cash, then.cash
     share = _("no cash before")
-    if before > 0:
+    if before < 0:
+        share = _("from {amount}").format(amount=compact(before, currency))
+    elif before:
         share = _("{share} of {amount}").format(share=percent(abs(change) / before), amount=compact(before, currency))
     name = _("Cash") if last == facts.today else _("Cash on {day}").format(day=current().day_of(last))
     days = (last - then.day).days

@@ -22,7 +22,7 @@ from ledger.calc.months import add_months
 from ledger.models import Account, AccountType, Transaction
 from ledger.money.rates import rate_table
 from planning.calc.recurrence import OVERDUE
-from planning.forecasting import planned_flows
+from planning.forecasting import planned_flows, transit_accounts
 from planning.models import PlannedTransaction
 
 AT_ONCE, MOST_SHOWN = 20, 500
@@ -92,12 +92,13 @@ def window(visit: Visit) -> tuple[date, date, str]:
 def movements(
     company: Company, *, start: date, end: date, today: date, accounts: Collection[UUID], flows: bool
 ) -> list[Movement]:
-    """By day. Transfers and initial balances move the cash of an account, but are no ``flows``."""
-    tomorrow = today + ONE_DAY
+    """By day. Transfers and initial balances move the cash of an account, but are no ``flows``; what is expected on
+    transit accounts is left out, as the forecast leaves it out."""
+    tomorrow, counted = today + ONE_DAY, {*accounts} - transit_accounts(company)
     first = today - OVERDUE if start == tomorrow else start
     found = []
     for flow in planned_flows(company, first, end):
-        if flow.account_id is None or flow.account_id in accounts:
+        if flow.account_id is None or flow.account_id in counted:
             day, due = max(flow.date, tomorrow), flow.date if flow.date < today else None
             found.append(Movement(day, flow.amount, flow.currency, flow.account_id, flow.planned_id, due=due))
     booked = Transaction.objects.of(company.id).booked().filter(date__range=(start, end), account__in=accounts)

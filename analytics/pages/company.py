@@ -169,7 +169,7 @@ def notices_of(facts: Facts, visit: Visit) -> list[Notice]:
             found += notices.overdue_notice(facts, plans=visit.may(Permission.PLANNING_READ))
         if visit.may(Permission.FINANCIALS_READ):
             found += notices.open_notice(
-                facts.company, facts.missing, first=facts.calendar[0], last=facts.until, lists=facts.lists
+                facts.company, facts.missing, first=facts.calendar[0], last=facts.last_counted, lists=facts.lists
             )
     except MissingRate as missing:
         found.append(notices.rate_notice(facts.company, missing, lists=facts.lists))

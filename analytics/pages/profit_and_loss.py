@@ -69,6 +69,7 @@ def page(visit: Visit) -> HttpResponse:
         title=TITLES[interval],
         more=f"&{urlencode({'interval': interval})}",
         until=until_of(period),
+        plans=visit.may(Permission.PLANNING_READ),
         statement=shown,
         notices=told,
     )
@@ -202,7 +203,7 @@ def counted_until(month: date, today: date) -> date:
 
 def missing(visit: Visit, period: Period, rates: RateTable) -> list[Notice]:
     """What the statement does not know of. Raises MissingRate."""
-    first = period.calendar[0]
-    found = open_transactions(company=visit.company, start=first, end=period.until, rates=rates)
+    first, last = period.calendar[0], until_of(period)
+    found = open_transactions(company=visit.company, start=first, end=last, rates=rates)
     lists = visit.may(Permission.TRANSACTIONS_READ)
-    return notices.open_notice(visit.company, found, first=first, last=period.until, lists=lists)
+    return notices.open_notice(visit.company, found, first=first, last=last, lists=lists)

@@ -29,11 +29,12 @@ WAITING = Semaphore(max(settings.THREADS - settings.PASSWORD_CHECKS - 1, 0))
 
 
 class TurnedAway(Exception):
-    """No password is looked at now: ``status`` says why, ``wait`` the seconds after which to try again."""
+    """No password is looked at now: ``wait`` are the seconds after which to try again, ``at_once`` says that nobody
+    tried too often, but too many at the same moment."""
 
-    def __init__(self, *, status: int, wait: int):
-        self.status, self.wait = status, wait
-        super().__init__(status)
+    def __init__(self, *, wait: int, at_once: bool = False):
+        self.wait, self.at_once = wait, at_once
+        super().__init__(wait)
 
 
 class Gate(BaseBackend):
@@ -52,7 +53,7 @@ class Gate(BaseBackend):
             seconds=WINDOW,
         )
         if budget.exceeded:
-            raise TurnedAway(status=429, wait=budget.resets_in)
+            raise TurnedAway(wait=budget.resets_in)
 
 
 class Missed(BaseBackend):
@@ -95,7 +96,7 @@ class Argon2(Argon2PasswordHasher):
 def a_turn() -> Iterator[None]:
     """Raises TurnedAway where none of those before is done in time, or no thread can be spared for waiting."""
     if not (CHECKS.acquire(blocking=False) or waited()):
-        raise TurnedAway(status=503, wait=1)
+        raise TurnedAway(wait=1, at_once=True)
     try:
         yield
     finally:
@@ -125,7 +126,7 @@ def turned_away(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def page(request: HttpRequest, exception: Exception) -> HttpResponse | None:
     if not isinstance(exception, TurnedAway):
         return None
-    response = render(request, "companies/turned_away.html", {"status": exception.status}, status=exception.status)
+    response = render(request, "companies/turned_away.html", {"at_once": exception.at_once}, status=429)
     response["Retry-After"] = str(exception.wait)
     response["Cache-Control"] = "no-store"
     return response

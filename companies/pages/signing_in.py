@@ -17,7 +17,8 @@ from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from companies.api import throttling
-from companies.callers import addresses, sessions
+from companies.callers import addresses, passwords, sessions
+from companies.emails import canonical
 from companies.factors import passkeys, steps
 from companies.follow_ups import follow_up
 from companies.forms import FirstPasswordForm, NewPasswordForm, SignInForm
@@ -30,7 +31,9 @@ from companies.running import mailing
 from companies.security import ending
 from companies.serializers import NewMember
 
-RESETS_A_MINUTE = 10  # from one address
+RESETS_A_MINUTE = 10  # from one place
+RESETS_AN_HOUR = 5  # to one address, wherever they are asked for
+AN_HOUR = 60 * 60  # seconds
 
 
 @csrf_protect
@@ -129,12 +132,13 @@ def password_reset(request: HttpRequest) -> HttpResponse:
     """Mails a link to set a new password; the answer is the same whoever asks."""
     form = typed(NewMember, request.POST, texts=("email",), partial=True) if request.method == "POST" else None
     if form and form.valid:
-        address = f"reset:{request.META.get('REMOTE_ADDR', '')}"
-        budget = throttling.spend(address, now=timezone.now().timestamp(), limit=RESETS_A_MINUTE)
-        if budget.exceeded:
+        email, now = form.data["email"], timezone.now().timestamp()
+        if throttling.spend(f"reset:{passwords.place(request)}", now=now, limit=RESETS_A_MINUTE).exceeded:
             return locked_out(request)
-        user = User.objects.with_email(form.data["email"])
-        mail_reset(user if user and user.is_active else None, email=form.data["email"])
+        # Beyond that the mails before hold good; the answer stays the same, or it would tell strangers of each other.
+        told = throttling.spend(f"reset-of:{canonical(email)}", now=now, limit=RESETS_AN_HOUR, seconds=AN_HOUR)
+        user = User.objects.with_email(email)
+        mail_reset(user if user and user.is_active and not told.exceeded else None, email=email)
         return render(request, "companies/password_reset_sent.html")
     return render(request, "companies/password_reset.html", {"form": form}, status=400 if form else 200)
 

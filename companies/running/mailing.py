@@ -19,7 +19,8 @@ from companies.running.counters import MAILS, MAILS_WAITING
 # Seconds before a mail is sent: by then the answer has gone, and its time tells nobody whether there was one to send.
 PAUSE = 0.5
 STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories
-LINKS = re.compile(r"://|(?<=\w)[.@](?=\w)|[“”]")  # what makes a mail program see an address in a name, or ends it
+# What makes a mail program see an address in a name, or ends it. Browsers read the dots of other scripts as dots.
+LINKS = re.compile(r":?//|(?<=\w)[.@:\u2024\u3002\uff0e\uff20\uff61](?=\w)|[“”]")
 OFFICE = ThreadPoolExecutor(max_workers=2, thread_name_prefix="mail")  # a slow mail server takes no more threads
 
 log = logging.getLogger("mail")

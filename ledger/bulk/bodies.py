@@ -6,6 +6,7 @@ give every bad row its pointer, and never more of it at once than one item: what
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -46,7 +47,7 @@ class BulkRequest:
 R = TypeVar("R", bound=BulkRequest)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BulkBody(Generic[R]):
     """How one kind of bulk body is read.
 
@@ -60,12 +61,12 @@ class BulkBody(Generic[R]):
     item_fields: Mapping[str, Collection[str]]  # with the fields of those that are objects
     read_item: Callable[[Any, str, R], Any]
 
-    @property
+    @cached_property  # asked for each row, and slow to tell
     def name(self) -> str:
         """The list's name on the wire."""
         return msgspec.structs.fields(self.body)[0].encode_name
 
-    @property
+    @cached_property
     def options(self) -> Mapping[str, msgspec.structs.FieldInfo]:
         """The other fields by their names on the wire."""
         return {each.encode_name: each for each in msgspec.structs.fields(self.body)[1:]}

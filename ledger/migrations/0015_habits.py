@@ -16,13 +16,15 @@ LATEST = 20
 
 # A use: a movement that is as a whole for one thing, and a person or a rule said so. Its parts are asked for by both
 # columns of their index whatever is known of the tables: with no statistics yet, a plain join would read all parts of
-# the company for each movement.
+# the company for each movement. So does their primary key where it takes the company for a new one; only the index that
+# begins with the transaction's id can give its order without sorting, which is switched off below.
 USES = f"""
     SELECT p.category_id, {LINE} AS pl_type, p.counterparty_id,
            row_number() OVER ({{partition}} ORDER BY h.date DESC, h.id DESC) AS n{{more}}
       FROM ledger_transaction h
       CROSS JOIN LATERAL (
-            SELECT * FROM ledger_categorization WHERE company_id = h.company_id AND transaction_id = h.id OFFSET 0
+            SELECT * FROM ledger_categorization
+             WHERE company_id = h.company_id AND transaction_id BETWEEN h.id AND h.id ORDER BY transaction_id OFFSET 0
            ) AS p
      WHERE h.categorized_value <> 0 AND h.categorized_value = h.amount_value AND h.source <> 'initialBalance'
        AND p.value = h.amount_value AND p.counter_id IS NULL AND coalesce({ANY_LINE}) IS NOT NULL
@@ -32,7 +34,8 @@ COLUMNS = "company_id, name, place, category_id, pl_type, counterparty_id, count
 ONE = USES.format(partition="", more="")
 BODY = f"""
 CREATE OR REPLACE FUNCTION ledger_habits_{{of}}_{{event}}() RETURNS trigger LANGUAGE plpgsql
-    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+    SET enable_sort = off AS $$
 DECLARE touched record; touched_names text[];
 BEGIN
     FOR touched IN {{touched}} LOOP

@@ -19,6 +19,21 @@ def plan(api, account, day, amount):
     assert api.post("planned_transactions", body).status_code == 201
 
 
+def test_what_is_expected_on_a_transit_account_is_not_among_them_as_it_is_not_in_the_forecast(api, alice, acme, bank):
+    """Though the account counts as cash: what it holds does, what is expected on it does not."""
+    body = {"type": "transit", "name": "Card terminal", "defaultCurrency": "EUR", "includeInCashBalance": True}
+    plan(api, api.post("accounts", body).json()["id"], TOMORROW, "-100.00")
+    plan(api, bank, TOMORROW, "-40.00")
+    window = {"startDate": str(TOMORROW), "endDate": str(TOMORROW)}
+    asked = {"startDate": str(TODAY), "endDate": str(TOMORROW), "interval": "day"}
+    expected = api.post("data/forecastBalanceTimeSeries", asked).json()
+    assert [each["value"] for each in expected["projected"]] == [-40]
+    client = Client()
+    client.force_login(alice, backend="django.contrib.auth.backends.ModelBackend")
+    html = client.get(f"/app/companies/{acme.id}/ahead", window).content.decode()
+    assert "out €40.00" in html
+
+
 def test_what_is_overdue_or_due_today_is_on_the_page_of_tomorrow_as_in_the_forecast(api, alice, acme, bank):
     for day, amount in ((TODAY - timedelta(days=3), "-5.00"), (TODAY, "-70.00"), (TOMORROW, "-30.00")):
         plan(api, bank, day, amount)

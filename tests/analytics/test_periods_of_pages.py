@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from ledger.calc.months import add_months, first_of_month, last_of_month
-from tests.analytics.test_pages import figures, signed_in
+from tests.analytics.test_pages import book, figures, signed_in
 from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
@@ -141,3 +141,18 @@ def test_the_runway_says_of_which_day_it_is_where_the_period_is_over(api, bank, 
 
 def test_the_change_of_cash_says_where_a_list_comes_to_something_else(shown):
     assert "What a list comes to can differ from the line where currencies do" in words(shown("/change-of-cash"))
+
+
+@pytest.mark.parametrize("path", ["", "/profit-and-loss"])
+def test_what_is_missing_is_told_of_the_whole_months_that_the_figures_count(path, api, bank, shown):
+    """The period ends on the 20th, revenue and expenses with the last day of its month."""
+    last = MONTH - timedelta(days=1)
+    book(api, bank, "-500.00", last)
+    html = shown(f"{path}?startDate={add_months(MONTH, -3)}&endDate={last.replace(day=20)}")
+    notice = html.split('<p class="notice" role="status">')[1].split("</p>")[0]
+    assert "1 open transaction<" in notice
+    assert f"endDate={last}" in notice
+
+
+def test_the_plan_is_a_link_away_from_the_statement_beside_it(acme, shown):
+    assert f'href="/app/companies/{acme.id}/plan"' in shown("/profit-and-loss")

@@ -9,6 +9,7 @@ from companies import inviting
 from companies.api import throttling
 from companies.models import AuditEntry, Membership, User
 from companies.permissions import Role
+from companies.running import mailing
 from tests import factories
 from tests.conftest import PASSWORD, mailed_link
 
@@ -368,6 +369,15 @@ def test_a_companys_name_neither_loses_nor_steers_a_mail(owner, invited, acme, m
     assert mail.recipients() == ["dora@acme.example"]
     assert "Bcc" not in mail.message()
     assert len(mail.body.splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("evil。example", "evil example"), ("evil．example/x", "evil example/x"), ("//evil", "evil"), ("1․2｡3", "1 2 3"),
+     ("mailto:a＠b", "mailto a b"), ("Re: Acme & Co., Köln", "Re: Acme & Co., Köln")],
+)  # fmt: skip
+def test_no_dot_of_another_script_makes_an_address_of_a_name(name, shown):
+    assert mailing.quoted(name) == f"“{shown}”"
 
 
 def test_everybody_is_mailed_the_same(owner, invited, carla, mailoutbox):

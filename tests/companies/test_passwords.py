@@ -11,6 +11,7 @@ from django.test import Client
 
 from companies.api import throttling
 from companies.callers import passwords
+from companies.pages import signing_in
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +70,27 @@ def test_all_doors_share_the_tries_of_a_place(settings, clock):
         assert answer.status_code == 429
 
 
+def test_one_address_is_mailed_five_resets_an_hour_wherever_they_are_asked_for(monkeypatch, mailoutbox):
+    """Those before hold good. Whoever asks is answered as ever, and learns nothing of the others."""
+    clock = SimpleNamespace(now=NOON)
+    monkeypatch.setattr(signing_in, "timezone", SimpleNamespace(now=lambda: clock.now))
+    monkeypatch.setattr(signing_in, "RESETS_AN_HOUR", 5)
+    factories.UserFactory(email="anna@acme.example")
+    factories.UserFactory(email="otto@acme.example")
+
+    def asked(email, place):
+        return Client(REMOTE_ADDR=f"192.0.2.{place}").post("/app/password-reset", {"email": email})
+
+    answers = {asked(email, n).content for n in range(6) for email in ("anna@acme.example", "ANNA@acme.example")}
+    assert len(answers) == 1
+    assert [each.to for each in mailoutbox] == [["anna@acme.example"]] * 5
+    asked("otto@acme.example", 1)
+    assert mailoutbox[-1].to == ["otto@acme.example"]
+    clock.now += timedelta(hours=1)
+    asked("anna@acme.example", 1)
+    assert len(mailoutbox) == 7
+
+
 def test_a_place_of_the_newer_kind_is_the_first_half_of_its_address(settings, clock):
     settings.SIGN_IN_LIMIT = 1
     assert attempt(DOORS[0], "a@acme.example", place="2001:db8:1:2::1").status_code == 400
@@ -108,7 +130,7 @@ def test_who_waits_for_a_check_in_vain_is_told_to_come_again(door, argon2, monke
     with passwords.a_turn():
         for email in (user.email, "nobody@acme.example"):
             answer = attempt(door, email)
-            assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+            assert (answer.status_code, answer["Retry-After"]) == (429, "1")
             assert "Too many at once" in answer.content.decode()
         assert Client().get("/app/sign-in").status_code == 200
     assert attempt(door, user.email).status_code == 303

@@ -81,7 +81,7 @@ def passkey_options(request: HttpRequest) -> HttpResponse:
         place, now=now.timestamp(), limit=settings.SIGN_IN_LIMIT, seconds=passwords.WINDOW
     )  # each makes a row of a session
     if budget.exceeded:
-        raise passwords.TurnedAway(status=429, wait=budget.resets_in)
+        raise passwords.TurnedAway(wait=budget.resets_in)
     user = steps.asked(request, now=now) if "known" in request.GET else None
     known = list(Passkey.objects.of(user.pk)) if user else []
     challenge = steps.new_challenge(request, purpose=PROVING, now=now)
