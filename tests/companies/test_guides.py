@@ -59,3 +59,11 @@ def test_what_scrolls_is_reached_by_keyboard_and_every_column_has_a_name(client,
     html = client.get(f"/docs/guides/{name}").content.decode()
     assert html.count("<pre") == html.count('<pre tabindex="0" role="group" aria-label="Example">')
     assert "<th></th>" not in html
+
+
+@pytest.mark.parametrize(("name", "folds"), [("numbers", True), ("api-keys", False)])
+def test_only_a_long_guide_folds(client, name, folds):
+    html = client.get(f"/docs/guides/{name}").content.decode()
+    assert ('<details class="part">' in html) is folds
+    assert html.count("<details") == html.count("</details>")
+    assert html.count('<details class="part">') == (html.count("<h2") if folds else 0)
