@@ -3,12 +3,30 @@
 import re
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from companies.pages.guides import GUIDES, where
 
+NOT_SHOWN = {  # page of docs/ that is not shown, and why
+    "asvs": "for auditors of the code: it names the code's files",
+    "backups": "for who runs the service: commands of its machine",
+    "endpoints": "for who writes the code",
+    "operations": "for who runs the service: commands and settings of its machine",
+    "performance": "for who writes the code",
+    "requests": "for who writes the code",
+    "scaling": "for who runs the service: its machines",
+    "translating": "for who writes the code",
+    "tree": "for who writes the code",
+}
 pytestmark = pytest.mark.django_db
 HREF = re.compile(r'<a href="([^"]+)"')
+
+
+def test_every_page_of_docs_is_shown_or_says_why_not():
+    there = {path.stem for path in (settings.ROOT / "docs").glob("*.md")}
+    assert there == {*GUIDES, *NOT_SHOWN}
+    assert not {*GUIDES} & {*NOT_SHOWN}
 
 
 @pytest.mark.parametrize("name", GUIDES)
@@ -52,6 +70,22 @@ def test_a_link_to_a_file_that_is_not_shown_is_none(target, leads):
 def test_another_name_is_not_found():
     assert Client().get("/docs/guides/operations").status_code == 404
     assert Client().get("/docs/guides/../README").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/docs/guides/operations", "/docs/nothing", "/docs/", "/app/nothing"])
+def test_an_unknown_address_is_a_page_in_a_browser(client, path):
+    answer = client.get(path, headers={"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
+    assert answer.status_code == 404
+    assert answer["Content-Type"].startswith("text/html")
+    assert "Nothing here" in answer.content.decode()
+
+
+@pytest.mark.parametrize("accept", [{}, {"accept": "*/*"}, {"accept": "application/json"}])
+def test_an_unknown_address_of_the_documentation_is_a_problem_to_a_program(client, accept):
+    answer = client.get("/docs/nothing", headers=accept)
+    assert answer.status_code == 404
+    assert answer["Content-Type"] == "application/problem+json"
+    assert "Accept" in answer["Vary"]
 
 
 @pytest.mark.parametrize("name", GUIDES)
