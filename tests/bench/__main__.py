@@ -14,8 +14,8 @@ from pathlib import Path
 from tests.bench.figures import HEAD
 
 ALL = (
-    *("imports", "statements", "ledger", "auth", "analytics", "recurrence", "rules", "exports", "webhooks", "events"),
-    *("assistants", "pages"),
+    *("imports", "statements", "ledger", "auth", "analytics", "forecasts", "recurrence", "rules", "exports"),
+    *("webhooks", "events", "assistants", "pages"),
 )
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 

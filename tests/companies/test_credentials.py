@@ -15,7 +15,7 @@ def end_the_connection():
         (own,) = cursor.fetchone()
     other = connection.copy()
     with other.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s, 60000)", [own])  # waits until it is gone, as it may be busy dying
+        cursor.execute("SELECT pg_terminate_backend(%s, 60000)", [own])  # waits until it is gone
         assert cursor.fetchone() == (True,)
     other.close()
 
