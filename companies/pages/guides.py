@@ -61,7 +61,7 @@ def drawn(name: str) -> str:
 def folded(tokens: list[Token]) -> list[Token]:
     """Each part below the page's title in a fold of its own."""
     kept: list[Token] = []
-    end = []
+    end: list[Token] = []
     for token, inside in pairwise([*tokens, Token("end", "", 0)]):
         if token.type == "heading_open" and token.tag == "h2":
             title = escape(inside.content.replace("`", ""))

@@ -124,7 +124,7 @@ def hidden(visit: Visit) -> set[str]:
 def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None = None) -> HttpResponse:
     names = names_for(visit)
     if planned is None and not visit.sent:
-        form.values["accountId"] = names.only_account()
+        form.values = {**form.values, "accountId": names.only_account()}
     return visit.show(
         "planning/plan_form.html",
         status=400 if form.errors else 200,
