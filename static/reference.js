@@ -24,13 +24,19 @@ const WithSamples = {
   },
 };
 
-// Swagger UI names no list of choices, and its examples scroll for the mouse alone.
+// Swagger UI names no list of choices, its examples scroll for the mouse alone, and above its <main> nothing is a landmark.
+const LANDMARKS = { "information-container": "About this API", "scheme-container": "Server and authorization" };
 const unnamed = new MutationObserver(() => {
   for (const each of place.querySelectorAll("select:not([aria-label])")) {
     each.setAttribute("aria-label", each.id === "servers" ? "Server" : "Media type or example");
   }
   for (const each of place.querySelectorAll("pre.microlight:not([tabindex])")) {
     each.tabIndex = 0;
+  }
+  for (const [name, label] of Object.entries(LANDMARKS)) {
+    const each = place.querySelector(`.${name}:not([role])`);
+    each?.setAttribute("role", "region");
+    each?.setAttribute("aria-label", label);
   }
 });
 unnamed.observe(place, { childList: true, subtree: true });

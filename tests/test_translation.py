@@ -17,6 +17,7 @@ FOR_PROGRAMS = [
     "admin",
     "docs.html",
     "error_codes.html",
+    "error_table.html",
     "guide.html",
     "openapi.md",
 ]  # staff's and developers': English

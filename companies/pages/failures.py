@@ -4,6 +4,7 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooMany
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
 from companies.api import errors
@@ -13,12 +14,16 @@ PAGES = ("/app", "/admin", "/auth/oauth2/authorize")
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """A page for people, the usual body for programs."""
-    if not request.path.startswith(PAGES):
-        return errors.page_not_found(request, exception)
-    return render(
-        request, "companies/error.html", {"title": _("Nothing here"), "text": _(errors.NOT_FOUND)}, status=404
-    )
+    """A page for people, the usual body for programs; both look for what the documentation has not."""
+    documentation = request.path.startswith("/docs")
+    if request.path.startswith(PAGES) or (documentation and "text/html" in request.headers.get("Accept", "")):
+        here = {"title": _("Nothing here"), "text": _(errors.NOT_FOUND)}
+        answer = render(request, "companies/error.html", here, status=404)
+    else:
+        answer = errors.page_not_found(request, exception)
+    if documentation:
+        patch_vary_headers(answer, ["Accept"])
+    return answer
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import escape
 from django.utils.text import slugify
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -16,6 +17,7 @@ GUIDES = {
     "importing": "Importing",
     "numbers": "How each number is calculated",
     "exports": "Exports",
+    "keeping": "Keeping the books",
     "signing-in": "Signing in",
     "api-keys": "API keys",
     "oauth": "OAuth for app developers",
@@ -23,6 +25,7 @@ GUIDES = {
     "assistants": "Assistants",
 }
 
+LONG = 5000  # characters of a page that is too long for a telephone: there its parts unfold from their titles
 EXAMPLE = '<pre tabindex="0" role="group" aria-label="Example">'  # scrolls where it is wide, by keyboard too
 
 
@@ -49,8 +52,27 @@ def drawn(name: str) -> str:
             token.info = ""
     for token in tokens:
         token.children = led(token.children) if token.children else token.children
+    if len(text) > LONG:
+        tokens = folded(tokens)
     html = str(reader.renderer.render(tokens, reader.options, {}))
     return html.replace("<pre>", EXAMPLE)  # ours alone: what a page quotes is escaped
+
+
+def folded(tokens: list[Token]) -> list[Token]:
+    """Each part below the page's title in a fold of its own."""
+    kept: list[Token] = []
+    end: list[Token] = []
+    for token, inside in pairwise([*tokens, Token("end", "", 0)]):
+        if token.type == "heading_open" and token.tag == "h2":
+            title = escape(inside.content.replace("`", ""))
+            kept += [*end, html_of(f'<details class="part"><summary>{title}</summary>\n')]
+            end = [html_of("</details>\n")]
+        kept.append(token)
+    return kept + end
+
+
+def html_of(text: str) -> Token:
+    return Token("html_block", "", 0, content=text)
 
 
 def led(tokens: list[Token]) -> list[Token]:

@@ -122,6 +122,9 @@ def hidden(visit: Visit) -> set[str]:
 
 
 def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None = None) -> HttpResponse:
+    names = names_for(visit)
+    if planned is None and not visit.sent:
+        form.values = {**form.values, "accountId": names.only_account()}
     return visit.show(
         "planning/plan_form.html",
         status=400 if form.errors else 200,
@@ -131,7 +134,7 @@ def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None =
         seen=visit.seen(planned) if planned else "",
         hidden=hidden(visit),
         accounts=[(str(key), name) for key, name in visible_accounts(visit).items()],
-        categories=names_for(visit).category_choices(),
+        categories=names.category_choices(),
         currencies=Currency.values,
         frequencies=FREQUENCIES,
         date_rules=in_choices(RULES),

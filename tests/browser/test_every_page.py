@@ -3,20 +3,18 @@
 from collections.abc import Iterator
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.urls import get_resolver
 from playwright.sync_api import expect
 
 from companies.pages.guides import GUIDES
 from tests.addresses import patterns
+from tests.browser.axe import violations
 from tests.browser.fonts import too_wide, width_at
 from tests.browser.walk import ROUTES, SIGNED_OUT, Site, is_page, site
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 WIDE, NARROW = 1280, 360
 WIDTHS = (WIDE, 768, NARROW, 320)
-LONGEST = 5000  # pixels of a page on a telephone, as far as nothing is unfolded
-AXE = Axe()
 REPORTED = """
     window.broken = [];
     document.addEventListener("securitypolicyviolation", (event) => {
@@ -96,27 +94,15 @@ def complaints(page, path):
     return said
 
 
-def violations(page):
-    """What axe finds that keeps people out."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.axe_script)
-    found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
-    return [
-        f"{each['id']}: {[node['target'] for node in each['nodes']][:3]}"
-        for each in found
-        if each["impact"] in {"serious", "critical"}
-    ]
-
-
 @pytest.mark.parametrize("route", ROUTES)
 def test_every_page_is_open_to_everybody_keeps_its_policy_and_fits(route, look, served):
     said = look(served.address(route), signed_in=not route.startswith(SIGNED_OUT))
     assert not said
 
 
-@pytest.mark.parametrize("name", GUIDES)
-def test_so_is_every_guide(name, look):
-    assert look(f"/docs/guides/{name}") == []
+@pytest.mark.parametrize("path", ["/docs/errors", *(f"/docs/guides/{name}" for name in GUIDES)])
+def test_so_is_every_page_of_the_documentation(path, look):
+    assert look(path) == []
 
 
 def test_so_is_the_page_on_which_an_app_is_let_in(look, served):
@@ -136,20 +122,6 @@ def test_no_page_needs_more_than_its_screen_in_any_font(browser, served, cookies
             wide += too_wide(page, *WIDTHS)
     context.close()
     assert wide == []
-
-
-def test_the_overview_and_a_page_of_transactions_are_no_longer_than_a_thumb_goes(browser, served, cookies):
-    context = browser.new_context(
-        base_url=served.url, viewport={"width": NARROW, "height": 900}, storage_state=cookies
-    )  # fmt: skip
-    page = context.new_page()
-    page.goto(f"/app/companies/{served.company_id}/transactions")
-    assert page.locator("[data-row]").count() == 50
-    assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST
-    page.goto(f"/app/companies/{served.company_id}/")
-    assert page.locator(".chart-card").count() == 7
-    assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST
-    context.close()
 
 
 def test_a_table_that_does_not_fit_scrolls_in_its_card_and_says_so(browser, served, cookies):
@@ -187,6 +159,7 @@ def test_what_is_wrong_would_be_found(browser, served, cookies):
     context.add_init_script(REPORTED)
     broken = (
         '<!doctype html><html lang="en"><title>x</title><body><img src="/mark.svg"><p id="wide">wide</p>'
+        '<div><button class="low">a</button></div><div><button class="low">b</button></div>'
         '<script>document.title = "y"</script></body></html>'
     )
     policy = {"Content-Security-Policy": "script-src 'none'", "Content-Type": "text/html"}
@@ -194,7 +167,10 @@ def test_what_is_wrong_would_be_found(browser, served, cookies):
     page = context.new_page()
     page.goto("/app/broken")
     page.evaluate("document.getElementById('wide').style.width = '2000px'")
-    assert any(each.startswith("image-alt") for each in violations(page))
+    page.evaluate(
+        "document.querySelectorAll('.low').forEach((each) => (each.style.cssText = 'display: block; height: 9px'))"
+    )
+    assert {"image-alt", "target-size", "page-has-heading-one"} <= {each.partition(":")[0] for each in violations(page)}
     assert page.evaluate("document.documentElement.scrollWidth") > WIDE
     assert page.evaluate("window.broken") == ["script-src-elem inline"]
     context.close()

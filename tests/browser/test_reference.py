@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.browser.test_every_page import violations
+from tests.browser.axe import violations
+from tests.browser.test_lengths import LONGEST
 
 PATIENCE = 120_000  # milliseconds: Swagger UI draws for long where a machine has much else to do
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -77,6 +78,12 @@ def test_everybody_can_read_it_at_any_width_with_samples(browser: Any, live_serv
         page.screenshot(path=f"{where}/reference-{scheme}.png")
     context.close()
     assert said == []
+
+
+def test_its_groups_are_no_longer_than_a_thumb_goes_on_a_telephone(reference: Any) -> None:
+    reference.set_viewport_size({"width": 360, "height": 900})
+    reference.wait_for_selector(".models")  # is drawn last
+    assert reference.evaluate("document.documentElement.scrollHeight") <= LONGEST
 
 
 def test_the_way_back_is_there(reference: Any, live_server: Any) -> None:

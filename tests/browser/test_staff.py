@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
+from tests.browser.axe import violations
 from tests.browser.walk import Site, site
 from tests.companies.test_factors import code
 
@@ -44,10 +44,14 @@ def page(request, browser, served):
     context.close()
 
 
+OF_THE_FRAMEWORK = {  # how a finding begins that cannot be mended plainly, and why
+    "aria-prohibited-attr: ['<span class=\"help-tooltip search-label-icon": "made by its script of two lists",
+}
+
+
 def sound(page):
     page.wait_for_load_state()  # what is half here has no heading yet
-    found = Axe().run(page).response["violations"]
-    assert [(each["id"], [node["html"][:120] for node in each["nodes"]]) for each in found] == []
+    assert [each for each in violations(page) if not each.startswith(tuple(OF_THE_FRAMEWORK))] == []
 
 
 def test_an_app_is_registered_looked_at_and_tried(page, served):
@@ -81,3 +85,22 @@ def test_pages_of_companies_and_people_keep_nobody_out(page, served):
     page.get_by_role("link", name="demo@example.com").click()
     page.wait_for_url("**/change/**")
     sound(page)
+
+
+def test_so_do_all_lists_forms_and_rows(page):
+    """Whatever the index leads to, and the first row of each list."""
+    page.goto("/admin/")
+    found = addresses(page, "#content-main a, #user-tools a[href]")
+    assert len(found) > 10
+    for path in found:
+        page.goto(path)
+        sound(page)
+        for row in addresses(page, "#result_list tbody tr:first-child th a")[:1]:
+            page.goto(row)
+            sound(page)
+
+
+def addresses(page, choice):
+    """Where links lead, each once; a way out of the admin is none of its pages."""
+    found = page.locator(choice).evaluate_all("(links) => links.map((link) => link.pathname)")
+    return [path for path in dict.fromkeys(found) if path.startswith("/admin/")]

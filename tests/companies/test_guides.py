@@ -3,12 +3,30 @@
 import re
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from companies.pages.guides import GUIDES, where
 
+NOT_SHOWN = {  # page of docs/ that is not shown, and why
+    "asvs": "for auditors of the code: it names the code's files",
+    "backups": "for who runs the service: commands of its machine",
+    "endpoints": "for who writes the code",
+    "operations": "for who runs the service: commands and settings of its machine",
+    "performance": "for who writes the code",
+    "requests": "for who writes the code",
+    "scaling": "for who runs the service: its machines",
+    "translating": "for who writes the code",
+    "tree": "for who writes the code",
+}
 pytestmark = pytest.mark.django_db
 HREF = re.compile(r'<a href="([^"]+)"')
+
+
+def test_every_page_of_docs_is_shown_or_says_why_not():
+    there = {path.stem for path in (settings.ROOT / "docs").glob("*.md")}
+    assert there == {*GUIDES, *NOT_SHOWN}
+    assert not {*GUIDES} & {*NOT_SHOWN}
 
 
 @pytest.mark.parametrize("name", GUIDES)
@@ -54,8 +72,32 @@ def test_another_name_is_not_found():
     assert Client().get("/docs/guides/../README").status_code == 404
 
 
+@pytest.mark.parametrize("path", ["/docs/guides/operations", "/docs/nothing", "/docs/", "/app/nothing"])
+def test_an_unknown_address_is_a_page_in_a_browser(client, path):
+    answer = client.get(path, headers={"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"})
+    assert answer.status_code == 404
+    assert answer["Content-Type"].startswith("text/html")
+    assert "Nothing here" in answer.content.decode()
+
+
+@pytest.mark.parametrize("accept", [{}, {"accept": "*/*"}, {"accept": "application/json"}])
+def test_an_unknown_address_of_the_documentation_is_a_problem_to_a_program(client, accept):
+    answer = client.get("/docs/nothing", headers=accept)
+    assert answer.status_code == 404
+    assert answer["Content-Type"] == "application/problem+json"
+    assert "Accept" in answer["Vary"]
+
+
 @pytest.mark.parametrize("name", GUIDES)
 def test_what_scrolls_is_reached_by_keyboard_and_every_column_has_a_name(client, name):
     html = client.get(f"/docs/guides/{name}").content.decode()
     assert html.count("<pre") == html.count('<pre tabindex="0" role="group" aria-label="Example">')
     assert "<th></th>" not in html
+
+
+@pytest.mark.parametrize(("name", "folds"), [("numbers", True), ("api-keys", False)])
+def test_only_a_long_guide_folds(client, name, folds):
+    html = client.get(f"/docs/guides/{name}").content.decode()
+    assert ('<details class="part">' in html) is folds
+    assert html.count("<details") == html.count("</details>")
+    assert html.count('<details class="part">') == (html.count("<h2") if folds else 0)

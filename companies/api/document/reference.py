@@ -11,6 +11,7 @@ from django.utils.cache import patch_vary_headers
 from drf_spectacular.generators import SchemaGenerator
 
 from companies.api.document import codes
+from companies.api.errors import TITLES
 from companies.api.methods import read_only
 from companies.running.compression import takes_gzip
 
@@ -44,4 +45,7 @@ def docs(request: HttpRequest) -> HttpResponse:
 @read_only
 def error_codes(request: HttpRequest) -> HttpResponse:
     """What each error code means; the ``type`` of a problem leads here."""
-    return render(request, "error_codes.html", {"refusals": codes.documented(), "fields": codes.FIELD_CODES})
+    refusals: dict[str, dict[str, str]] = {}
+    for code, (status, meaning) in sorted(codes.documented().items(), key=lambda told: told[1][0]):
+        refusals.setdefault(f"{status} {TITLES[status]}", {})[code] = meaning
+    return render(request, "error_codes.html", {"refusals": refusals, "fields": codes.FIELD_CODES})

@@ -63,9 +63,10 @@ def show_form(
     visit: Visit, form: Typed, *, row: Transaction | None = None, fixed: Collection[str] = ()
 ) -> HttpResponse:
     chosen = form.values.get("accountId")
-    accounts = names_for(visit).account_choices(archived=False)
+    names = names_for(visit)
+    accounts = names.account_choices(archived=False)
     if row is not None and chosen not in dict(accounts):
-        accounts = names_for(visit).account_choices()
+        accounts = names.account_choices()
     return visit.show(
         "ledger/transaction_form.html",
         status=200 if form.valid else 400,
@@ -76,6 +77,7 @@ def show_form(
         seen=visit.seen(row) if row else "",
         fixed=fixed,
         accounts=accounts,
+        account=chosen or names.only_account(),
         currencies=Currency.values,
         people=assignees(visit, form.values.get("assignedUserId", "")),
         more_open=any(form.values.get(name) or name in form.errors for name in MORE),

@@ -97,6 +97,11 @@ class Names:
         rows = (row for row in self.accounts.values() if archived or not row.archived)
         return [(str(row.id), row.name) for row in rows]
 
+    def only_account(self) -> str:
+        """The id of the one account that can be booked into; empty where there are several, or none."""
+        choices = self.account_choices(archived=False)
+        return choices[0][0] if len(choices) == 1 else ""
+
     def category_choices(self) -> Choices:
         return [(str(row.id), row.called) for row in self.categories.values()]
 

@@ -1,0 +1,17 @@
+"""What axe finds: the rules of WCAG 2.2 AA and its own best practice, whatever weight it gives to them."""
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+
+SCRIPT = Axe().axe_script
+OPTIONS = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}  # of WCAG 2.2, off by itself
+
+
+def violations(page: Any) -> list[str]:
+    """Rule by rule, the first places where it is broken; axe takes what could be unfolded for hidden."""
+    page.evaluate("document.querySelectorAll('.part').forEach((part) => (part.open = true))")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(SCRIPT)
+    found = page.evaluate("(options) => axe.run(options)", OPTIONS)["violations"]
+    return [f"{each['id']}: {[node['html'][:120] for node in each['nodes']][:3]}" for each in found]
