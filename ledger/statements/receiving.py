@@ -20,7 +20,7 @@ from companies.running.counters import note_import
 from ledger.importing.bodies import Item
 from ledger.importing.imports import Outcome, SentFile, keep
 from ledger.importing.purposes import Purposes
-from ledger.models import Account, ImportBatch, KnownBefore, Source, Statement, Transaction
+from ledger.models import Account, ImportBatch, Source, Statement, Transaction
 from ledger.statements import reading
 from ledger.statements.accounts import find, named
 from ledger.statements.calc import facts
@@ -290,6 +290,7 @@ def stored(
         duplicates=received.duplicates,
         skipped_before_data_start=received.skipped_before_data_start,
         rows=list(received.new),
+        known=decided.known,
         dry_run=received.dry_run,
     )
     note_import(source="statements", outcome=outcome)
@@ -298,8 +299,6 @@ def stored(
     received.batch = batch
     book_pending(change, batch, decided.booked)
     let_lapse(change, batch, decided.lapsed)
-    if decided.known:
-        KnownBefore.objects.create(company=change.company, import_batch=batch, transaction_ids=decided.known)
     return batch
 
 

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PASSWORD = "correct horse battery"
 NEXT = add_months(first_of_month(TODAY), 1)
 BAD = (
-    "Buchungstag;Empfänger;Verwendungszweck;Betrag\n31.01.2026;Initech;Rechnung 1042;1.190,00\n30.02.2026;Bank;;-4,00\n"
+    "Buchungstag;Empfänger;Verwendungszweck;Betrag\n31.01.2026;Initech;Rechnung 1042;1.190,00\n32.02.2026;Bank;;-4,00\n"
 )
 GOOD = BAD.replace("30.02.", "28.02.")
 
@@ -75,7 +75,7 @@ def test_a_file_is_checked_corrected_imported_and_undone_by_keyboard_alone(page,
     press(page, "Upload and check")
     expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")
     row = page.get_by_role("row").filter(has_text="there is no such day")
-    expect(row).to_contain_text("30.02.2026")
+    expect(row).to_contain_text("32.02.2026")
     expect(row).to_contain_text("Buchungstag")
     assert Transaction.objects.count() == 0
     choose_file(page, "Corrected file", csv_file("good.csv", GOOD))
