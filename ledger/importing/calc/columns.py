@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,15 +19,15 @@ WORDS = {
     "amount": "amount,betrag,montant,importe,umsatz,amount eur,betrag eur,net amount,net,value,sum,total",
     "debit": "debit,debit amount,money out,paid out,withdrawal,withdrawals,soll,belastung,ausgang,cargo",
     "credit": "credit,credit amount,money in,paid in,deposit,deposits,haben,gutschrift,eingang,abono",
-    "from_to": "from to,payee,payer,counterparty,counterparty name,partner name,auftraggeber empfanger,"
+    "from_to": "from to,von an,payee,payer,counterparty,counterparty name,partner name,auftraggeber empfanger,"
     "beguenstigter zahlungspflichtiger,begunstigter zahlungspflichtiger,zahlungsbeteiligter,empfanger,"
     "zahlungspflichtiger,begunstigter,beguenstigter,auftraggeber,beneficiary,recipient,merchant,name,tiers,contraparte",
-    "description": "description,details,purpose,narrative,memo,verwendungszweck,buchungstext,libelle,concepto,"
-    "payment reference,reference text,subject,text,reference",
+    "description": "description,beschreibung,details,purpose,narrative,memo,verwendungszweck,buchungstext,libelle,"
+    "concepto,payment reference,reference text,subject,text,reference",
     "currency": "currency,amount currency,wahrung,waehrung,devise,moneda,divisa,ccy",
-    "external_id": "external id,transaction id,transaction reference,reference number,bank reference,"
+    "external_id": "external id,externe id,transaction id,transaction reference,reference number,bank reference,"
     "transaktionsnummer,uid,id",
-    "notes": "notes,note,comment,comments,kommentar,bemerkung,notiz,commentaire,nota",
+    "notes": "notes,note,comment,comments,kommentar,bemerkung,notiz,notizen,commentaire,nota",
 }
 FIELDS = tuple(WORDS)
 
@@ -96,6 +96,22 @@ def guessed(lines: Sequence[Line]) -> Columns:
     places = by_words(lines[first].cells) if headings else {}
     places = by_data(places, sample)
     return written(replace(columns, headings=headings, places=places), sample)
+
+
+def of_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Columns | None:
+    """How our own export is read, whatever has been kept of other files: its last column is our id, not the bank's.
+
+    ``headers``: what its columns are called, by field, in each language.
+    """
+    heads = lines[0].cells if lines else []
+    for header in headers:
+        if set(header.values()) <= set(heads):
+            places = {name: heads.index(header[name]) for name in FIELDS if name in header}
+            columns = Columns(lines[0].number, places)
+            sample = columns.rows(lines)[:SAMPLE]
+            untouched = all(day_or_none(cell, DateOrder.ISO) for cell in cells_of(sample, places["date"]))
+            return columns if untouched else written(columns, sample)  # a spreadsheet has saved it in its own way
+    return None
 
 
 def written(columns: Columns, sample: Sequence[Line]) -> Columns:

@@ -11,7 +11,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, override
 
 from companies.callers import addresses
 from companies.errors import Invalid, Refusal, TooLarge
@@ -22,11 +22,12 @@ from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.tables import Line
 from ledger.importing import progress, uploads
-from ledger.importing.calc.columns import from_kept, guessed, to_keep
+from ledger.importing.calc.columns import from_kept, guessed, of_export, to_keep
 from ledger.importing.imports import Outcome, import_transactions
 from ledger.importing.items import Rows, table_of
 from ledger.importing.pages.columns_form import ColumnsForm, as_sent
 from ledger.models import Account
+from ledger.transactions.pages.words import COLUMNS as EXPORTED
 
 MOST_FILES = 20  # statements at once; their names and ids stand in an address
 SHOWN_ROWS = 10
@@ -174,9 +175,18 @@ def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
     if first:
         account = next((each for each in accounts if str(each.id) == sent.get("account")), None)
         kept = (account.import_settings or {}) if account else {}
-        columns = from_kept(kept.get("csv"), lines) or guessed(lines)
+        columns = of_export(lines, headers()) or from_kept(kept.get("csv"), lines) or guessed(lines)
         sent = as_sent(columns, account=sent.get("account", ""), name=sent.get("name", ""))
     return Look(visit, upload_id, lines, ColumnsForm(sent, lines=lines, accounts=accounts), first)
+
+
+def headers() -> list[dict[str, str]]:
+    """What the columns of our exports are called, in each language."""
+    found = []
+    for language, _name in settings.LANGUAGES:
+        with override(language):
+            found.append({name: str(heading) for name, heading in EXPORTED.items()})
+    return found
 
 
 def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> HttpResponse:
