@@ -1,5 +1,6 @@
 """The imports that were kept, and undoing one."""
 
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -40,14 +41,26 @@ def account_names(visit: Visit, rows: list[ImportBatch]) -> dict[UUID, str]:
     return dict(Account.objects.of(visit.company.id).filter(id__in=wanted).values_list("id", "name"))
 
 
-@company_page(writes=Permission.TRANSACTIONS_WRITE)
+@company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)
 def undo(visit: Visit, import_id: UUID) -> HttpResponse:
-    """Its transactions go, and somebody is told how many of them had been changed."""
+    """Says what would go, and how many of that had been changed; once that is confirmed it goes."""
+    asked: dict[str, Any] = {"company": visit.company, "stamp": visit.stamp, "import_id": import_id}
     with visit.sending():
-        done = undoing.undo(company=visit.company, stamp=visit.stamp, import_id=import_id)
-        said = [ngettext("{count} transaction removed.", "{count} transactions removed.", done.deleted)]
-        if done.changed:
-            said.append(_("{changed} of them had been changed since."))
-        counts = {"count": number(done.deleted), "changed": number(done.changed)}
-        return visit.done(" ".join(said).format(**counts), "imports")
+        if visit.sent:
+            return visit.done(in_words(undoing.undo(**asked)), "imports")
+        would = undoing.foreseen(**asked)
+        row = ImportBatch.objects.of(visit.company.id).get(id=import_id)
+        return visit.show("ledger/import_undo.html", tab="transactions", row=row, would=would)
     return visit.to("imports")
+
+
+def in_words(done: undoing.Outcome) -> str:
+    """What undoing an import did."""
+    said = [ngettext("{count} transaction removed.", "{count} transactions removed.", done.deleted)]
+    if done.changed:
+        said.append(_("{changed} of them had been changed since."))
+    if done.pending:
+        again = "{pending} transaction is pending again.", "{pending} transactions are pending again."
+        said.append(ngettext(*again, done.pending))
+    counts = {"count": done.deleted, "changed": done.changed, "pending": done.pending}
+    return " ".join(said).format(**{name: number(count) for name, count in counts.items()})
