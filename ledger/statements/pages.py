@@ -140,6 +140,11 @@ class Look:
         return self.received.statements[:SHOWN_STATEMENTS] if self.received else []
 
     @property
+    def counts(self) -> str:
+        """What becomes of its entries, in a line."""
+        return ", ".join(counted(self.received)) if self.received else ""
+
+    @property
     def hidden(self) -> int:
         return max(len(self.received.statements) - SHOWN_STATEMENTS, 0) if self.received else 0
 
@@ -196,6 +201,7 @@ def shown(
         refused=any(look.refusal for look in looks),
         others=urlencode([*good, *chosen.items()]) if good else "",  # the address of the files that can be stored
         count=sum(look.received.count for look in looks if look.received),
+        booked=sum(look.received.booked for look in looks if look.received),
         uploads=sent,
         sent=[*sent, *chosen.items()],
         accounts=upload.choosable(visit),
@@ -256,14 +262,42 @@ def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | 
             raise unknown from None
 
 
-def told(count: int, files: int, known: int) -> str:
-    """What was stored, in a sentence or two."""
+def counted(received: Received) -> list[str]:
+    """What becomes of a file's entries: each of them in one of these, and those that are none are not named."""
+    said = [_("{count} new"), _("{count} there already")]
+    counts = [received.count, received.known]
+    if received.booked:
+        said.append(_("{count} booked that were pending"))
+        counts.append(received.booked)
+    if received.lapsed:
+        said.append(_("{count} pending not stored, for the bank's statement of their day does not have them"))
+        counts.append(received.lapsed)
+    if old := received.skipped_before_data_start:
+        said.append(_("{count} before the books start"))
+        counts.append(old)
+    return [each.format(count=number(count)) for each, count in zip(said, counts, strict=True)]
+
+
+def told(received: Sequence[Received]) -> str:
+    """What was stored, in a sentence or more."""
+    count, booked, known, lapsed, gone = (
+        sum(getattr(each, name) for each in received) for name in ("count", "booked", "known", "lapsed", "gone")
+    )
     transactions = ngettext("{count} transaction", "{count} transactions", count).format(count=number(count))
-    of_files = ngettext("{count} file", "{count} files", files).format(count=number(files))
-    said = [_("{transactions} imported from {files}.").format(transactions=transactions, files=of_files)]
-    if known:
-        said.append(_("{count} were there already.").format(count=number(known)))
-    return " ".join(said)
+    files = ngettext("{count} file", "{count} files", len(received)).format(count=number(len(received)))
+    lapsed_said = ngettext(
+        "{count} pending one was not stored: the bank's statement of its day does not have it.",
+        "{count} pending ones were not stored: the bank's statement of their day does not have them.",
+        lapsed,
+    )
+    more = [
+        (booked, ngettext("{count} pending one is booked now.", "{count} pending ones are booked now.", booked)),
+        (known, ngettext("{count} was there already.", "{count} were there already.", known)),
+        (lapsed, lapsed_said),
+        (gone, ngettext("{count} pending one is gone.", "{count} pending ones are gone.", gone)),
+    ]
+    said = [_("{transactions} imported from {files}.").format(transactions=transactions, files=files)]
+    return " ".join([*said, *(text.format(count=number(count)) for count, text in more if count)])
 
 
 def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> HttpResponse:
@@ -273,7 +307,5 @@ def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: 
         received = [taken(visit, file, choices, account) for file in files]
         for file in files:
             uploads.drop(**owned(visit), upload_id=file.upload_id)
-        count = sum(each.count for each in received)
-        known = sum(each.duplicates for each in received)
-        return visit.done(told(count, len(files), known), "imports")
+        return visit.done(told(received), "imports")
     return shown(visit, files, choices, account, error=next(iter(form.errors.values()), form.general))

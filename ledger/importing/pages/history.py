@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Count, Exists, OuterRef
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -12,7 +13,7 @@ from companies.pages.amounts import number
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.importing import undoing
-from ledger.models import Account, ImportBatch
+from ledger.models import Account, ImportBatch, PendingBefore, Source, Transaction
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ)
@@ -21,11 +22,14 @@ def history(visit: Visit) -> HttpResponse:
     rows, cursor = visit.page_of(ImportBatch.objects.of(visit.company.id), order=("-created_time", "-id"))
     actors = names(visit, {row.created_user_id for row in rows if row.created_user_id})
     accounts = account_names(visit, rows)
+    booked = booked_by(visit, rows)
     listed = [
         {
             "row": row,
             "who": actors.get(row.created_user_id or "", _("the service")),
             "accounts": [accounts[each] for each in row.account_ids if each in accounts],
+            "booked": booked.get(row.id, 0),
+            "known": row.duplicates - booked.get(row.id, 0),
         }
         for row in rows
     ]
@@ -39,6 +43,19 @@ def account_names(visit: Visit, rows: list[ImportBatch]) -> dict[UUID, str]:
         return {}
     wanted = {each for row in rows for each in row.account_ids}
     return dict(Account.objects.of(visit.company.id).filter(id__in=wanted).values_list("id", "name"))
+
+
+def booked_by(visit: Visit, rows: list[ImportBatch]) -> dict[UUID, int]:
+    """How many transactions that were pending before each of the statements has booked."""
+    statements = [row.id for row in rows if row.source == Source.BANK and row.duplicates]
+    if not statements:
+        return {}
+    theirs = Transaction.objects.of(visit.company.id).filter(
+        id=OuterRef("transaction_id"), import_batch_id=OuterRef("import_batch_id")
+    )
+    before = PendingBefore.objects.of(visit.company.id).filter(Exists(theirs), import_batch_id__in=statements)
+    counts = before.values("import_batch_id").annotate(booked=Count("id"))
+    return dict(counts.values_list("import_batch_id", "booked"))
 
 
 @company_page(reads=Permission.TRANSACTIONS_WRITE, writes=Permission.TRANSACTIONS_WRITE)

@@ -234,9 +234,11 @@ def in_words(outcome: Outcome, account: Account) -> str:
     )
     parts = [said.format(count=number(count), account=account.name)]
     if outcome.duplicates:
-        parts.append(_("{count} were there already.").format(count=number(outcome.duplicates)))
+        known = ngettext("{count} was there already.", "{count} were there already.", outcome.duplicates)
+        parts.append(known.format(count=number(outcome.duplicates)))
     if old := outcome.skipped_before_data_start:
-        parts.append(_("{count} are dated before the books start.").format(count=number(old)))
+        early = ngettext("{count} is dated before the books start.", "{count} are dated before the books start.", old)
+        parts.append(early.format(count=number(old)))
     if bad:
         parts.append(ngettext("{count} bad row left out.", "{count} bad rows left out.", bad).format(count=number(bad)))
     return " ".join(parts)
