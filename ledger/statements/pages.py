@@ -181,7 +181,7 @@ def name_of(text: str) -> tuple[UUID, str] | None:
 
 
 def chosen_account(visit: Visit, text: str) -> Account | None:
-    """The account for files that name none."""
+    """The account for files that name none, or one that nobody has."""
     return next((each for each in upload.choosable(visit) if str(each.id) == text), None)
 
 
@@ -230,7 +230,8 @@ def in_words(refusal: Refusal) -> str:
     if isinstance(refusal, AccountUnknown):
         number = refusal.number
         if number:
-            return _("No account has the number {number}.").format(number=number)
+            why = _("No account has the number {number}. Where it is one without a number, choose that below.")
+            return why.format(number=number)
         return _("It names no account: choose one below.")
     if isinstance(refusal, DateOrderUnknown):
         return _("Its dates can be read in both orders: choose below which comes first, the day or the month.")
@@ -241,7 +242,7 @@ def in_words(refusal: Refusal) -> str:
 
 def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | None) -> Received:
     """Takes a file in; the chosen account is that of a file that tells none, or one that nobody has, where the account
-    has no other number. Nobody may have chosen it: then the file's number is what matters."""
+    has no other number."""
     progress.next_file()
     values: dict[str, Any] = {
         "company": visit.company,

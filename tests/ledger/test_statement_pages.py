@@ -110,6 +110,18 @@ def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, book
     assert [str(row.account_id) for row in Transaction.objects.of(acme.id).without_initial()] == [main]
 
 
+def test_a_number_that_nobody_has_goes_to_no_account_unless_somebody_chose_it(editor, acme, bank):
+    for address in (page(acme, "/new"), looked_at(editor, acme, ("january.xml", simple("-40.00")), account="")[0]):
+        accounts = re.search(r'<select id="account".*?</select>', editor.get(address).content.decode(), re.DOTALL)[0]
+        assert re.search(r"<option[^>]*>", accounts)[0] == '<option value="">'
+        assert "selected" not in accounts
+    assert f"No account has the number {IBAN}." in text_of(editor.get(address))
+    assert rows(acme) == []
+    address, answer = looked_at(editor, acme, ("january.xml", simple("-40.00")), account=bank)
+    confirm(editor, address, answer)
+    assert len(rows(acme)) == 1
+
+
 def test_a_statement_of_an_account_that_nobody_has_leads_to_opening_it(editor, acme, books):
     other = books.account(name="Other", accountNumber="DE02120300000000202051")
     _, answer = looked_at(editor, acme, ("january.xml", simple("-40.00")), account=other)

@@ -22,7 +22,7 @@ from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.tables import Line
 from ledger.importing import progress, uploads
-from ledger.importing.calc.columns import from_kept, guessed, of_export, to_keep
+from ledger.importing.calc.columns import FIELDS, from_kept, guessed, of_export, to_keep
 from ledger.importing.imports import Outcome, import_transactions
 from ledger.importing.items import Rows, table_of
 from ledger.importing.pages.columns_form import ColumnsForm, as_sent
@@ -168,16 +168,27 @@ def no_longer(visit: Visit) -> HttpResponse:
 
 
 def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
-    """With the choices that were sent; at the first look those that were kept for the account, or else a guess."""
+    """With the choices that were sent; at the first look those that were kept for the account, or else a guess. Where
+    the account was not known then and is the only thing that was chosen since, it is the first look still."""
     sent: Any = visit.request.POST if visit.request.method == "POST" else visit.request.GET
     accounts = choosable(visit)
+    named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
+    account = next((each for each in accounts if str(each.id) == named), None)
+    name = sent.get("name", "")
     first = "date" not in sent
-    if first:
-        account = next((each for each in accounts if str(each.id) == sent.get("account")), None)
+    if first or ("unchosen" in sent and only_account_chosen(sent, lines)):
         kept = (account.import_settings or {}) if account else {}
         columns = of_export(lines, headers()) or from_kept(kept.get("csv"), lines) or guessed(lines)
-        sent = as_sent(columns, account=sent.get("account", ""), name=sent.get("name", ""))
+        sent = as_sent(columns, account=named, name=name)
     return Look(visit, upload_id, lines, ColumnsForm(sent, lines=lines, accounts=accounts), first)
+
+
+def only_account_chosen(sent: Any, lines: list[Line]) -> bool:
+    """Whether all other choices are those that were guessed for a file of no account yet."""
+    columns = of_export(lines, headers()) or guessed(lines)
+    shown = as_sent(columns, account=sent.get("account", ""), name=sent.get("name", ""))
+    names = (*FIELDS, "headings", "date_order", "decimal_sign")
+    return all(sent.get(name, "") == shown.get(name, "") for name in names)
 
 
 def headers() -> list[dict[str, str]]:
