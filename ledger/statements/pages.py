@@ -65,7 +65,7 @@ def new(visit: Visit) -> HttpResponse:
 def received(visit: Visit) -> HttpResponse:
     """Keeps the files, and goes where they are looked at."""
     files = visit.request.FILES.getlist("file")
-    if len(files) < 2 and not any(is_statement(each) for each in files):
+    if len(files) < 2 and not any(has_no_columns(each) for each in files):
         return upload.new_table(visit)
     try:
         good, refused = sorted_out(files)
@@ -80,14 +80,21 @@ def received(visit: Visit) -> HttpResponse:
     return redirect(f"{reverse('statement-check', args=[visit.company.id])}?{urlencode(sent)}")
 
 
-def is_statement(file: Any) -> bool:
-    return kind_of(file) not in (None, formats.CSV)
+def has_no_columns(file: Any) -> bool:
+    """Whether a file alone is a statement, or nothing that could be a table; what else is wrong with one its reader
+    says."""
+    start = beginning(file)
+    return formats.kind_of(start) not in (None, formats.CSV) or not start.strip() or start.startswith(b"%PDF")
 
 
 def kind_of(file: Any) -> str | None:
-    start = file.read(formats.LOOKED_AT * 2)
+    return formats.kind_of(beginning(file))
+
+
+def beginning(file: Any) -> bytes:
+    start: bytes = file.read(formats.LOOKED_AT * 2)
     file.seek(0)
-    return formats.kind_of(start)
+    return start
 
 
 def sorted_out(files: Sequence[Any]) -> tuple[list[Any], list[Refusal]]:
@@ -96,18 +103,18 @@ def sorted_out(files: Sequence[Any]) -> tuple[list[Any], list[Refusal]]:
     if len(files) > MOST_FILES:
         raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MOST_FILES))
     good = [each for each in files if kind_of(each) is not None]
-    refused: list[Refusal] = [
-        FormatUnknown(
-            _("“{name}” is no bank statement, whatever its name says.").format(
-                name=shown_name(each.name or "file")[:60]
-            )
-        )
-        for each in files
-        if each not in good
-    ]
+    refused: list[Refusal] = [FormatUnknown(why_not(each)) for each in files if each not in good]
     if not good:
         raise FormatUnknown(" ".join(each.detail for each in refused))
     return good, refused
+
+
+def why_not(file: Any) -> str:
+    """Why a file cannot even be looked at."""
+    why = _("“{name}” is no bank statement, whatever its name says.")
+    if not beginning(file).strip():
+        why = _("“{name}” is empty. Export it again, and choose that file.")
+    return why.format(name=shown_name(file.name or "file")[:60])
 
 
 def keep(visit: Visit, file: Any) -> UUID:

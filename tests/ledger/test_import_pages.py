@@ -132,44 +132,6 @@ def test_the_corrected_file_takes_the_place_of_the_faulty_one_and_the_choices_st
     assert len(default_storage.listdir(uploads.FOLDER)[1]) == 1
 
 
-def test_a_table_asks_for_its_account_where_there_are_several(editor, acme, books, bank):
-    other = books.account(name="Other", importSettings={"csv": KEPT})
-    address, answer = checked(editor, acme, "", GOOD)
-    shown = answer.content.decode()
-    assert sums(answer) == []
-    assert re.search(r'<select name="account".*?</select>', shown, re.DOTALL)[0].count(" selected") == 1
-    assert re.search(r'<option value="" selected>', shown)
-    sent = form_of(shown) | {"account": other}
-    again = editor.get(urlsplit(address).path, sent)
-    assert (sums(again), choices(again)["description"]) == ([2, 0, 0, 0], "1")
-    sent |= {"description": "2", "from_to": ""}
-    assert choices(editor.get(urlsplit(address).path, sent))["description"] == "2"
-
-
-def test_a_table_goes_to_the_only_account(editor, acme, bank):
-    _, answer = checked(editor, acme, "", GOOD)
-    assert (sums(answer), choices(answer)["account"]) == ([2, 0, 0, 0], bank)
-
-
-KEPT = {
-    "headings": 1,
-    "columns": {"date": "Date", "description": "Payee", "amount": "Amount"},
-    "dateOrder": "iso",
-    "decimalSign": "point",
-    "flipSign": False,
-}
-
-
-def form_of(shown):
-    """What the page's form of choices would send."""
-    form = re.search(r'<form method="get".*?</form>', shown, re.DOTALL)[0]
-    sent = dict(re.findall(r'<input type="(?:hidden|text)" name="(\w+)" value="([^"]*)"', form))
-    for name, options in re.findall(r'<select name="(\w+)".*?>(.*?)</select>', form, re.DOTALL):
-        chosen = re.search(r'<option value="([^"]*)" selected', options)
-        sent[name] = chosen[1] if chosen else re.search(r'<option value="([^"]*)"', options)[1]
-    return sent
-
-
 def test_other_choices_read_the_file_otherwise(editor, acme, bank):
     address, answer = checked(editor, acme, bank, 'Datum,Text,Wert\n03.01.2026,a,"1.000"\n')
     assert "€1,000.00" in text_of(answer)
@@ -213,7 +175,9 @@ def test_a_file_whose_columns_cannot_be_guessed_asks_for_them(editor, acme, bank
         (b"PK\x03\x04workbook", "This is a workbook"),
         (b"\x81\x8d\x00\xff\x9d", "This is no text file"),
         (b"just one column\n", "No columns were found"),
-        (b"", "No columns were found"),
+        (b"", "“bank.csv” is empty. Export it again, and choose that file."),
+        (b" \n\n", "“bank.csv” is empty."),
+        (b"%PDF-1.7 %%EOF", "“bank.csv” is no bank statement, whatever its name says."),
         (b'a,b\n"never closed' + b"x" * 200_000, "Line 2: a quotation mark"),
         (b"," * 5000, "Line 1 has 5,001 columns"),
     ],

@@ -151,6 +151,33 @@ def test_what_is_no_statement_is_left_out_and_named_and_the_others_are_looked_at
     assert "1 new, 0 there already" in shown
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_file_that_is_cut_off_says_so_in_the_readers_language(editor, acme, main, language):
+    editor.defaults["HTTP_ACCEPT_LANGUAGE"] = language
+    said = {
+        "en": "Line 2: The file ends here, in its middle: it was cut off. Export or download it again.",
+        "de": "Zeile 2: Hier endet die Datei, mittendrin: Sie wurde abgeschnitten.",
+    }
+    for cut in (30, 33, 200):
+        _, answer = looked_at(editor, acme, ("truncated.xml", simple("-40.00")[:-cut]))
+        assert said[language] in text_of(answer), cut
+
+
+def test_xml_that_is_broken_says_where_in_german(editor, acme, main):
+    editor.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    broken = simple("-40.00").replace(b"</Ntry>", b"</Other>")
+    _, answer = looked_at(editor, acme, ("broken.xml", broken))
+    assert "Zeile 2: Hier ist die Datei beschädigt, ihr XML ist nicht wohlgeformt." in text_of(answer)
+
+
+def test_an_empty_file_alone_or_among_others_is_called_empty(editor, acme, main):
+    said = "“empty.xml” is empty. Export it again, and choose that file."
+    alone = drop(editor, acme, ("empty.xml", b""))
+    assert (alone.status_code, said in text_of(alone)) == (400, True)
+    answer = drop(editor, acme, ("empty.xml", b""), ("1.xml", simple("-40.00")))
+    assert said in text_of(editor.get(answer["Location"]))
+
+
 def test_files_none_of_which_is_a_statement_are_refused_at_the_drop(editor, acme, main):
     answer = drop(editor, acme, ("1.pdf", b"%PDF-1.7 %%EOF"), ("2.pdf", b"%PDF-1.7 %%EOF"))
     assert answer.status_code == 400
