@@ -1,10 +1,12 @@
 """What we export is known again when it is imported, in whatever language its headings are."""
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
 
+from tests.ledger.conftest import text_of
 from tests.ledger.test_import_pages import checked, choices, sums, upload
 
 pytestmark = pytest.mark.django_db
@@ -73,6 +75,19 @@ def keep_reading(client, company, account, headings, columns):
     sent |= {"date_order": "iso", "decimal_sign": "point"}
     done = client.post(urlsplit(address).path, sent, follow=True)
     assert done.redirect_chain, done.content.decode()
+
+
+@pytest.mark.usefixtures("booked")
+@pytest.mark.parametrize(("language", "said"), [("en", "of other accounts: =Tax."), ("de", "anderer Konten: =Tax.")])
+def test_transactions_of_other_accounts_are_told_before_they_go_to_one(reader, acme, books, main, language, said):
+    client = reader(language)
+    other = books.account(name="=Tax")
+    books.book(other, "-7.00")
+    both = b"".join(client.get(f"/app/companies/{acme.id}/transactions/export/transactions.csv"))
+    _, answer = checked(client, acme, main, both)
+    assert said in text_of(answer)
+    _, answer = checked(client, acme, main, exported(client, acme, main))
+    assert "=Tax" not in re.search(r"<main.*?<form", answer.content.decode(), re.DOTALL)[0]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -98,20 +98,28 @@ def guessed(lines: Sequence[Line]) -> Columns:
     return written(replace(columns, headings=headings, places=places), sample)
 
 
-def of_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Columns | None:
-    """How our own export is read, whatever has been kept of other files: its last column is our id, not the bank's.
+def names_in_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Mapping[str, str] | None:
+    """What the columns are called where the table is our own export; ``headers`` says it by field, by language."""
+    heads = set(lines[0].cells) if lines else set()
+    return next((header for header in headers if heads.issuperset(header.values())), None)
 
-    ``headers``: what its columns are called, by field, in each language.
-    """
-    heads = lines[0].cells if lines else []
-    for header in headers:
-        if set(header.values()) <= set(heads):
-            places = {name: heads.index(header[name]) for name in FIELDS if name in header}
-            columns = Columns(lines[0].number, places)
-            sample = columns.rows(lines)[:SAMPLE]
-            untouched = all(day_or_none(cell, DateOrder.ISO) for cell in cells_of(sample, places["date"]))
-            return columns if untouched else written(columns, sample)  # a spreadsheet has saved it in its own way
-    return None
+
+def of_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Columns | None:
+    """How our own export is read, whatever has been kept of other files: its last column is our id, not the bank's."""
+    header = names_in_export(lines, headers)
+    if header is None:
+        return None
+    places = {name: lines[0].cells.index(header[name]) for name in FIELDS if name in header}
+    columns = Columns(lines[0].number, places)
+    sample = columns.rows(lines)[:SAMPLE]
+    untouched = all(day_or_none(cell, DateOrder.ISO) for cell in cells_of(sample, places["date"]))
+    return columns if untouched else written(columns, sample)  # a spreadsheet has saved it in its own way
+
+
+def accounts_in_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> list[str]:
+    """The accounts whose transactions our own export has, by name; none in other tables."""
+    header = names_in_export(lines, headers)
+    return sorted(set(cells_of(lines[1:], lines[0].cells.index(header["account"])))) if header else []
 
 
 def written(columns: Columns, sample: Sequence[Line]) -> Columns:

@@ -17,12 +17,13 @@ from companies.callers import addresses
 from companies.errors import Invalid, Refusal, TooLarge
 from companies.models import id_from
 from companies.pages.amounts import number
+from companies.pages.downloads import as_it_was
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.tables import Line
 from ledger.importing import progress, uploads
-from ledger.importing.calc.columns import FIELDS, from_kept, guessed, of_export, to_keep
+from ledger.importing.calc.columns import FIELDS, accounts_in_export, from_kept, guessed, of_export, to_keep
 from ledger.importing.imports import Outcome, import_transactions
 from ledger.importing.items import Rows, table_of
 from ledger.importing.pages.columns_form import ColumnsForm, as_sent
@@ -33,6 +34,7 @@ MOST_FILES = 20  # statements at once; their names and ids stand in an address
 SHOWN_ROWS = 10
 LONGEST_NAME = 100  # of the file, as it is shown
 SHOWN_BAD_ROWS = 100
+SHOWN_ACCOUNTS = 5  # by name
 SOME_ARE_BAD = gettext_lazy(
     "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
 )
@@ -200,6 +202,13 @@ def headers() -> list[dict[str, str]]:
     return found
 
 
+def other_accounts(look: Look) -> str:
+    """The names of accounts that our own export has transactions of, beside the chosen one."""
+    found = [as_it_was(name) for name in accounts_in_export(look.lines, headers())]
+    others = [name for name in found if name != look.form.chosen_account().name]
+    return ", ".join(others[:SHOWN_ACCOUNTS]) + (" …" if len(others) > SHOWN_ACCOUNTS else "")
+
+
 def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> HttpResponse:
     """The dry run: nothing of it is stored."""
     form = Typed(values={})
@@ -211,6 +220,7 @@ def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> Ht
             error=error,
             outcome=outcome,
             account=look.form.chosen_account(),
+            others=other_accounts(look),
             first_rows=outcome.rows[:SHOWN_ROWS],
             bad_rows=rows.bad_rows(outcome.errors[:SHOWN_BAD_ROWS]),
         )
