@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from ledger.accounts import opening
 from ledger.calc.months import add_months, first_of_month
-from ledger.models import Transaction
+from ledger.models import Account, ImportBatch, Transaction
 from planning.models import PlannedOverride
 from tests import factories
 from tests.days import TODAY
@@ -147,3 +147,25 @@ def test_too_many_files_are_told_before_they_are_sent(page, complaints, site, bo
     files.set_input_files([csv_file("one.csv", GOOD)])
     page.get_by_role("button", name="Upload and check").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check the import")
+
+
+def test_many_imports_are_no_endless_page_on_a_telephone(page, complaints, site, books):
+    acme, _ = books
+    account = Account.objects.of(acme.id).get().id
+    for _ in range(22):
+        ImportBatch.objects.create(
+            company=acme,
+            source="bank",
+            count=1000,
+            duplicates=30,
+            skipped_before_data_start=20,
+            created_time=factories.stamp().time,
+            filename="statement of the current account 2026-01.xml",
+            format="camt.053",
+            account_ids=[account],
+        )
+    page.set_viewport_size({"width": 360, "height": 800})
+    open_page(page, site, books, "/imports")
+    expect(page.get_by_role("heading", name="Imports")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 5000
+    expect(page.get_by_role("link", name="Earlier")).to_be_visible()

@@ -16,10 +16,13 @@ from ledger.importing import undoing
 from ledger.models import Account, ImportBatch, PendingBefore, Source, Transaction
 
 
+A_SCREEN = 12  # imports on a page: on a telephone each takes some 300 pixels
+
+
 @company_page(reads=Permission.TRANSACTIONS_READ)
 def history(visit: Visit) -> HttpResponse:
     """The company's imports, latest first; undone ones too."""
-    rows, cursor = visit.page_of(ImportBatch.objects.of(visit.company.id), order=("-created_time", "-id"))
+    rows, cursor = visit.page_of(ImportBatch.objects.of(visit.company.id), order=("-created_time", "-id"), limit=A_SCREEN)
     actors = names(visit, {row.created_user_id for row in rows if row.created_user_id})
     accounts = account_names(visit, rows)
     booked = booked_by(visit, rows)
