@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from ledger.importing import uploads
 from ledger.models import ImportBatch, Transaction
-from tests.ledger.banks import IBAN, camt, entry, qif, simple, statement
+from tests.ledger.banks import IBAN, camt, entry, mt942, qif, simple, statement
 from tests.ledger.conftest import text_of
 from tests.ledger.receiving import rows
 
@@ -149,6 +149,14 @@ def test_what_is_no_statement_is_left_out_and_named_and_the_others_are_looked_at
     shown = text_of(editor.get(answer["Location"]))
     assert "“2.pdf” is no bank statement, whatever its name says. It was left out." in shown
     assert "1 new, 0 there already" in shown
+
+
+def test_a_file_without_a_period_has_that_of_its_entries(editor, acme, main):
+    lines = [("2601150115D40,00NTRFNONREF//B-1", "Rent"), ("2601170117D4,00NTRFNONREF//B-2", "Fee")]
+    _, answer = looked_at(editor, acme, ("day.942", mt942(*lines)))
+    assert "15 Jan 2026 – 17 Jan 2026 – –" in text_of(answer)
+    _, answer = looked_at(editor, acme, ("day.942", mt942(lines[0])))
+    assert f"{IBAN} 15 Jan 2026 – –" in text_of(answer)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -15,14 +15,15 @@ from companies.permissions import Permission
 from ledger.importing import undoing
 from ledger.models import Account, ImportBatch, PendingBefore, Source, Transaction
 
-
 A_SCREEN = 12  # imports on a page: on a telephone each takes some 300 pixels
 
 
 @company_page(reads=Permission.TRANSACTIONS_READ)
 def history(visit: Visit) -> HttpResponse:
     """The company's imports, latest first; undone ones too."""
-    rows, cursor = visit.page_of(ImportBatch.objects.of(visit.company.id), order=("-created_time", "-id"), limit=A_SCREEN)
+    rows, cursor = visit.page_of(
+        ImportBatch.objects.of(visit.company.id), order=("-created_time", "-id"), limit=A_SCREEN
+    )
     actors = names(visit, {row.created_user_id for row in rows if row.created_user_id})
     accounts = account_names(visit, rows)
     booked = booked_by(visit, rows)
@@ -80,7 +81,9 @@ def in_words(done: undoing.Outcome) -> str:
     if done.changed:
         said.append(_("{changed} of them had been changed since."))
     if done.pending:
-        again = "{pending} transaction is pending again.", "{pending} transactions are pending again."
-        said.append(ngettext(*again, done.pending))
+        again = ngettext(
+            "{pending} transaction is pending again.", "{pending} transactions are pending again.", done.pending
+        )
+        said.append(again)
     counts = {"count": done.deleted, "changed": done.changed, "pending": done.pending}
     return " ".join(said).format(**{name: number(count) for name, count in counts.items()})

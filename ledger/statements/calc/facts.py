@@ -101,6 +101,13 @@ class Statement:
         return self.closing - self.opening - booked
 
     @property
+    def period(self) -> tuple[date, date] | None:
+        """What it is about: as it says, else from its first entry to its last; None where it has none."""
+        days = [each.day for each in self.entries]
+        start, end = self.start or min(days, default=self.end), self.end or max(days, default=self.start)
+        return (start, end) if start and end else None
+
+    @property
     def first_day(self) -> date | None:
         return min((day for day in (self.start, *(each.day for each in self.booked)) if day), default=None)
 
