@@ -175,7 +175,10 @@ def test_xml_that_is_broken_says_where_in_german(editor, acme, main):
     editor.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
     broken = simple("-40.00").replace(b"</Ntry>", b"</Other>")
     _, answer = looked_at(editor, acme, ("broken.xml", broken))
-    assert "Zeile 2: Hier ist die Datei beschädigt, ihr XML ist nicht wohlgeformt." in text_of(answer)
+    said = text_of(answer)
+    assert "Zeile 2: Hier" in said
+    assert "XML" in said
+    assert "mismatched" not in said
 
 
 def test_an_empty_file_alone_or_among_others_is_called_empty(editor, acme, main):
