@@ -6,6 +6,7 @@ A month is written as its first day.
 from datetime import date
 
 MONTHS_A_YEAR = 12
+LONGEST_MONTH = 31
 
 
 def days_in_month(year: int, month: int) -> int:
@@ -17,6 +18,17 @@ def days_in_month(year: int, month: int) -> int:
     if month == 2:
         return 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return 30 if month in {4, 6, 9, 11} else 31
+
+
+def day_in_month(year: int, month: int, day: int) -> date:
+    """The day as banks write it: one that the month has not, such as 31 November, is its last. Raises ValueError.
+
+    >>> str(day_in_month(2026, 11, 31))
+    '2026-11-30'
+    """
+    if not 1 <= month <= MONTHS_A_YEAR or not 1 <= day <= LONGEST_MONTH:
+        raise ValueError("no such day")
+    return date(year, month, min(day, days_in_month(year, month)))
 
 
 def first_of_month(day: date) -> date:

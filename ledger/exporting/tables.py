@@ -13,7 +13,6 @@ from typing import IO, Any
 import xlsxwriter
 from django.core.exceptions import EmptyResultSet
 from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Invalid
 from companies.models import Company
@@ -23,14 +22,10 @@ from ledger.bulk.reading import copied, one_moment
 from ledger.calc.money import minor_units
 from ledger.exporting.decimals import decimals_of
 from ledger.models import PlType
+from ledger.transactions.pages.words import COLUMNS as HEADER
 from ledger.transactions.pages.words import LINES, NOT_SHOWN, SOURCES, Names, names_in
 
-HEADER = (
-    *(_("Date"), _("Account"), _("From/to"), _("Description"), _("Amount"), _("Currency"), _("Status")),
-    *(_("Categories"), _("P&L lines"), _("Counterparties"), _("Pending"), _("Transfer"), _("Source")),
-    *(_("Notes"), _("External id"), _("Id")),
-)
-AMOUNT = 4  # where the header says Amount
+AMOUNT = list(HEADER).index("amount")
 WIDTHS = (11, 20, 28, 40, 14, 8, 8, 24, 24, 24, 8, 8, 12, 24, 16, 36)  # letters
 MOST_ROWS = 1_048_575  # of a sheet, beside its header
 MOST_DIGITS = 15  # of a number in a spreadsheet; what has more stays text
@@ -93,7 +88,7 @@ def write_xlsx(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[
 
 def header() -> list[str]:
     """In the words of the reader."""
-    return [str(each) for each in HEADER]
+    return [str(each) for each in HEADER.values()]
 
 
 def write_row(sheet: Any, number: int, row: Sequence[str], *, money: Any) -> None:

@@ -4,7 +4,7 @@ A row is a duplicate by its externalId where it has one; otherwise, when asked, 
 text, counted with multiplicity: two equal coffees stay two, and the same file sent twice adds nothing.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -25,7 +25,7 @@ from ledger.bulk.statistics import gather_after
 from ledger.importing.bodies import Item, Request
 from ledger.importing.progress import counted
 from ledger.importing.purposes import Purposes
-from ledger.models import TOLD, Account, ImportBatch, Source, Transaction
+from ledger.models import TOLD, Account, ImportBatch, KnownBefore, Source, Transaction
 from ledger.purposes.categorizing import Whole, categorize_new
 from ledger.rules.assigning import assign
 from notifications.telling import import_finished
@@ -44,6 +44,7 @@ class Outcome:
     batch: ImportBatch | None = None
     dry_run: bool = False
     rows: list[Item] = field(default_factory=list)  # what is stored, or would be
+    known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
 
     @property
     def bad(self) -> int:
@@ -72,11 +73,11 @@ def import_transactions(
         rows = accepted(company=company, request=request, purposes=purposes, outcome=outcome)
         if outcome.errors and request.on_error == "abort":
             raise FieldErrors(outcome.errors[:MOST_ERRORS])
+        accounts = {row.account_id for row in rows}
         rows = without_duplicates(company=company, rows=rows, request=request, outcome=outcome)
         outcome.rows, outcome.count = rows, len(rows)
         note_import(source="transactions", outcome=outcome)
         if rows and not request.dry_run:
-            accounts = {row.account_id for row in rows}
             keep(change, outcome, source=source, purposes=purposes, account_ids=accounts, file=file)
     return outcome
 
@@ -105,6 +106,8 @@ def keep(
         format=file.format if file else None,
         **counts,
     )
+    if outcome.known:
+        KnownBefore.objects.create(company=company, import_batch=batch, transaction_ids=outcome.known)
     wholes: list[Whole] = []
     lines = written(counted(rows), batch=batch, stamp=stamp, purposes=purposes, wholes=wholes)
     copy_lines("ledger_transaction", COLUMNS, lines)
@@ -164,7 +167,8 @@ def accepted(*, company: Company, request: Request, purposes: Purposes, outcome:
 
 
 def without_duplicates(*, company: Company, rows: list[Item], request: Request, outcome: Outcome) -> list[Item]:
-    """The rows that are new."""
+    """The rows that are new. Of the others ``outcome.known`` has those that say what the ledger says; a known external
+    id may say something else by now."""
     by_external_id = any(row.external_id is not None for row in rows)
     if not rows or not (by_external_id or request.duplicates == "skip"):
         return rows
@@ -182,6 +186,7 @@ def without_duplicates(*, company: Company, rows: list[Item], request: Request, 
             new.append(row)
     if stored is not None and stored.made:
         new = [row for row in new if row.external_id is not None or not stored.take_made(fingerprint(row))]
+    outcome.known = stored.taken if stored is not None else []
     outcome.duplicates = len(rows) - len(new)
     return new
 
@@ -208,7 +213,7 @@ def fingerprint(item: Item) -> Print:
 
 
 class Prints:
-    """How often each fingerprint stands in the ledger, over the days and accounts of some rows: as it was told, and
+    """What stands in the ledger with each fingerprint, over the days and accounts of some rows: as it was told, and
     beside that what somebody has made of it."""
 
     def __init__(self, company: Company, rows: list[Item]):
@@ -216,23 +221,28 @@ class Prints:
         between = (min(days), max(days))
         ours = Transaction.objects.of(company.id)
         here = ours.filter(date__range=between, account_id__in={row.account_id for row in rows})
-        self.told = Counter(prints(here.filter(as_told__isnull=True).values_list(*TOLD)))
+        names = ("id", "as_told", *TOLD)
+        self.taken: list[UUID] = []
+        self.told: dict[Print, list[UUID]] = defaultdict(list)
+        for row_id, *now in here.filter(as_told__isnull=True).values_list("id", *TOLD):
+            self.told[print_of(now)].append(row_id)
         self.made: dict[Print, list[Print]] = defaultdict(list)
         otherwise = ours.filter(as_told__isnull=False)
         said = otherwise.filter(as_told__date__range=(str(between[0]), str(between[1])))
-        names = ("id", "as_told", *TOLD)
         both = chain(said.values_list(*names), otherwise.filter(date__range=between).values_list(*names))
         edited = {row_id: (told, *now) for row_id, told, *now in both}
-        for told, *now in edited.values():
+        for row_id, (told, *now) in edited.items():
             before = print_told(told)
-            self.told[before] += 1
-            self.made[next(prints([now]))].append(before)
+            self.told[before].append(row_id)
+            self.made[print_of(now)].append(before)
 
     def take(self, print_: Print) -> bool:
         """Whether the ledger has another one of it."""
-        there = self.told[print_] > 0
-        self.told[print_] -= there
-        return there
+        there = self.told.get(print_)
+        if there:
+            self.taken.append(there.pop())
+            return True
+        return False
 
     def take_made(self, print_: Print) -> bool:
         """The same for what somebody made of rows that nobody has taken as they were told."""
@@ -243,10 +253,10 @@ class Prints:
         return False
 
 
-def prints(rows: Iterable[Any]) -> Iterator[Print]:
-    """The fingerprints of rows that are read by ``TOLD``."""
-    for account, day, amount, currency, from_to, description in rows:
-        yield str(account), day, amount, currency, from_to, description
+def print_of(row: Iterable[Any]) -> Print:
+    """The fingerprint of a row that is read by ``TOLD``."""
+    account, day, amount, currency, from_to, description = row
+    return str(account), day, amount, currency, from_to, description
 
 
 def print_told(told: Mapping[str, str]) -> Print:

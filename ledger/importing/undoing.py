@@ -1,13 +1,15 @@
 """Undoing an import as a whole."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
+
+from django.db import transaction
 
 from companies.changing import changing
 from companies.errors import Conflict
 from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
-from ledger.models import ImportBatch, Transaction
+from ledger.models import ImportBatch, PendingBefore, Transaction
 from ledger.transactions.booking import remove
 from ledger.transactions.touching import touched
 from notifications.telling import import_undone
@@ -21,10 +23,12 @@ class ImportUndone(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How many transactions went, and how many of them somebody had changed since."""
+    """How many transactions went, how many of them somebody had changed since, and how many others are pending again:
+    what it had booked, or let lapse."""
 
     deleted: int
     changed: int
+    pending: int
 
 
 def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
@@ -36,8 +40,11 @@ def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
         batch = change.locked(ImportBatch, import_id)
         if batch.undone_time is not None:
             raise ImportUndone
+        ours = Transaction.objects.of(company.id)
+        before = PendingBefore.objects.of(company.id).filter(import_batch=batch)
+        waited = list(before.values_list("transaction_id", flat=True))
         follow_up("import_undoing", change=change, batch=batch)
-        rows = Transaction.objects.of(company.id).filter(import_batch=batch)
+        rows = ours.filter(import_batch=batch)
         changed = rows.touched().count()
         deleted, partners = remove(change, list(rows.values_list("id", flat=True)))
         batch.undone_time, batch.undone_user_id = stamp.time, stamp.actor
@@ -49,4 +56,14 @@ def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
         import_undone(
             company_id=company.id, stamp=stamp, import_id=batch.id, deleted_count=deleted, changed_count=changed
         )
-    return Outcome(deleted=deleted, changed=changed)
+        pending = ours.filter(id__in=waited, pending=True).count() if waited else 0
+    return Outcome(deleted=deleted, changed=changed, pending=pending)
+
+
+def foreseen(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
+    """What undoing an import would do: it is done, and taken back. Which rows go depends on what other imports have
+    too, and on what was undone before. Raises Missing, ImportUndone."""
+    with transaction.atomic():
+        outcome = undo(company=company, stamp=replace(stamp, changed=set()), import_id=import_id)
+        transaction.set_rollback(True)
+    return outcome

@@ -58,6 +58,8 @@ class PendingBefore(CompanyOwned):
     parts = models.JSONField(null=True)  # what it was for
     file_ids = ArrayField(models.UUIDField(), default=list)  # its documents
 
+    objects = CompanyOwnedQuerySet.as_manager()
+
     class Meta:
         indexes = [models.Index(fields=["company", "import_batch"], name="pending_before_by_import")]
 

@@ -65,7 +65,7 @@ def new(visit: Visit) -> HttpResponse:
 def received(visit: Visit) -> HttpResponse:
     """Keeps the files, and goes where they are looked at."""
     files = visit.request.FILES.getlist("file")
-    if len(files) < 2 and not any(is_statement(each) for each in files):
+    if len(files) < 2 and not any(has_no_columns(each) for each in files):
         return upload.new_table(visit)
     try:
         good, refused = sorted_out(files)
@@ -80,14 +80,21 @@ def received(visit: Visit) -> HttpResponse:
     return redirect(f"{reverse('statement-check', args=[visit.company.id])}?{urlencode(sent)}")
 
 
-def is_statement(file: Any) -> bool:
-    return kind_of(file) not in (None, formats.CSV)
+def has_no_columns(file: Any) -> bool:
+    """Whether a file alone is a statement, or nothing that could be a table; what else is wrong with one its reader
+    says."""
+    start = beginning(file)
+    return formats.kind_of(start) not in (None, formats.CSV) or not start.strip() or start.startswith(b"%PDF")
 
 
 def kind_of(file: Any) -> str | None:
-    start = file.read(formats.LOOKED_AT * 2)
+    return formats.kind_of(beginning(file))
+
+
+def beginning(file: Any) -> bytes:
+    start: bytes = file.read(formats.LOOKED_AT * 2)
     file.seek(0)
-    return formats.kind_of(start)
+    return start
 
 
 def sorted_out(files: Sequence[Any]) -> tuple[list[Any], list[Refusal]]:
@@ -96,18 +103,18 @@ def sorted_out(files: Sequence[Any]) -> tuple[list[Any], list[Refusal]]:
     if len(files) > MOST_FILES:
         raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MOST_FILES))
     good = [each for each in files if kind_of(each) is not None]
-    refused: list[Refusal] = [
-        FormatUnknown(
-            _("“{name}” is no bank statement, whatever its name says.").format(
-                name=shown_name(each.name or "file")[:60]
-            )
-        )
-        for each in files
-        if each not in good
-    ]
+    refused: list[Refusal] = [FormatUnknown(why_not(each)) for each in files if each not in good]
     if not good:
         raise FormatUnknown(" ".join(each.detail for each in refused))
     return good, refused
+
+
+def why_not(file: Any) -> str:
+    """Why a file cannot even be looked at."""
+    why = _("“{name}” is no bank statement, whatever its name says.")
+    if not beginning(file).strip():
+        why = _("“{name}” is empty. Export it again, and choose that file.")
+    return why.format(name=shown_name(file.name or "file")[:60])
 
 
 def keep(visit: Visit, file: Any) -> UUID:
@@ -138,6 +145,11 @@ class Look:
     @property
     def shown(self) -> list[Told]:
         return self.received.statements[:SHOWN_STATEMENTS] if self.received else []
+
+    @property
+    def counts(self) -> str:
+        """What becomes of its entries, in a line."""
+        return ", ".join(counted(self.received)) if self.received else ""
 
     @property
     def hidden(self) -> int:
@@ -176,7 +188,7 @@ def name_of(text: str) -> tuple[UUID, str] | None:
 
 
 def chosen_account(visit: Visit, text: str) -> Account | None:
-    """The account for files that name none."""
+    """The account for files that name none, or one that nobody has."""
     return next((each for each in upload.choosable(visit) if str(each.id) == text), None)
 
 
@@ -196,6 +208,7 @@ def shown(
         refused=any(look.refusal for look in looks),
         others=urlencode([*good, *chosen.items()]) if good else "",  # the address of the files that can be stored
         count=sum(look.received.count for look in looks if look.received),
+        booked=sum(look.received.booked for look in looks if look.received),
         uploads=sent,
         sent=[*sent, *chosen.items()],
         accounts=upload.choosable(visit),
@@ -224,7 +237,8 @@ def in_words(refusal: Refusal) -> str:
     if isinstance(refusal, AccountUnknown):
         number = refusal.number
         if number:
-            return _("No account has the number {number}.").format(number=number)
+            why = _("No account has the number {number}. Where it is one without a number, choose that below.")
+            return why.format(number=number)
         return _("It names no account: choose one below.")
     if isinstance(refusal, DateOrderUnknown):
         return _("Its dates can be read in both orders: choose below which comes first, the day or the month.")
@@ -235,7 +249,7 @@ def in_words(refusal: Refusal) -> str:
 
 def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | None) -> Received:
     """Takes a file in; the chosen account is that of a file that tells none, or one that nobody has, where the account
-    has no other number. Nobody may have chosen it: then the file's number is what matters."""
+    has no other number."""
     progress.next_file()
     values: dict[str, Any] = {
         "company": visit.company,
@@ -256,14 +270,42 @@ def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | 
             raise unknown from None
 
 
-def told(count: int, files: int, known: int) -> str:
-    """What was stored, in a sentence or two."""
+def counted(received: Received) -> list[str]:
+    """What becomes of a file's entries: each of them in one of these, and those that are none are not named."""
+    said = [_("{count} new"), _("{count} there already")]
+    counts = [received.count, received.known]
+    if received.booked:
+        said.append(_("{count} booked that were pending"))
+        counts.append(received.booked)
+    if received.lapsed:
+        said.append(_("{count} pending not stored, for the bank's statement of their day does not have them"))
+        counts.append(received.lapsed)
+    if old := received.skipped_before_data_start:
+        said.append(_("{count} before the books start"))
+        counts.append(old)
+    return [each.format(count=number(count)) for each, count in zip(said, counts, strict=True)]
+
+
+def told(received: Sequence[Received]) -> str:
+    """What was stored, in a sentence or more."""
+    count, booked, known, lapsed, gone = (
+        sum(getattr(each, name) for each in received) for name in ("count", "booked", "known", "lapsed", "gone")
+    )
     transactions = ngettext("{count} transaction", "{count} transactions", count).format(count=number(count))
-    of_files = ngettext("{count} file", "{count} files", files).format(count=number(files))
-    said = [_("{transactions} imported from {files}.").format(transactions=transactions, files=of_files)]
-    if known:
-        said.append(_("{count} were there already.").format(count=number(known)))
-    return " ".join(said)
+    files = ngettext("{count} file", "{count} files", len(received)).format(count=number(len(received)))
+    lapsed_said = ngettext(
+        "{count} pending one was not stored: the bank's statement of its day does not have it.",
+        "{count} pending ones were not stored: the bank's statement of their day does not have them.",
+        lapsed,
+    )
+    more = [
+        (booked, ngettext("{count} pending one is booked now.", "{count} pending ones are booked now.", booked)),
+        (known, ngettext("{count} was there already.", "{count} were there already.", known)),
+        (lapsed, lapsed_said),
+        (gone, ngettext("{count} pending one is gone.", "{count} pending ones are gone.", gone)),
+    ]
+    said = [_("{transactions} imported from {files}.").format(transactions=transactions, files=files)]
+    return " ".join([*said, *(text.format(count=number(count)) for count, text in more if count)])
 
 
 def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> HttpResponse:
@@ -273,7 +315,5 @@ def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: 
         received = [taken(visit, file, choices, account) for file in files]
         for file in files:
             uploads.drop(**owned(visit), upload_id=file.upload_id)
-        count = sum(each.count for each in received)
-        known = sum(each.duplicates for each in received)
-        return visit.done(told(count, len(files), known), "imports")
+        return visit.done(told(received), "imports")
     return shown(visit, files, choices, account, error=next(iter(form.errors.values()), form.general))

@@ -20,7 +20,7 @@ from companies.running.counters import note_import
 from ledger.importing.bodies import Item
 from ledger.importing.imports import Outcome, SentFile, keep
 from ledger.importing.purposes import Purposes
-from ledger.models import Account, ImportBatch, KnownBefore, Source, Statement, Transaction
+from ledger.models import Account, ImportBatch, Source, Statement, Transaction
 from ledger.statements import reading
 from ledger.statements.accounts import find, named
 from ledger.statements.calc import facts
@@ -61,13 +61,26 @@ class Told:
     account: Account
     groups: list[Group] = field(default_factory=list)
     count: int = 0
-    duplicates: int = 0
+    duplicates: int = 0  # those that are booked now or have lapsed among them
     skipped: list[Entry] = field(default_factory=list)
     ledger_balance: Decimal | None = None
 
     @property
     def pending(self) -> int:
         return sum(entry.pending for entry in self.statement.entries)
+
+    @property
+    def booked(self) -> int:
+        return sum(group.booked for group in self.groups)
+
+    @property
+    def lapsed(self) -> int:
+        return sum(group.lapsed for group in self.groups)
+
+    @property
+    def known(self) -> int:
+        """How many were there already."""
+        return self.duplicates - self.booked - self.lapsed
 
     @property
     def ledger_difference(self) -> Decimal | None:
@@ -85,6 +98,8 @@ class Received:
     dry_run: bool
     batch: ImportBatch | None = None
     new: list[BankItem] = field(default_factory=list)
+    gone: int = 0  # rows that were pending and are not in a final statement
+    gone_changed: int = 0  # of these, by somebody
 
     @property
     def count(self) -> int:
@@ -93,6 +108,18 @@ class Received:
     @property
     def duplicates(self) -> int:
         return sum(told.duplicates for told in self.statements)
+
+    @property
+    def booked(self) -> int:
+        return sum(told.booked for told in self.statements)
+
+    @property
+    def lapsed(self) -> int:
+        return sum(told.lapsed for told in self.statements)
+
+    @property
+    def known(self) -> int:
+        return sum(told.known for told in self.statements)
 
     @property
     def skipped_before_data_start(self) -> int:
@@ -290,6 +317,7 @@ def stored(
         duplicates=received.duplicates,
         skipped_before_data_start=received.skipped_before_data_start,
         rows=list(received.new),
+        known=decided.known,
         dry_run=received.dry_run,
     )
     note_import(source="statements", outcome=outcome)
@@ -297,9 +325,9 @@ def stored(
     batch = keep(change, outcome, source=Source.BANK, purposes=purposes, account_ids=set(accounts), file=file)
     received.batch = batch
     book_pending(change, batch, decided.booked)
+    gone = Transaction.objects.of(change.company.id).filter(id__in=decided.lapsed)
+    received.gone, received.gone_changed = len(decided.lapsed), gone.touched().count() if decided.lapsed else 0
     let_lapse(change, batch, decided.lapsed)
-    if decided.known:
-        KnownBefore.objects.create(company=change.company, import_batch=batch, transaction_ids=decided.known)
     return batch
 
 

@@ -57,7 +57,7 @@ class StatementTold(Shape):
         allow_null=True, help_text="closing − opening − bookedSum: whether the file agrees by itself"
     )
     count = fields.CountField(help_text="how many are new")
-    duplicates = fields.CountField(help_text="how many were there already, or were pending and are booked now")
+    duplicates = fields.CountField(help_text="how many are not new: those that are booked now or have lapsed too")
     pending = fields.CountField(help_text="how many of its entries are pending")
     ledger_balance = AmountField(allow_null=True, help_text="the account's at the end of endDate, after the import")
     ledger_difference = AmountField(allow_null=True, help_text="closingBalance − ledgerBalance")
@@ -69,6 +69,11 @@ class StatementResult(Shape):
     format = fields.ChoiceField(choices=FORMATS)
     count = fields.CountField()
     duplicates = fields.CountField()
+    booked = fields.CountField(help_text="how many of the duplicates book what was pending until now")
+    lapsed = fields.CountField(
+        help_text="how many of the duplicates are pending, and a final statement of their day is there without them: "
+        "they are not stored"
+    )
     skipped_before_data_start = fields.CountField()
     errors = skipped_rows()  # type: ignore[assignment]
     statements = serializers.ListField(child=StatementTold(), max_length=MOST_ITEMS)
@@ -102,6 +107,8 @@ def answered(received: Received) -> dict[str, Any]:
         "format": received.format,
         "count": received.count,
         "duplicates": received.duplicates,
+        "booked": received.booked,
+        "lapsed": received.lapsed,
         "skippedBeforeDataStart": received.skipped_before_data_start,
         "errors": [],
         "statements": [told_of(each) for each in received.statements],

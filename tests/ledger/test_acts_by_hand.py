@@ -120,6 +120,13 @@ def test_unlinked_transfers_are_linked_again(pages, books, bank, savings):
     assert (books.parts(source), books.parts(target)) == before
 
 
+def test_one_that_stays_is_told_as_one(pages, books, bank):
+    one = books.book(bank, "-50.00")["id"]
+    answer = pages.post(act="categorize", id=one, category=f"{books.category('hosting')}:cogs")
+    books.api.put(f"transactions/{one}", {"notes": "mine"})
+    assert "0 transactions as before. 1 stays: somebody has touched it since." in text_of(undone(pages, answer))
+
+
 def test_a_leg_whose_partner_was_touched_stays_open(pages, books, bank, savings):
     source, target = books.book(bank, "-50.00")["id"], books.book(savings, "50.00")["id"]
     books.link(source, target)

@@ -5,6 +5,7 @@ import io
 import openpyxl
 import pytest
 
+from tests.ledger.banks import camt, entry, statement
 from tests.ledger.conftest import text_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
@@ -78,3 +79,19 @@ def test_what_every_company_starts_with_is_named_in_the_readers_language_and_car
     assert "Income tax" not in text
     assert [row["name"] for row in rows.values() if row["emoji"] in text] == []
     assert rows["Income tax"] in api.get("categories").json()
+
+
+def test_what_the_service_wrote_itself_is_german_and_what_people_wrote_is_theirs(german, books, api, take, main):
+    late = entry("-4.20", "2026-01-16", value_day="2026-01-15", text="Fee")
+    take(camt(statement(late, opening="100", closing="95.80")))
+    first, second = sorted(api.get("transactions").json(), key=lambda row: row["amountValue"])
+    assert (first["notes"], second["description"]) == ("Value date 2026-01-15", "Initial balance")
+    assert "Wertstellung 15.01.2026" in text_of(german.get(f"/{first['id']}"))
+    for page in ("", f"/{second['id']}"):
+        text = text_of(german.get(page))
+        assert "Anfangsbestand" in text
+        assert "Initial balance" not in text
+    theirs = books.book(main, "-1.00", description="Initial balance", notes="Value date 2026-01-15")
+    text = text_of(german.get(f"/{theirs['id']}"))
+    assert "Initial balance" in text
+    assert "Value date 2026-01-15" in text

@@ -22,7 +22,7 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 GOOD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-01-30,Bank,Fee,-4.00\n"
-BAD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-02-30,Bank,Fee,-4.00\n"
+BAD = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-02-32,Bank,Fee,-4.00\n"
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_nothing_is_stored_before_the_confirmation(editor, acme, bank):
 def test_a_bad_row_is_told_with_its_line_its_column_and_why(editor, acme, bank):
     _, answer = checked(editor, acme, bank, BAD)
     assert sums(answer) == [1, 0, 0, 1]
-    assert "3 Date 2026-02-30 “2026-02-30”: there is no such day." in text_of(answer)
+    assert "3 Date 2026-02-32 “2026-02-32”: there is no such day." in text_of(answer)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,9 @@ def test_a_file_whose_columns_cannot_be_guessed_asks_for_them(editor, acme, bank
         (b"PK\x03\x04workbook", "This is a workbook"),
         (b"\x81\x8d\x00\xff\x9d", "This is no text file"),
         (b"just one column\n", "No columns were found"),
-        (b"", "No columns were found"),
+        (b"", "“bank.csv” is empty. Export it again, and choose that file."),
+        (b" \n\n", "“bank.csv” is empty."),
+        (b"%PDF-1.7 %%EOF", "“bank.csv” is no bank statement, whatever its name says."),
         (b'a,b\n"never closed' + b"x" * 200_000, "Line 2: a quotation mark"),
         (b"," * 5000, "Line 1 has 5,001 columns"),
     ],
@@ -454,7 +456,7 @@ def test_the_check_asks_as_much_for_many_rows_as_for_one(editor, acme, bank, dja
 
 
 def test_a_row_with_two_faults_is_one_bad_row(editor, acme, bank):
-    text = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-02-30,Bank,Fee,x\n"
+    text = "Date,Payee,Details,Amount\n2026-01-31,Initech,Invoice 1042,1190.00\n2026-02-32,Bank,Fee,x\n"
     address, answer = checked(editor, acme, bank, text)
     assert answer.content.decode().count('data-label="Why not"') == 2
     assert sums(answer)[3] == 1

@@ -116,8 +116,10 @@ def test_a_day_is_read_in_every_order(day):
         ("", ISO),
         ("31.01.2026", ISO),
         ("31/01/2026", MONTH),
-        ("2026-02-30", ISO),
-        ("31.04.2026", DAY),
+        ("2026-02-32", ISO),
+        ("32.04.2026", DAY),
+        ("0.4.2026", DAY),
+        ("1.0.2026", DAY),
         ("0000-01-01", ISO),
         ("2026-01", ISO),
         ("yesterday", DAY),
@@ -129,6 +131,14 @@ def test_a_day_is_read_in_every_order(day):
 def test_what_is_no_day_of_the_order_is_refused(text, order):
     with pytest.raises(Unreadable):
         read_date(text, order)
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [("2026-11-31", ISO), ("20261131", ISO), ("31.11.26", DAY), ("11/31/2026", MONTH), ("31 Nov 2026", DAY)],
+)
+def test_a_day_that_its_month_has_not_is_the_months_last(text, order):
+    assert read_date(text, order) == date(2026, 11, 30)
 
 
 @given(st.text(max_size=80), st.sampled_from(DateOrder))

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from ledger.importing import uploads
 from ledger.models import ImportBatch, Transaction
-from tests.ledger.banks import IBAN, camt, entry, qif, simple, statement
+from tests.ledger.banks import IBAN, camt, entry, mt942, qif, simple, statement
 from tests.ledger.conftest import text_of
 from tests.ledger.receiving import rows
 
@@ -110,6 +110,18 @@ def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, book
     assert [str(row.account_id) for row in Transaction.objects.of(acme.id).without_initial()] == [main]
 
 
+def test_a_number_that_nobody_has_goes_to_no_account_unless_somebody_chose_it(editor, acme, bank):
+    for address in (page(acme, "/new"), looked_at(editor, acme, ("january.xml", simple("-40.00")), account="")[0]):
+        accounts = re.search(r'<select id="account".*?</select>', editor.get(address).content.decode(), re.DOTALL)[0]
+        assert re.search(r"<option[^>]*>", accounts)[0] == '<option value="">'
+        assert "selected" not in accounts
+    assert f"No account has the number {IBAN}." in text_of(editor.get(address))
+    assert rows(acme) == []
+    address, answer = looked_at(editor, acme, ("january.xml", simple("-40.00")), account=bank)
+    confirm(editor, address, answer)
+    assert len(rows(acme)) == 1
+
+
 def test_a_statement_of_an_account_that_nobody_has_leads_to_opening_it(editor, acme, books):
     other = books.account(name="Other", accountNumber="DE02120300000000202051")
     _, answer = looked_at(editor, acme, ("january.xml", simple("-40.00")), account=other)
@@ -137,6 +149,44 @@ def test_what_is_no_statement_is_left_out_and_named_and_the_others_are_looked_at
     shown = text_of(editor.get(answer["Location"]))
     assert "“2.pdf” is no bank statement, whatever its name says. It was left out." in shown
     assert "1 new, 0 there already" in shown
+
+
+def test_a_file_without_a_period_has_that_of_its_entries(editor, acme, main):
+    lines = [("2601150115D40,00NTRFNONREF//B-1", "Rent"), ("2601170117D4,00NTRFNONREF//B-2", "Fee")]
+    _, answer = looked_at(editor, acme, ("day.942", mt942(*lines)))
+    assert "15 Jan 2026 – 17 Jan 2026 – –" in text_of(answer)
+    _, answer = looked_at(editor, acme, ("day.942", mt942(lines[0])))
+    assert f"{IBAN} 15 Jan 2026 – –" in text_of(answer)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_file_that_is_cut_off_says_so_in_the_readers_language(editor, acme, main, language):
+    editor.defaults["HTTP_ACCEPT_LANGUAGE"] = language
+    said = {
+        "en": "Line 2: The file ends here, in its middle: it was cut off. Export or download it again.",
+        "de": "Zeile 2: Hier endet die Datei, mittendrin: Sie wurde abgeschnitten.",
+    }
+    for cut in (30, 33, 200):
+        _, answer = looked_at(editor, acme, ("truncated.xml", simple("-40.00")[:-cut]))
+        assert said[language] in text_of(answer), cut
+
+
+def test_xml_that_is_broken_says_where_in_german(editor, acme, main):
+    editor.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    broken = simple("-40.00").replace(b"</Ntry>", b"</Other>")
+    _, answer = looked_at(editor, acme, ("broken.xml", broken))
+    said = text_of(answer)
+    assert "Zeile 2: Hier" in said
+    assert "XML" in said
+    assert "mismatched" not in said
+
+
+def test_an_empty_file_alone_or_among_others_is_called_empty(editor, acme, main):
+    said = "“empty.xml” is empty. Export it again, and choose that file."
+    alone = drop(editor, acme, ("empty.xml", b""))
+    assert (alone.status_code, said in text_of(alone)) == (400, True)
+    answer = drop(editor, acme, ("empty.xml", b""), ("1.xml", simple("-40.00")))
+    assert said in text_of(editor.get(answer["Location"]))
 
 
 def test_files_none_of_which_is_a_statement_are_refused_at_the_drop(editor, acme, main):

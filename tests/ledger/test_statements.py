@@ -239,9 +239,20 @@ def test_csv_is_read_by_the_columns_of_its_account(api, take, acme, bank):
     )  # as our own files have it
     assert {row[2] for row in rows(acme)} == {"Initech", "=Initech"}
     assert code(send(api, content.replace(b"31.01", b"31.13"), accountId=bank)) == (400, "statement_unreadable")
+    assert code(send(api, content.replace(b"31.01", b"32.01"), accountId=bank)) == (400, "statement_unreadable")
     refused = send(api, b"A;B\n1;2\n", accountId=bank)
     assert code(refused) == (400, "columns_unknown")
     assert refused.json()["detail"].endswith("set importSettings.csv.")
+
+
+def test_a_day_that_its_month_has_not_is_the_months_last_in_csv_too(take, acme, books):
+    columns = {"date": "Date", "amount": "Amount"}
+    for order in ("dayFirst", "iso"):
+        reading = {"headings": 1, "columns": columns, "dateOrder": order, "decimalSign": "point", "flipSign": False}
+        account = books.account(importSettings={"csv": reading})
+        days = [b"31.11.2026", b"30.02.2024"] if order == "dayFirst" else [b"2026-11-31", b"2024-02-30"]
+        take(b"Date,Amount\n%s,-1.00\n%s,-2.00\n" % tuple(days), accountId=account)
+    assert [row[:2] for row in rows(acme)] == [("2024-02-29", "-2.00")] * 2 + [("2026-11-30", "-1.00")] * 2
 
 
 def test_qif_dates_are_read_in_the_order_that_they_tell_or_that_was_last_or_is_asked_for(api, take, acme, bank):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.ledger import banks
 from tests.ledger.banks import camt, entry, simple, statement
-from tests.ledger.receiving import rows
+from tests.ledger.receiving import rows, send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
 
@@ -80,3 +80,83 @@ def test_rows_that_are_handed_over_are_counted_with_the_file_that_has_them_now(a
     assert {row["importId"] for row in found} == {two["importId"]}
     told = api.delete(f"imports/{two['importId']}").json()
     assert told == {"success": True, "deletedCount": 2, "changedCount": 0}
+
+
+# ---------------------------------------------------------------------------------- tables beside statements
+
+READING = {
+    "csv": {
+        "headings": 1,
+        "columns": {"date": "Date", "amount": "Amount", "from_to": "Name", "description": "Text"},
+        "dateOrder": "iso",
+        "decimalSign": "point",
+    }
+}
+OURS = [("2026-01-15", "-40.00"), ("2026-01-15", "-40.00"), ("2026-01-16", "25.50")]
+THEIRS = [("2026-01-15", "-40.00"), ("2026-01-16", "25.50"), ("2026-01-17", "3.00")]
+
+
+def by_statement(api, account, lines):
+    body = camt(statement(*(entry(amount, day, name="Initech", text="No. 7") for day, amount in lines), iban=""))
+    return sent_file(api, account, body)
+
+
+def by_table(api, account, lines):
+    content = "\n".join(["Date,Amount,Name,Text", *(f"{day},{amount},Initech,No. 7" for day, amount in lines)])
+    return sent_file(api, account, content.encode())
+
+
+def sent_file(api, account, content):
+    answer = send(api, content, accountId=account)
+    assert answer.status_code == 200, answer.content
+    return answer.json()["importId"]
+
+
+def by_items(api, account, lines):
+    items = [
+        {"accountId": account, "date": day, "amountValue": amount, "fromTo": "Initech", "description": "No. 7"}
+        for day, amount in lines
+    ]
+    return api.post("transactions/import", {"duplicates": "skip", "transactions": items}).json()["importId"]
+
+
+DOORS = (by_statement, by_table, by_items)
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("other", DOORS)
+def test_of_two_imports_that_overlap_each_keeps_its_rows_when_the_other_is_undone(api, acme, books, door, other):
+    for undone, left in ((0, THEIRS), (1, OURS)):
+        account = books.account(importSettings=READING)
+        sent = [door(api, account, OURS), other(api, account, THEIRS)]
+        told = api.delete(f"imports/{sent[undone]}").json()
+        assert told["deletedCount"] == 1
+        assert sorted(row[:2] for row in rows(acme)) == left
+        api.delete(f"imports/{sent[1 - undone]}")
+        assert rows(acme) == []
+
+
+def test_items_of_several_accounts_keep_their_rows_in_each(api, acme, books):
+    one, two = books.account(), books.account()
+    first = by_items(api, one, OURS)
+    items = [
+        {"accountId": account, "date": "2026-01-16", "amountValue": amount, "fromTo": "Initech", "description": "No. 7"}
+        for account, amount in ((one, "25.50"), (two, "1.00"))
+    ]
+    api.post("transactions/import", {"duplicates": "skip", "transactions": items})
+    assert api.delete(f"imports/{first}").json()["deletedCount"] == 2
+    assert sorted(row[1] for row in rows(acme)) == ["1.00", "25.50"]
+
+
+def test_an_external_id_that_comes_again_with_something_else_keeps_nothing(api, acme, bank):
+    def sent(*amounts):
+        items = [
+            {"accountId": bank, "date": "2026-01-16", "amountValue": amount, "externalId": f"e{place}"}
+            for place, amount in enumerate(amounts)
+        ]
+        return api.post("transactions/import", {"duplicates": "skip", "transactions": items}).json()["importId"]
+
+    wrong = sent("1.00")
+    sent("10.00", "2.00")
+    assert api.delete(f"imports/{wrong}").json()["deletedCount"] == 1
+    assert [row[1] for row in rows(acme)] == ["2.00"]

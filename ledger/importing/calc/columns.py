@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,15 +19,15 @@ WORDS = {
     "amount": "amount,betrag,montant,importe,umsatz,amount eur,betrag eur,net amount,net,value,sum,total",
     "debit": "debit,debit amount,money out,paid out,withdrawal,withdrawals,soll,belastung,ausgang,cargo",
     "credit": "credit,credit amount,money in,paid in,deposit,deposits,haben,gutschrift,eingang,abono",
-    "from_to": "from to,payee,payer,counterparty,counterparty name,partner name,auftraggeber empfanger,"
+    "from_to": "from to,von an,payee,payer,counterparty,counterparty name,partner name,auftraggeber empfanger,"
     "beguenstigter zahlungspflichtiger,begunstigter zahlungspflichtiger,zahlungsbeteiligter,empfanger,"
     "zahlungspflichtiger,begunstigter,beguenstigter,auftraggeber,beneficiary,recipient,merchant,name,tiers,contraparte",
-    "description": "description,details,purpose,narrative,memo,verwendungszweck,buchungstext,libelle,concepto,"
-    "payment reference,reference text,subject,text,reference",
+    "description": "description,beschreibung,details,purpose,narrative,memo,verwendungszweck,buchungstext,libelle,"
+    "concepto,payment reference,reference text,subject,text,reference",
     "currency": "currency,amount currency,wahrung,waehrung,devise,moneda,divisa,ccy",
-    "external_id": "external id,transaction id,transaction reference,reference number,bank reference,"
+    "external_id": "external id,externe id,transaction id,transaction reference,reference number,bank reference,"
     "transaktionsnummer,uid,id",
-    "notes": "notes,note,comment,comments,kommentar,bemerkung,notiz,commentaire,nota",
+    "notes": "notes,note,comment,comments,kommentar,bemerkung,notiz,notizen,commentaire,nota",
 }
 FIELDS = tuple(WORDS)
 
@@ -96,6 +96,30 @@ def guessed(lines: Sequence[Line]) -> Columns:
     places = by_words(lines[first].cells) if headings else {}
     places = by_data(places, sample)
     return written(replace(columns, headings=headings, places=places), sample)
+
+
+def names_in_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Mapping[str, str] | None:
+    """What the columns are called where the table is our own export; ``headers`` says it by field, by language."""
+    heads = set(lines[0].cells) if lines else set()
+    return next((header for header in headers if heads.issuperset(header.values())), None)
+
+
+def of_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Columns | None:
+    """How our own export is read, whatever has been kept of other files: its last column is our id, not the bank's."""
+    header = names_in_export(lines, headers)
+    if header is None:
+        return None
+    places = {name: lines[0].cells.index(header[name]) for name in FIELDS if name in header}
+    columns = Columns(lines[0].number, places)
+    sample = columns.rows(lines)[:SAMPLE]
+    untouched = all(day_or_none(cell, DateOrder.ISO) for cell in cells_of(sample, places["date"]))
+    return columns if untouched else written(columns, sample)  # a spreadsheet has saved it in its own way
+
+
+def accounts_in_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> list[str]:
+    """The accounts whose transactions our own export has, by name; none in other tables."""
+    header = names_in_export(lines, headers)
+    return sorted(set(cells_of(lines[1:], lines[0].cells.index(header["account"])))) if header else []
 
 
 def written(columns: Columns, sample: Sequence[Line]) -> Columns:

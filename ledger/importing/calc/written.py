@@ -10,6 +10,8 @@ from datetime import date
 from enum import StrEnum
 from functools import lru_cache
 
+from ledger.calc.months import day_in_month
+
 DECIMALS_OF_MONEY = 2  # more than the currencies have are a group of thousands that was misread
 LONGEST = 60  # characters of an amount or a date with its time; patterns try much on longer ones
 CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
@@ -128,7 +130,8 @@ _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 @lru_cache(maxsize=1 << 14)
 def read_date(text: str, order: DateOrder) -> date:
-    """The day that the text names; a time behind it changes nothing. Raises Unreadable.
+    """The day that the text names; a time behind it changes nothing, and a day that the month has not is its last.
+    Raises Unreadable.
 
     >>> str(read_date("31.01.26", DateOrder.DAY_FIRST)), str(read_date("1/31/2026", DateOrder.MONTH_FIRST))
     ('2026-01-31', '2026-01-31')
@@ -139,7 +142,7 @@ def read_date(text: str, order: DateOrder) -> date:
     if parts is None:
         raise Unreadable("“{text}” is no date of the chosen order.", text=text[:40])
     try:
-        return date(*parts)
+        return day_in_month(*parts)
     except ValueError:
         raise Unreadable("“{text}”: there is no such day.", text=text[:40]) from None
 

@@ -61,7 +61,8 @@ class ColumnsForm(forms.Form):
         super().__init__(data)
         self.accounts = {str(account.id): account for account in accounts}
         account: Any = self.fields["account"]
-        account.choices = [(key, f"{each.name} ({each.default_currency})") for key, each in self.accounts.items()]
+        named = [(key, f"{each.name} ({each.default_currency})") for key, each in self.accounts.items()]
+        account.choices = named if data.get("account") in self.accounts else [("", _("Choose an account")), *named]
         choices = column_choices(lines, heading_line(data))
         for name in FIELDS:
             self.fields[name] = forms.ChoiceField(label=LABELS[name], required=name == "date", choices=choices)

@@ -11,27 +11,30 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, override
 
 from companies.callers import addresses
 from companies.errors import Invalid, Refusal, TooLarge
 from companies.models import id_from
 from companies.pages.amounts import number
+from companies.pages.downloads import as_it_was
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.tables import Line
 from ledger.importing import progress, uploads
-from ledger.importing.calc.columns import from_kept, guessed, to_keep
+from ledger.importing.calc.columns import FIELDS, accounts_in_export, from_kept, guessed, of_export, to_keep
 from ledger.importing.imports import Outcome, import_transactions
 from ledger.importing.items import Rows, table_of
 from ledger.importing.pages.columns_form import ColumnsForm, as_sent
 from ledger.models import Account
+from ledger.transactions.pages.words import COLUMNS as EXPORTED
 
 MOST_FILES = 20  # statements at once; their names and ids stand in an address
 SHOWN_ROWS = 10
 LONGEST_NAME = 100  # of the file, as it is shown
 SHOWN_BAD_ROWS = 100
+SHOWN_ACCOUNTS = 5  # by name
 SOME_ARE_BAD = gettext_lazy(
     "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
 )
@@ -167,16 +170,43 @@ def no_longer(visit: Visit) -> HttpResponse:
 
 
 def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
-    """With the choices that were sent; at the first look those that were kept for the account, or else a guess."""
+    """With the choices that were sent; at the first look those that were kept for the account, or else a guess. Where
+    the account was not known then and is the only thing that was chosen since, it is the first look still."""
     sent: Any = visit.request.POST if visit.request.method == "POST" else visit.request.GET
     accounts = choosable(visit)
+    named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
+    account = next((each for each in accounts if str(each.id) == named), None)
+    name = sent.get("name", "")
     first = "date" not in sent
-    if first:
-        account = next((each for each in accounts if str(each.id) == sent.get("account")), None)
+    if first or ("unchosen" in sent and only_account_chosen(sent, lines)):
         kept = (account.import_settings or {}) if account else {}
-        columns = from_kept(kept.get("csv"), lines) or guessed(lines)
-        sent = as_sent(columns, account=sent.get("account", ""), name=sent.get("name", ""))
+        columns = of_export(lines, headers()) or from_kept(kept.get("csv"), lines) or guessed(lines)
+        sent = as_sent(columns, account=named, name=name)
     return Look(visit, upload_id, lines, ColumnsForm(sent, lines=lines, accounts=accounts), first)
+
+
+def only_account_chosen(sent: Any, lines: list[Line]) -> bool:
+    """Whether all other choices are those that were guessed for a file of no account yet."""
+    columns = of_export(lines, headers()) or guessed(lines)
+    shown = as_sent(columns, account=sent.get("account", ""), name=sent.get("name", ""))
+    names = (*FIELDS, "headings", "date_order", "decimal_sign")
+    return all(sent.get(name, "") == shown.get(name, "") for name in names)
+
+
+def headers() -> list[dict[str, str]]:
+    """What the columns of our exports are called, in each language."""
+    found = []
+    for language, _name in settings.LANGUAGES:
+        with override(language):
+            found.append({name: str(heading) for name, heading in EXPORTED.items()})
+    return found
+
+
+def other_accounts(look: Look) -> str:
+    """The names of accounts that our own export has transactions of, beside the chosen one."""
+    found = [as_it_was(name) for name in accounts_in_export(look.lines, headers())]
+    others = [name for name in found if name != look.form.chosen_account().name]
+    return ", ".join(others[:SHOWN_ACCOUNTS]) + (" …" if len(others) > SHOWN_ACCOUNTS else "")
 
 
 def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> HttpResponse:
@@ -190,6 +220,7 @@ def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> Ht
             error=error,
             outcome=outcome,
             account=look.form.chosen_account(),
+            others=other_accounts(look),
             first_rows=outcome.rows[:SHOWN_ROWS],
             bad_rows=rows.bad_rows(outcome.errors[:SHOWN_BAD_ROWS]),
         )
@@ -224,9 +255,11 @@ def in_words(outcome: Outcome, account: Account) -> str:
     )
     parts = [said.format(count=number(count), account=account.name)]
     if outcome.duplicates:
-        parts.append(_("{count} were there already.").format(count=number(outcome.duplicates)))
+        known = ngettext("{count} was there already.", "{count} were there already.", outcome.duplicates)
+        parts.append(known.format(count=number(outcome.duplicates)))
     if old := outcome.skipped_before_data_start:
-        parts.append(_("{count} are dated before the books start.").format(count=number(old)))
+        early = ngettext("{count} is dated before the books start.", "{count} are dated before the books start.", old)
+        parts.append(early.format(count=number(old)))
     if bad:
         parts.append(ngettext("{count} bad row left out.", "{count} bad rows left out.", bad).format(count=number(bad)))
     return " ".join(parts)

@@ -124,7 +124,12 @@ def undo(visit: Visit) -> HttpResponse:
         count = done.affected
         said = [ngettext("{count} transaction as before.", "{count} transactions as before.", count)]
         if done.kept_count:
-            said.append(_("{kept} stay: somebody has touched them since."))
+            kept = ngettext(
+                "{kept} stays: somebody has touched it since.",
+                "{kept} stay: somebody has touched them since.",
+                done.kept_count,
+            )
+            said.append(kept)
         messages.success(visit.request, " ".join(said).format(count=number(count), kept=number(done.kept_count)))
     return redirect(back_to(visit))
 

@@ -171,7 +171,12 @@ def undo(visit: Visit, run_id: UUID) -> HttpResponse:
         count = done.affected
         said = [ngettext("{count} transaction taken back.", "{count} transactions taken back.", count)]
         if done.kept_count:
-            said.append(_("{kept} stay: somebody has touched them since."))
+            kept = ngettext(
+                "{kept} stays: somebody has touched it since.",
+                "{kept} stay: somebody has touched them since.",
+                done.kept_count,
+            )
+            said.append(kept)
         return visit.done(" ".join(said).format(count=number(count), kept=number(done.kept_count)), "rules")
     return visit.to("rules")
 

@@ -29,6 +29,15 @@ from ledger.statements.calc.facts import (
 
 MESSAGES = {"BkToCstmrAcctRpt": "camt.052", "BkToCstmrStmt": "camt.053", "BkToCstmrDbtCdtNtfctn": "camt.054"}
 STATEMENTS = {"Rpt", "Stmt", "Ntfctn"}
+ENDED = [  # too early
+    expat.errors.codes[each]
+    for each in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+    )
+]
 AT_ONCE = 64 * 1024
 DEEPEST = 64  # levels; the standard has about fifteen
 LARGEST = 500_000  # elements of one entry: a batch of some twenty thousand payments
@@ -55,8 +64,13 @@ def read(
         stream.parser.Parse(b"", True)
         far(len(content))
     except expat.ExpatError as error:
-        why = f"{expat.ErrorString(error.code)}."  # in its own words
-        raise Unreadable(why, line=error.lineno) from None
+        if error.code in ENDED:
+            why = Unreadable(
+                "The file ends here, in its middle: it was cut off. Export or download it again.", line=error.lineno
+            )
+        else:
+            why = Unreadable("The file is broken here, its XML is not well-formed. Export it again.", line=error.lineno)
+        raise why from None
     except (LookupError, ValueError) as error:
         raise Unreadable("Its encoding cannot be read: {error}.", line=1, error=str(error)) from None
     if not stream.format:

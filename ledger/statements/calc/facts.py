@@ -1,11 +1,12 @@
 """What a bank's file says, whatever its format: statements with their entries."""
 
 import re
-from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
+
+from ledger.calc.months import day_in_month
 
 LONGEST_TEXT = 10_000  # of a transaction's texts
 LONGEST_NUMBER = 64  # of an account
@@ -100,6 +101,13 @@ class Statement:
         return self.closing - self.opening - booked
 
     @property
+    def period(self) -> tuple[date, date] | None:
+        """What it is about: as it says, else from its first entry to its last; None where it has none."""
+        days = [each.day for each in self.entries]
+        start, end = self.start or min(days, default=self.end), self.end or max(days, default=self.start)
+        return (start, end) if start and end else None
+
+    @property
     def first_day(self) -> date | None:
         return min((day for day in (self.start, *(each.day for each in self.booked)) if day), default=None)
 
@@ -137,23 +145,11 @@ def amount_of(text: str, *, negative: bool, line: int) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
-def day_of(year: int, month: int, day: int) -> date:
-    """The day; one that the month has not, such as 31 November, is its last. Raises ValueError.
-
-    >>> str(day_of(2026, 11, 31))
-    '2026-11-30'
-    """
-    if not 1 <= month <= 12 or not 1 <= day <= 31:
-        raise ValueError("no such day")
-    return date(year, month, min(day, monthrange(year, month)[1]))
-
-
-@lru_cache(maxsize=1 << 12)
 def iso_day(text: str) -> date | None:
     """The day at the start of an ISO date or time, as it is written there; None for anything else."""
     match = ISO_DAY.match(text)
     try:
-        return day_of(int(match[1]), int(match[2]), int(match[3])) if match else None
+        return day_in_month(int(match[1]), int(match[2]), int(match[3])) if match else None
     except ValueError:
         return None
 

@@ -50,12 +50,15 @@ class Row:
 
 @dataclass(slots=True)
 class Group:
-    """The units of one entry: itself, or its single payments."""
+    """The units of one entry: itself, or its single payments. Those that are neither new, nor booked by it, nor lapsed
+    are there already."""
 
     account: str
     entry: Entry
     units: Sequence[Entry]
     new: list[Entry] = field(default_factory=list)
+    booked: int = 0  # that were pending in the ledger until now
+    lapsed: int = 0  # announced for days of which a final statement is there, that does not have them
 
 
 @dataclass(slots=True)
@@ -151,19 +154,22 @@ class Ledger:
         for find in (self.pending.take, self.pending.take_other_amount, self.pending.take_other_direction):
             for group in groups:
                 if group.new and not group.entry.pending and self.pending:
-                    group.new = [unit for unit in group.new if not books(find, group.account, unit, result)]
+                    left = [unit for unit in group.new if not books(find, group.account, unit, result)]
+                    group.booked += len(group.new) - len(left)
+                    group.new = left
         for group in groups:
             if group.entry.pending:
-                lapsed = settled.get(group.account, date.min)
-                group.new = [unit for unit in group.new if not self.waits(group.account, unit, result, lapsed)]
+                unknown = [unit for unit in group.new if not self.waits(group.account, unit, result)]
+                group.new = [unit for unit in unknown if unit.day > settled.get(group.account, date.min)]
+                group.lapsed = len(unknown) - len(group.new)
         return result
 
-    def waits(self, account: str, unit: Entry, result: Sorted, lapsed: date) -> bool:
-        """Whether a pending unit is there already, as pending or booked, or came to nothing."""
+    def waits(self, account: str, unit: Entry, result: Sorted) -> bool:
+        """Whether a pending unit is there already, as pending or booked."""
         row = self.pending.take(account, unit)
         if row:
             result.seen.add(row.id)
-        return bool(row or self.booked.take(account, unit)) or unit.day <= lapsed
+        return bool(row or self.booked.take(account, unit))
 
     def known(self, groups: list[Group], result: Sorted) -> None:
         """Leaves in each group what the ledger has not."""

@@ -5,11 +5,12 @@ RC, a reversed credit, for money that comes in. It is money out, and RD money in
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
+from ledger.calc.months import day_in_month
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
     LONGEST_PIECE,
@@ -20,7 +21,6 @@ from ledger.statements.calc.facts import (
     Unreadable,
     amount_of,
     clean,
-    day_of,
 )
 
 TAG = re.compile(r":([0-9]{2}[A-Z]?|NS):")
@@ -189,12 +189,12 @@ def plain(amount: str) -> str:
 def six(text: str, line: int) -> date:
     """The day that YYMMDD names."""
     year = int(text[:2])
-    return checked(day_of, line, text, year + (2000 if year < CENTURY_TURNS else 1900), int(text[2:4]), int(text[4:]))
+    return checked(line, text, year + (2000 if year < CENTURY_TURNS else 1900), int(text[2:4]), int(text[4:]))
 
 
-def checked(made: Callable[[int, int, int], date], line: int, text: str, *parts: int) -> date:
+def checked(line: int, text: str, *parts: int) -> date:
     try:
-        return made(*parts)
+        return day_in_month(*parts)
     except ValueError:
         raise Unreadable("“{text}” is no day.", line=line, text=text) from None
 
@@ -203,7 +203,7 @@ def entry_day(value: date, text: str, line: int) -> date:
     """The day that MMDD names, in the year in which it lies closest to the value date."""
     month, day = int(text[:2]), int(text[2:])
     years = [year for year in (value.year - 1, value.year, value.year + 1) if 1 <= year <= 9999]
-    return min((checked(day_of, line, text, year, month, day) for year in years), key=lambda day: abs(day - value))
+    return min((checked(line, text, year, month, day) for year in years), key=lambda day: abs(day - value))
 
 
 def entry(line: int, movement: str, information: str, *, currency: str, pending: bool) -> Entry:

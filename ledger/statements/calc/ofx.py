@@ -8,6 +8,7 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from html import unescape
 
+from ledger.calc.months import day_in_month
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
     LONGEST_TEXT,
@@ -18,7 +19,6 @@ from ledger.statements.calc.facts import (
     Unsafe,
     amount_of,
     clean,
-    day_of,
     enough,
 )
 
@@ -195,6 +195,6 @@ def day(text: str, line: int) -> date:
     try:
         if not (digits.isascii() and digits.isdigit()):  # int() takes signs and blanks too
             raise ValueError
-        return day_of(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
+        return day_in_month(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
     except ValueError:
         raise Unreadable("“{text}” is no time.", line=line, text=text[:40]) from None

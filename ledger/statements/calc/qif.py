@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from ledger.statements.calc.facts import LONGEST_TEXT, Entry, TooManyEntries, Unreadable, clean, day_of
+from ledger.calc.months import day_in_month
+from ledger.statements.calc.facts import LONGEST_TEXT, Entry, TooManyEntries, Unreadable, clean
 from ledger.statements.calc.ofx import signed
 
 ACCOUNTS = {"bank", "cash", "ccard", "oth a", "oth l"}
@@ -127,7 +128,7 @@ def day(match: "re.Match[str]", order: str | None, line: int) -> date:
             year += 2000 if mark == "'" or last < CENTURY_TURNS else 1900
         month, number = (second, first) if order == DAY_FIRST else (first, second)
     try:
-        return day_of(year, month, number)
+        return day_in_month(year, month, number)
     except ValueError:
         raise no_day(match[0].strip(), order, line) from None
 

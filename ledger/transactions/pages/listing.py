@@ -27,6 +27,7 @@ from ledger.transactions.filters import filtered, narrowed, order_of
 from ledger.transactions.listed import Sums, Total, shares_of, summed, total_of
 from ledger.transactions.pages.chips import AMOUNTS, filter_chips
 from ledger.transactions.pages.counterparties import counterparty_called, suggested
+from ledger.transactions.pages.own_words import description_of
 from ledger.transactions.pages.ways import SAID
 from ledger.transactions.pages.words import ASSIGNERS, LINES, RULES, SOURCES, Names, assigners, in_choices, names_for
 
@@ -308,8 +309,8 @@ def list_lines(
                 "row": row,
                 "key": str(row.id),
                 "version": version_of(row),
-                "title": row.from_to or row.description or gettext("No text"),
-                "text": row.description if row.from_to else "",
+                "title": row.from_to or description_of(row) or gettext("No text"),
+                "text": description_of(row) if row.from_to else "",
                 "account": names.account(row.account_id),
                 "chips": chips[:MOST_CHIPS],
                 "more": len(chips) - MOST_CHIPS if len(chips) > MOST_CHIPS else 0,

@@ -16,6 +16,7 @@ from ledger.models import Categorization, File, InitialBalanceFixed, RunAct, Sou
 from ledger.transactions import booking
 from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
 from ledger.transactions.pages.history import history
+from ledger.transactions.pages.own_words import description_of, notes_of
 from ledger.transactions.pages.ways import kept, list_before, to_its_page
 from ledger.transactions.pages.words import LINES, RULES, SOURCES, assigners, names_for
 from ledger.transactions.settled import settled_by
@@ -40,7 +41,9 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         then=visit.request.GET.get("then", ""),
         kept=kept(visit),
         back=list_before(visit, visit.request.GET.get("then", "")),
-        title=row.from_to or row.description or _("Transaction"),
+        title=row.from_to or description_of(row) or _("Transaction"),
+        description=description_of(row),
+        notes=notes_of(row),
         account=words.account(row.account_id),
         source=SOURCES[Source(row.source)],
         parts=[part_line(part, words) | {"assigner": by_itself.get(part.source_note or "")} for part in parts],

@@ -18,6 +18,7 @@ from companies.permissions import Permission
 from companies.templatetags.pages import day
 from ledger.calc.money import parse_amount
 from ledger.models import Account, Counterparty, CounterpartyType, Transaction
+from ledger.transactions.pages.own_words import description_of
 from ledger.transactions.pages.words import KINDS
 
 A_KIND = 10  # results of each kind
@@ -98,8 +99,9 @@ def transactions_with(visit: Visit, text: str) -> Kind:
 
 
 def line_of(visit: Visit, row: Transaction) -> Found:
-    title = row.from_to or row.description or gettext("No text")
-    detail = f"{day(row.date)} · {row.description}" if row.from_to and row.description else day(row.date)  # type: ignore[arg-type]
+    description = description_of(row)
+    title = row.from_to or description or gettext("No text")
+    detail = f"{day(row.date)} · {description}" if row.from_to and description else day(row.date)  # type: ignore[arg-type]
     address = reverse("transaction", args=[visit.company.id, row.id])
     return Found(title, detail, address, money(row.amount_value, row.amount_currency))
 

@@ -66,6 +66,24 @@ KINDS: dict[CounterpartyType, Any] = {
     CounterpartyType.AUTHORITY: _("authority"),
     CounterpartyType.OTHER: _("other"),
 }
+COLUMNS: dict[str, Any] = {  # of the table that exports write and imports know again
+    "date": _("Date"),
+    "account": _("Account"),
+    "from_to": _("From/to"),
+    "description": _("Description"),
+    "amount": _("Amount"),
+    "currency": _("Currency"),
+    "status": _("Status"),
+    "categories": _("Categories"),
+    "lines": _("P&L lines"),
+    "counterparties": _("Counterparties"),
+    "pending": _("Pending"),
+    "transfer": _("Transfer"),
+    "source": _("Source"),
+    "notes": _("Notes"),
+    "external_id": _("External id"),
+    "id": _("Id"),
+}
 Choices = list[tuple[str, str]]
 NOT_SHOWN: Any = _("not shown to your role")
 
