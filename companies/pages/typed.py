@@ -46,27 +46,31 @@ def typed(
     texts: Iterable[str],
     flags: Iterable[str] = (),
     amounts: Iterable[str] = (),
+    currency: str = "",
     partial: bool = False,
 ) -> Typed:
     """Reads the named fields of a form. An empty text stands for null where the shape takes one; a box that is not
-    ticked is not sent, and means false. ``amounts`` are those among the texts that people write in many ways."""
+    ticked is not sent, and means false. ``amounts`` are those among the texts that people write in many ways,
+    of the ``currency`` where it is known."""
     reader = shape()
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in texts}
     values |= {name: name in posted for name in flags}
-    read, wrong = read_amounts(values, amounts)
+    read, wrong = read_amounts(values, amounts, currency=currency)
     sent = {n: None if value == "" and reader.fields[n].allow_null else value for n, value in (values | read).items()}
     form = of_body(shape, sent, values=values, partial=partial)
     form.errors |= wrong
     return form
 
 
-def read_amounts(values: Mapping[str, str], names: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
+def read_amounts(
+    values: Mapping[str, str], names: Iterable[str], *, currency: str
+) -> tuple[dict[str, str], dict[str, str]]:
     """(amounts as the API writes them, what is wrong with the others), both by name; nothing where none was typed."""
     read, wrong = {}, {}
     for name in names:
         if text := values.get(name, ""):
             try:
-                read[name] = amount_typed(text)
+                read[name] = amount_typed(text, currency)
             except NotAnAmount as error:
                 wrong[name] = str(error)
     return read, wrong

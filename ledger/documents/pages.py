@@ -180,7 +180,7 @@ def candidates(row: File, text: str) -> Iterable[Transaction]:
     if text:
         asked = Q(from_to__icontains=text) | Q(description__icontains=text) | Q(notes__icontains=text)
         try:
-            value = Decimal(amount_typed(text))
+            value = Decimal(amount_typed(text, ""))
         except NotAnAmount:
             return rows.filter(asked)[:MOST_FOUND]
         return rows.filter(asked | Q(amount_value__in=[value, -value]))[:MOST_FOUND]
@@ -206,7 +206,7 @@ def values_of(row: File) -> dict[str, Any]:
 def read(visit: Visit) -> Typed:
     """What was typed of what stands in the document, as PUT files takes it."""
     values: dict[str, Any] = {name: visit.request.POST.get(name, "").strip() for name in TEXTS}
-    amounts, wrong = read_amounts(values, ["amount"])
+    amounts, wrong = read_amounts(values, ["amount"], currency=values["currency"])
     money = {"value": Decimal(amounts["amount"]), "currency": values["currency"]} if amounts else None
     data = {"amount": money, "date": values["date"] or None, "type": values["kind"] or None}
     body = {"parseStatus": values["parseStatus"], "parseData": data if any(data.values()) else None}

@@ -68,7 +68,8 @@ class PendingBefore(CompanyOwned):
 
 
 class KnownBefore(CompanyOwned):
-    """What an import found in the ledger already: where the other import is undone, these stay as its own."""
+    """What an import found in the ledger already: where the other import is undone, these stay as its own. Kept until
+    it is undone itself, which it may be at any time."""
 
     import_batch = CompanyForeignKey(ImportBatch, when_deleted="cascade")
     transaction_ids = ArrayField(models.UUIDField())  # no references: they may be deleted

@@ -21,10 +21,11 @@ def amount_in(text: str, currency: str, *, pointer: str) -> Decimal:
         ) from None
 
 
-def typed_in(text: str, *, pointer: str) -> str:
-    """What a person typed into a form, as callers write it. Raises FieldErrors with invalid_decimal."""
+def typed_in(text: str, *, currency: str, pointer: str) -> str:
+    """What a person typed into a form, in a currency or "" for any, as callers write it. Raises FieldErrors with
+    invalid_decimal."""
     try:
-        return amount_typed(text)
+        return amount_typed(text, currency)
     except NotAnAmount as error:
         raise FieldErrors([(pointer, "invalid_decimal", str(error))]) from None
 

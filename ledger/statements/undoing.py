@@ -5,7 +5,7 @@ from typing import Any
 from django.db import connection
 
 from companies.changing import Change
-from ledger.models import Account, ImportBatch, Statement, Transaction
+from ledger.models import Account, ImportBatch, KnownBefore, Statement, Transaction
 from ledger.statements.opening import open_with_earliest
 from ledger.statements.pending import TOUCHED, give_back
 from ledger.statements.reconciling import reconcile
@@ -67,7 +67,9 @@ def give_back_pending(*, change: Change, batch: ImportBatch) -> None:
 
 
 def forget_statements(*, change: Change, batch: ImportBatch) -> None:
-    """After its rows went: its statements go too, and with them what they said of their accounts."""
+    """After its rows went: its statements go too, with what they said of their accounts, and what it knew of other
+    imports' rows, which none of it inherits any more."""
+    KnownBefore.objects.of(change.company.id).filter(import_batch=batch).delete()
     gone = Statement.objects.of(change.company.id).filter(import_batch=batch)
     told = dict(gone.order_by("id").values_list("account_id", "number_given"))
     gone.delete()

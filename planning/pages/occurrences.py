@@ -41,7 +41,7 @@ def change(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
         raise Http404
     if visit.request.method != "POST":
         return change_page(visit, planned, original, as_it_is(planned, original))
-    form = read(visit.request.POST, hidden=hidden(visit))
+    form = read(visit.request.POST, currency=planned.amount_currency, hidden=hidden(visit))
     if form.valid:
         with visit.sending(form):
             patch = {"skipped": None, **differing(planned, original, form.data)}
@@ -76,16 +76,16 @@ def as_it_is(planned: PlannedTransaction, original: dt.date) -> Typed:
     return Typed(values={"date": patch.get("date", original).isoformat(), **direction_of(amount), **named})
 
 
-def read(posted: Mapping[str, Any], *, hidden: set[str]) -> Typed:
+def read(posted: Mapping[str, Any], *, currency: str, hidden: set[str]) -> Typed:
     """The day, the amount and what else was typed; what the form does not show stays as it is."""
     besides = [name for name in BESIDES if name in posted and name not in hidden]
     direction, amount = posted.get("direction", ""), posted.get("amountValue", "").strip()
-    read, wrong = read_amounts({"amountValue": amount}, ["amountValue"])
+    read, wrong = read_amounts({"amountValue": amount}, ["amountValue"], currency=currency)
     texts = {"date": posted.get("date", ""), "amountValue": signed(direction, read.get("amountValue", amount))}
     texts |= {name: posted[name].strip() for name in besides}
     form = typed(OccurrenceOverride, texts, texts=("date", "amountValue", *besides))
     form.values = {**form.values, "date": posted.get("date", ""), "direction": direction, "amountValue": amount}
-    form.errors |= wrong | mistakes(direction, amount)
+    form.errors |= wrong | mistakes(direction, read.get("amountValue", ""))
     return form
 
 

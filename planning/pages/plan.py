@@ -210,7 +210,7 @@ def read(posted: Mapping[str, str]) -> Typed:
     """A rule as it was typed, checked by the API's shape."""
     values = {name: posted.get(name, "").strip() for name in TEXTS}
     category_id, line = of_line(values["row"])
-    read_in, wrong = read_amounts(values, ["amount"])
+    read_in, wrong = read_amounts(values, ["amount"], currency=values["currency"])
     change = percent(values["percent"]) if values["growth"] == "relative" else None
     body = {
         "month": values["month"],

@@ -91,8 +91,9 @@ def read(visit: Visit, *, planned: PlannedTransaction | None, hidden: set[str]) 
     sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
     if values["amountCurrency"]:
         sent["amountCurrency"] = values["amountCurrency"]
-    read_in, wrong = read_amounts(values, ["amountValue"])
-    tax, wrong_tax = tax_of(visit, values, read_in.get("amountValue"))
+    currency = currency_of(visit, values)
+    read_in, wrong = read_amounts(values, ["amountValue"], currency=currency)
+    tax, wrong_tax = tax_of(values, read_in.get("amountValue"), currency)
     wrong |= wrong_tax
     body = {
         **stored,
@@ -115,11 +116,11 @@ def read(visit: Visit, *, planned: PlannedTransaction | None, hidden: set[str]) 
                 unknown = {}
         wrong |= unknown
     form = of_body(PlannedTransactionShape, body | named, values=values, fields=FIELD_AT)
-    form.errors |= wrong | mistakes(values["direction"], values["amountValue"])
+    form.errors |= wrong | mistakes(values["direction"], read_in.get("amountValue", ""))
     return form
 
 
-def tax_of(visit: Visit, values: Mapping[str, Any], amount: str | None) -> tuple[str | None, dict[str, str]]:
+def tax_of(values: Mapping[str, Any], amount: str | None, currency: str) -> tuple[str | None, dict[str, str]]:
     """(the tax as an amount without a sign, what is wrong with it); “19 %” is taken out of the amount, as the split
     form takes it out of a share."""
     text = values.get("passThroughTaxAmount", "")
@@ -128,12 +129,11 @@ def tax_of(visit: Visit, values: Mapping[str, Any], amount: str | None) -> tuple
     except FieldErrors as error:
         return None, {"passThroughTaxAmount": error.errors[0][2]}
     if percent is None:
-        read, wrong = read_amounts(values, ["passThroughTaxAmount"])
+        read, wrong = read_amounts(values, ["passThroughTaxAmount"], currency=currency)
         return read.get("passThroughTaxAmount"), {
             name: _("{told} Or a percentage: 19 %.").format(told=told) for name, told in wrong.items()
         }
     try:
-        currency = currency_of(visit, values)
         return format_amount(tax_within(parse_amount(amount or ""), percent, currency), currency), {}
     except ValueError:  # the amount, or its currency, is told at its own field
         return None, {}
@@ -229,7 +229,7 @@ def signed(direction: str, amount: str) -> str:
 def mistakes(direction: str, amount: str) -> dict[str, str]:
     """What is wrong with the two fields of a signed amount, where the amount alone would not show it."""
     found = {} if direction in ("in", "out") else {"direction": _("Choose money in or money out.")}
-    if amount.startswith(("-", "−")):
+    if amount.startswith("-"):
         found["amountValue"] = _("Leave out the minus sign: the direction says it.")
     return found
 

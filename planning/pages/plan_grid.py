@@ -244,7 +244,9 @@ def differs(text: str, before: str, currency: str) -> bool:
 
 
 def amount_of(text: str, currency: str, pointer: str = "") -> Decimal:
-    return amount_in(typed_in(text, pointer=pointer), currency, pointer=pointer) if text else ZERO
+    if not text:
+        return ZERO
+    return amount_in(typed_in(text, currency=currency, pointer=pointer), currency, pointer=pointer)
 
 
 def read_cell(found: Typed, row: Row, month: dt.date, text: str, before: str, currency: str) -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companies.locales import NAMES, locale, reading_as
+from companies.locales import EVERYBODYS, NAMES, locale, reading_as
+from companies.models import Currency
 from companies.pages.amounts import MINUS, NotAnAmount, amount_typed, as_typed, money
 
 
@@ -40,6 +41,52 @@ def test_what_fits_no_place_is_refused_in_the_readers_writing(tag, said, typed):
     with reading_as(locale(tag)), pytest.raises(NotAnAmount) as refused:
         amount_typed(typed)
     assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("tag", "typed", "currency", "read"),
+    [
+        ("de", "+12,50", "EUR", "12.50"), ("de", "12,50 €", "EUR", "12.50"),
+        ("de", "-1.234,5\u00a0€", "EUR", "-1234.5"),
+        ("de", "EUR 12,50", "EUR", "12.50"), ("de", "€ −12,50", "", "-12.50"), ("de", "12,50 eur", "EUR", "12.50"),
+        ("en-US", "+12.50", "USD", "12.50"), ("en-US", "$1,234", "USD", "1234"), ("en-US", "-$12.50", "USD", "-12.50"),
+        ("en-US", "€ 12.50", "EUR", "12.50"), ("en-US", "EUR 12.50", "EUR", "12.50"), ("en-US", "$5", "CAD", "5"),
+        ("en-GB", "+£5", "GBP", "5"), ("de", "5 kr", "SEK", "5"),
+        ("da", "5 kr.", "DKK", "5"), ("pl", "5 zł", "PLN", "5"),
+        ("en-US", "¥500", "JPY", "500"), ("de", "$ 5", "", "5"), ("", "+1234", None, "1234"),
+    ],
+)  # fmt: skip
+def test_a_plus_and_the_sign_of_the_currency_say_nothing_more(tag, typed, currency, read):
+    with reading_as(locale(tag) if tag else EVERYBODYS):
+        assert amount_typed(typed, currency) == read
+
+
+@pytest.mark.parametrize(
+    ("tag", "typed", "currency", "said"),
+    [
+        ("de", "$ 12,50", "EUR", "Dieser Betrag ist in EUR, nicht in „$“. Bitte in EUR angeben."),
+        ("en-US", "12.50 EUR", "USD", "This amount is in USD, not in “EUR”. Write it in USD."),
+        ("en-US", "12.50 €", None, "Write an amount such as 1,234.56."),
+        ("en-US", "€ 12.50 €", "EUR", "Write an amount such as 1,234.56."),
+        ("en-US", "-€-5", "EUR", "Write an amount such as 1,234.56."),
+        ("en-US", "+-5", "EUR", "Write an amount such as 1,234.56."),
+        ("en-US", "12.50 pcs", "EUR", "Write an amount such as 1,234.56."),
+        ("en-US", "12.50 %", "EUR", "Write an amount such as 1,234.56."),
+        ("en-US", "€", "EUR", "Write an amount such as 1,234.56."),
+    ],
+)  # fmt: skip
+def test_another_currency_and_what_is_none_are_refused(tag, typed, currency, said):
+    with reading_as(locale(tag)), pytest.raises(NotAnAmount) as refused:
+        amount_typed(typed, currency)
+    assert str(refused.value) == said
+
+
+@given(st.decimals(-(10**9), 10**9, places=2), st.sampled_from([*NAMES]), st.sampled_from(Currency.values))
+def test_what_a_page_shows_with_its_currency_is_read_back(amount, tag, currency):
+    with reading_as(locale(tag)):
+        shown = money(amount, currency)
+        assert Decimal(amount_typed(shown, currency)) == Decimal(amount_typed(shown, ""))
+        assert money(amount_typed(shown, currency), currency) == shown
 
 
 @given(st.decimals(-(10**15) + 1, 10**15 - 1, places=2), st.sampled_from([*NAMES]))

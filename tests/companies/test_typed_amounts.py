@@ -1,5 +1,6 @@
 """Amounts as people type them: however their country parts thousands and decimals, or refused with a sentence."""
 
+import html
 from decimal import Decimal
 
 import pytest
@@ -82,3 +83,46 @@ def test_every_form_of_an_amount_reads_it_so(browser_of, alice, acme, api):
     found = client.get(f"{base}/transactions?maxAmount=-1%27234%2C00").content.decode()
     assert f"/transactions/{made['id']}" in found
     assert "could be 1234 or 1.234" in client.get(f"{base}/transactions?minAmount=1,234").content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("language", "written", "told"),
+    [
+        ("de", "{} €", "Dieser Betrag ist in EUR, nicht in „$“. Bitte in EUR angeben."),
+        ("en", "€{}", "This amount is in EUR, not in “$”. Write it in EUR."),
+    ],
+)
+def test_every_form_takes_the_sign_of_its_currency_and_refuses_anothers(
+    browser_of, alice, acme, api, language, written, told
+):
+    books, client, base = Books(api), browser_of(alice, acme).client, f"/app/companies/{acme.id}"
+    bank, office = books.account(), books.category("officeAndAdmin")
+    row = books.book(bank, "-100.00")["id"]
+    plain = {"accountId": bank, "date": "2026-01-10", "fromTo": "x", "description": "y"}
+    planned = {
+        "name": "Rent", "direction": "out", "accountId": bank, "startDate": "2026-12-01", "interval": "1",
+        "endType": "never",
+    }  # fmt: skip
+    rule = {
+        "row": f"{office}:ga", "month": "2026-02", "currency": "EUR", "frequency": "1", "growth": "fixed",
+        "duration": "", "percent": "",
+    }  # fmt: skip
+    forms = [
+        ("transactions/new", plain, "amountValue"),
+        (f"transactions/{row}/edit", {"fromTo": "z"}, "amountValue"),
+        (f"accounts/{bank}/initial-balance", {"date": "2026-01-01"}, "amountValue"),
+        ("planned/new", planned, "amountValue"),
+        ("plan/fill", rule, "amount"),
+    ]
+    for place, body, field in forms:
+        sent = {field: written.format("+12.50" if language == "en" else "12,50")}
+        done = client.post(f"{base}/{place}", body | sent, headers={"accept-language": language})
+        assert done.status_code == 303, (place, done.content.decode()[:2000])
+        refused = client.post(f"{base}/{place}", body | {field: "$ 12"}, headers={"accept-language": language})
+        assert refused.status_code == 400, place
+        assert told in html.unescape(refused.content.decode()), place
+    found = {each["amountValue"] for each in api.get("transactions").json()}
+    assert found == {"12.50"}
+    minus = client.post(f"{base}/planned/new", planned | {"amountValue": "€ -5"})
+    assert "Leave out the minus sign" in minus.content.decode()

@@ -4,6 +4,7 @@ from itertools import combinations, permutations
 
 import pytest
 
+from ledger.models import KnownBefore
 from tests.ledger import banks
 from tests.ledger.banks import camt, entry, simple, statement
 from tests.ledger.receiving import rows, send
@@ -160,3 +161,11 @@ def test_an_external_id_that_comes_again_with_something_else_keeps_nothing(api, 
     sent("10.00", "2.00")
     assert api.delete(f"imports/{wrong}").json()["deletedCount"] == 1
     assert [row[1] for row in rows(acme)] == ["2.00"]
+
+
+def test_what_an_undone_import_knew_is_kept_no_longer(api, acme, bank):
+    by_items(api, bank, OURS)
+    second = by_items(api, bank, THEIRS)
+    assert KnownBefore.objects.of(acme.id).count() == 1
+    api.delete(f"imports/{second}")
+    assert KnownBefore.objects.of(acme.id).count() == 0

@@ -193,7 +193,10 @@ def account_page(visit: Visit, account: Account, form: Typed | None = None, **mo
 @company_page(writes=Permission.ACCOUNTS_WRITE)
 def initial(visit: Visit, account_id: UUID) -> HttpResponse:
     """Sets what the account held at the start of a day."""
-    form = typed(InitialBalance, visit.request.POST, texts=("date", "amountValue"), amounts=("amountValue",))
+    account, texts = found(visit, account_id), ("date", "amountValue")
+    form = typed(
+        InitialBalance, visit.request.POST, texts=texts, amounts=("amountValue",), currency=account.default_currency
+    )
     if form.valid:
         with visit.sending(form):
             opening.set_initial_balance(
@@ -204,7 +207,7 @@ def initial(visit: Visit, account_id: UUID) -> HttpResponse:
                 amount=form.data["amount_value"],
             )
             return visit.done(gettext("The initial balance was saved."), "account", account_id=account_id)
-    return account_page(visit, found(visit, account_id), form)
+    return account_page(visit, account, form)
 
 
 @company_page(writes=Permission.ACCOUNTS_WRITE)

@@ -93,7 +93,7 @@ def resolved(row: Row, *, share: Decimal | None, currency: str) -> Row:
 def amount_of(text: str) -> Decimal | None:
     """None for what is no amount."""
     try:
-        return parse_amount(typed_in(text, pointer=""))
+        return parse_amount(typed_in(text, currency="", pointer=""))
     except (FieldErrors, InvalidAmount):
         return None
 

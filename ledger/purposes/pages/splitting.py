@@ -175,7 +175,8 @@ class Reader:
 
     def amount(self, text: str, *, pointer: str) -> Decimal:
         """Raises FieldErrors."""
-        return amount_in(typed_in(text, pointer=pointer), self.row.amount_currency, pointer=pointer)
+        currency = self.row.amount_currency
+        return amount_in(typed_in(text, currency=currency, pointer=pointer), currency, pointer=pointer)
 
     def details(self, each: Row, first: Row, pointer: str) -> dict[str, Any]:
         """What a part has besides its lines. Raises FieldErrors."""

@@ -6,6 +6,7 @@ every comparison looks for a plain text in a plain text: no caller's text is a p
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -153,17 +154,23 @@ def text_tests(conditions: Conditions) -> Iterable[Test]:
         yield lambda _, from_to, description: of_either(from_to) or of_either(description)
 
 
-def needle(conditions: Conditions) -> str:
-    """The longest text that a movement has to have, however it is compared: most rules fail by that alone."""
+def needles(conditions: Conditions) -> list[str]:
+    """The texts that a movement has to have, however they are compared."""
     asked = (conditions.from_to, conditions.description, conditions.text)
-    return max((fold(each.value) for each in asked if each is not None), key=len, default="")
+    return [fold(each.value) for each in asked if each is not None]
 
 
 class Matcher(Generic[R]):
     """Rules in their order, made ready for many movements."""
 
     def __init__(self, rules: Iterable[tuple[R, Conditions]]):
-        self.rules = [(rule, needle(conditions), tests_of(conditions)) for rule, conditions in rules]
+        rows = [(rule, needles(conditions), tests_of(conditions)) for rule, conditions in rules]
+        shared = Counter(text for _, texts, _ in rows for text in texts)
+        # Most rules fail by one plain look for a text: the one that the fewest of them have, of these the longest.
+        self.rules = [
+            (rule, min(texts, key=lambda text: (shared[text], -len(text)), default=""), tests)
+            for rule, texts, tests in rows
+        ]
 
     def first(self, movement: Movement) -> R | None:
         """The first rule all of whose conditions hold."""

@@ -65,7 +65,7 @@ def body_of(visit: Visit, values: Mapping[str, Any], rule: CategorizationRule | 
     }
     conditions |= {name: values[name] for name in FACTS if values[name]}
     for name in AMOUNTS & conditions.keys():
-        conditions[name] = typed_in(conditions[name], pointer=f"#/conditions/{name}")
+        conditions[name] = typed_in(conditions[name], currency=values["currency"], pointer=f"#/conditions/{name}")
     conditions["accountIds"] = values["accounts"] or None
     if name := values["counterparty"]:
         conditions["counterpartyId"] = person(visit, name, rule, pointer="#/conditions/counterpartyId")

@@ -142,7 +142,7 @@ def read_price(posted: Mapping[str, Any], *, ends: bool = False) -> Typed:
     count = texts["intervalCount"]
     sent: dict[str, Any] = {name: text or None for name, text in texts.items()}
     sent["intervalCount"] = int(count) if count.isascii() and count.isdigit() and len(count) < 9 else count or None
-    read, wrong = read_amounts(texts, ["amountValue"])
+    read, wrong = read_amounts(texts, ["amountValue"], currency=texts["amountCurrency"])
     sent["amountValue"] = read.get("amountValue", texts["amountValue"])
     form = of_body(EventFields, sent, values=texts)
     form.errors |= wrong

@@ -15,7 +15,7 @@ def new(visit: Visit) -> HttpResponse:
     """Books one by hand, as POST transactions does."""
     if not visit.sent:
         return show_form(visit, Typed(values=NEW | {"date": visit.today.isoformat()}))
-    form = read_form(visit.request.POST)
+    form = read_form(visit)
     if form.valid:
         with visit.sending(form):
             row = booking.book(company=visit.company, stamp=visit.stamp, values=form.data)

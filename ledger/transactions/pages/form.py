@@ -6,12 +6,12 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from companies.models import Currency, Membership
+from companies.models import Currency, Membership, id_from
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.calc.money import format_amount
-from ledger.models import Transaction
+from ledger.models import Account, Transaction
 from ledger.transactions.booking import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
 from ledger.transactions.pages.ways import ways
 from ledger.transactions.pages.words import Choices, names_for
@@ -25,13 +25,32 @@ COLUMNS = {"account_id": "accountId", "amount_value": "amountValue", "amount_cur
 MORE = (*MORE_TEXTS, *FLAGS)  # fields that stand folded up
 
 
-def read_form(posted: Mapping[str, Any], *, partial: bool = False) -> Typed:
-    """The form filled in with what was typed, read as the API does; without a currency the account's counts."""
+def read_form(visit: Visit, row: Transaction | None = None) -> Typed:
+    """The form filled in with what was typed, of a new transaction or of one that is there, read as the API does;
+    without a currency the account's counts."""
+    posted = visit.request.POST
     sent = [name for name in TEXTS if name in posted]
     texts = [name for name in sent if name != "amountCurrency" or posted[name].strip()]
-    form = typed(TransactionShape, posted, texts=texts, flags=FLAGS, amounts=("amountValue",), partial=partial)
+    currency = currency_of(visit, posted, row)
+    form = typed(
+        TransactionShape,
+        posted,
+        texts=texts,
+        flags=FLAGS,
+        amounts=("amountValue",),
+        currency=currency,
+        partial=row is not None,
+    )
     form.values = {name: posted[name].strip() for name in sent} | {name: name in posted for name in FLAGS}
     return form
+
+
+def currency_of(visit: Visit, posted: Mapping[str, Any], row: Transaction | None) -> str:
+    """That of the form, else the transaction's, else the account's; "" where there is none."""
+    if named := posted.get("amountCurrency", "").strip() or (row.amount_currency if row else ""):
+        return str(named)
+    account = Account.objects.of(visit.company.id).filter(id=id_from(posted.get("accountId", "")) or visit.company.id)
+    return account.values_list("default_currency", flat=True).first() or ""
 
 
 def values_of(row: Transaction) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def asked(visit: Visit, query: QueryDict | None = None) -> Asked:
         filters.pop(name, None)
     totals = filters.pop("total", None)
     form = Typed(values={name: filters.get(name, "") for name in (*FIRST_ROW, *REST)})
-    read, wrong = read_amounts(form.values, AMOUNTS)
+    read, wrong = read_amounts(form.values, AMOUNTS, currency=form.values["currency"])
     form.values = {**form.values, **read}
     form.errors |= wrong
     for name, text in read.items():

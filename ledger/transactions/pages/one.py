@@ -105,7 +105,7 @@ def edit(visit: Visit, transaction_id: UUID) -> HttpResponse:
     fixed = fixed_fields(row, linked=row.transferred_value != 0)
     if not visit.sent:
         return show_form(visit, Typed(values=values_of(row)), row=row, fixed=fixed)
-    form = read_form(visit.request.POST, partial=True)
+    form = read_form(visit, row)
     if form.valid:
         with visit.sending(form):
             booking.change(company=visit.company, stamp=visit.stamp, transaction_id=row.id, values=form.data)

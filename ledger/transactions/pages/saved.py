@@ -47,7 +47,8 @@ def known_part(text: str) -> str:
 def for_everybody(text: str) -> str:
     """A query with amounts as the API writes them: who opens the view later may write them another way."""
     query = QueryDict(text, mutable=True)
-    read, _ = read_amounts({name: query.get(name, "") for name in AMOUNTS}, AMOUNTS)
+    typed = {name: query.get(name, "") for name in AMOUNTS}
+    read, _ = read_amounts(typed, AMOUNTS, currency=query.get("currency", ""))
     for name, amount in read.items():
         thousandths = len(amount.partition(".")[2]) == 3  # which could be read as thousands
         query[name] = f"{amount}0" if thousandths else amount

@@ -109,7 +109,7 @@ def line_of(visit: Visit, row: Transaction) -> Found:
 def amount_of(text: str) -> Decimal | None:
     """What was typed as an amount without its sign; None where it is none."""
     try:
-        return abs(parse_amount(amount_typed(text)))
+        return abs(parse_amount(amount_typed(text, "")))
     except (NotAnAmount, ValueError):
         return None
 
