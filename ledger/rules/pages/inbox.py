@@ -263,7 +263,7 @@ def notices(visit: Visit) -> Iterable[Notice]:
         accounts = Account.objects.of(visit.company.id).active()
         for account in accounts.filter(bank_connection__isnull=False).in_order():
             if (account.bank_connection or {}).get("balanceMismatchSince"):
-                address = reverse("account", args=[visit.company.id, account.id])
+                address = f"{reverse('account', args=[visit.company.id, account.id])}#reconciliation"
                 yield _("{account}: the balance is not the bank's").format(account=account.name), address
     for path in settings.INBOX_NOTICES:
         yield from import_string(path)(visit)
