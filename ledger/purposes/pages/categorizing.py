@@ -30,7 +30,7 @@ from ledger.transactions.pages.ways import SAID
 from ledger.transactions.pages.words import names_for, of_line
 from ledger.transactions.selections import MOST_IDS, selected
 from ledger.transactions.shapes import SelectionShape
-from ledger.transactions.undoing import take_back, undoable
+from ledger.transactions.undoing import TakenBack, take_back, undoable
 
 TEXTS = ("category", "counterparty", "rule", "ruleStart", "ruleEnd")
 FIELDS = {  # where the page shows what is wrong with a field of the body
@@ -121,12 +121,17 @@ def undo(visit: Visit) -> HttpResponse:
     """Takes an act by hand back, where nobody has touched since what it did."""
     with visit.sending():
         done = take_back(company=visit.company, stamp=visit.stamp, run_id=visit.request.POST.get("run", ""))
-        count = done.affected
-        said = [ngettext("{count} transaction as before.", "{count} transactions as before.", count)]
-        if done.kept_count:
-            said.append(_("{kept} stay: somebody has touched them since."))
-        messages.success(visit.request, " ".join(said).format(count=number(count), kept=number(done.kept_count)))
+        messages.success(visit.request, taken_back(done))
     return redirect(back_to(visit))
+
+
+def taken_back(done: TakenBack) -> str:
+    """How many are as before, and how many stay."""
+    count = done.affected
+    said = [ngettext("{count} transaction as before.", "{count} transactions as before.", count)]
+    if done.kept_count:
+        said.append(_("{kept} stay: somebody has touched them since."))
+    return " ".join(said).format(count=number(count), kept=number(done.kept_count))
 
 
 def one_for_all(rows: Any) -> UUID | None:

@@ -1,6 +1,7 @@
 """The inbox: what waits for a word of a person, each with what history proposes, and what else is wrong."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -24,18 +25,20 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from companies.versions import version_of
-from ledger.models import Account, Transaction
+from ledger.models import Account, CategorizationRun, RunAct, Transaction
 from ledger.purposes import shapes
 from ledger.purposes.completing import categorize_rest
-from ledger.purposes.pages.categorizing import FIELDS, categorized, parsed
+from ledger.purposes.pages.categorizing import FIELDS, categorized, parsed, taken_back
 from ledger.rules.calc.pairs import Pair
 from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, TEXT, Proposal
 from ledger.rules.habits import proposed
 from ledger.rules.pairing import transfer_pairs
 from ledger.transactions import transfers
+from ledger.transactions.pages.listing import run_of
 from ledger.transactions.pages.meanwhile import unless_changed, what_became_of
 from ledger.transactions.pages.ways import inbox_at
 from ledger.transactions.pages.words import Names, as_line, names_for, of_line
+from ledger.transactions.undoing import take_back, undoable
 
 A_SCREEN = 20  # of transactions, and of pairs
 MOST_COUNTED = 99
@@ -60,6 +63,22 @@ class Offer(NamedTuple):
     fields: dict[str, str]
     button: str
     label: str  # of the button, for who does not see what it stands beside
+
+
+class Done(NamedTuple):
+    """What a press did: in words, the transaction that it spoke of, and the run by which it is taken back."""
+
+    said: str
+    said_of: UUID | None = None
+    run: UUID | None = None
+    back: str = ""  # the row that is there again then
+
+
+class Undo(NamedTuple):
+    """The form that takes back what was just done."""
+
+    address: str
+    fields: dict[str, str]
 
 
 def waiting(company: Company) -> Any:
@@ -100,11 +119,11 @@ def inbox(visit: Visit) -> HttpResponse:
         raise PermissionDenied  # the answer is the list
     form = Typed(values=dict.fromkeys(("category", "id"), ""), fields=FIELDS)
     with visit.sending(form):
-        said = ACTS.get(visit.request.POST.get("act", ""), unknown)(visit)
-        messages.success(visit.request, said)
-        accepted = visit.request.POST.get("act") == "accept"
-        said_of = id_from(visit.request.POST.get("id", "")) if accepted else None
-        return redirect(inbox_at(visit, visit.request.POST.get("next"), said_of=said_of))
+        done = ACTS.get(visit.request.POST.get("act", ""), unknown)(visit)
+        messages.success(visit.request, done.said)
+        return redirect(
+            inbox_at(visit, visit.request.POST.get("next"), said_of=done.said_of, run=done.run, back=done.back)
+        )
     if visit.outdated:
         form.errors = {"row": what_became_of(visit, asked_about(visit))}
     return show_inbox(visit, form)
@@ -113,7 +132,7 @@ def inbox(visit: Visit) -> HttpResponse:
 # ---------------------------------------------------------------------------------------------- what is done
 
 
-def accept(visit: Visit) -> str:
+def accept(visit: Visit) -> Done:
     """POST transactions/categorize, of what is open of one."""
     posted = visit.request.POST
     category_id, line = of_line(posted.get("category", ""))
@@ -127,13 +146,20 @@ def accept(visit: Visit) -> str:
     if posted.get("counterparty"):
         body["counterparty"] = {"id": posted["counterparty"]}
     choice = shapes.choice_of(parsed(shapes.CategorizeRequest, body))
-    categorize_rest(
-        company=visit.company,
-        stamp=visit.stamp,
-        transaction_id=rows[0].id,
-        **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
-    )
-    return categorized(1)
+    with kept_for_undo(visit, [rows[0].id]) as run:
+        categorize_rest(
+            company=visit.company,
+            stamp=visit.stamp,
+            transaction_id=rows[0].id,
+            **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
+        )
+    return Done(categorized(1), said_of=rows[0].id, run=run.id, back=f"t-{rows[0].id}")
+
+
+def kept_for_undo(visit: Visit, ids: list[UUID]) -> AbstractContextManager[CategorizationRun]:
+    """Around a press that says what transactions were for: it is taken back as an act on the list is."""
+    rows = Transaction.objects.of(visit.company.id).filter(id__in=ids)
+    return undoable(company=visit.company, stamp=visit.stamp, act=RunAct.CATEGORIZE, rows=rows)
 
 
 def asked_about(visit: Visit) -> list[Transaction]:
@@ -142,22 +168,31 @@ def asked_about(visit: Visit) -> list[Transaction]:
     return list(Transaction.objects.of(visit.company.id).filter(id=wanted)) if wanted else []
 
 
-def link(visit: Visit) -> str:
+def link(visit: Visit) -> Done:
     """POST transactions/link_transfer, of a proposed pair."""
     source, target = (id_from(visit.request.POST.get(name, "")) for name in ("source", "target"))
     if source is None or target is None:
         raise FieldErrors([("#/target", "required", _("Choose a pair."))])
     # In words here; what changes between this look and the act, the act itself refuses.
     unless_changed(visit, Transaction.objects.of(visit.company.id).filter(id__in=[source, target]))
-    transfers.link(company=visit.company, stamp=visit.stamp, source_id=source, source_part_id=None, target_id=target)
-    return _("The two are linked as one transfer.")
+    with kept_for_undo(visit, [source, target]) as run:
+        transfers.link(
+            company=visit.company, stamp=visit.stamp, source_id=source, source_part_id=None, target_id=target
+        )
+    return Done(_("The two are linked as one transfer."), run=run.id if run.affected else None, back=f"p-{source}")
 
 
-def unknown(visit: Visit) -> str:
+def undo(visit: Visit) -> Done:
+    """Takes back what the last press did."""
+    done = take_back(company=visit.company, stamp=visit.stamp, run_id=visit.request.POST.get("run", ""))
+    return Done(taken_back(done))
+
+
+def unknown(visit: Visit) -> Done:
     raise FieldErrors([("#/act", "required", _("Say what to do with it."))])
 
 
-ACTS: dict[str, Callable[[Visit], str]] = {"accept": accept, "link": link}
+ACTS: dict[str, Callable[[Visit], Done]] = {"accept": accept, "link": link, "undo": undo}
 
 
 # ---------------------------------------------------------------------------------------------- the page
@@ -186,9 +221,17 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
         pairs=listed_pairs,
         offers=listed_offers,
         notices=list(notices(visit)),
+        undo=undo_of(visit),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
         category_lines=names.lines(),
     )
+
+
+def undo_of(visit: Visit) -> Undo | None:
+    """What the address says was just done, to be taken back: here, or by the apps above."""
+    if run := run_of(visit):
+        return Undo("", {"act": "undo", "run": str(run.id), "next": visit.request.GET.get("back", "")})
+    return next(filter(None, (import_string(path)(visit) for path in settings.INBOX_UNDOS)), None)
 
 
 def in_order(pairs: list[dict[str, Any]], offered: list[dict[str, Any]], lines: list[dict[str, Any]]) -> None:
