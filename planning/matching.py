@@ -11,7 +11,7 @@ from django.db.models.functions import Abs
 
 from companies.changing import Change
 from companies.models import Company
-from ledger.models import Transaction
+from ledger.models import RefusedMatch, Transaction
 from ledger.money.rates import rate_table
 from ledger.transactions.matching import around, days_away
 from planning.calc.matching import Awaited, Booked, Match, matches
@@ -37,12 +37,21 @@ def proposed(*, company: Company, window_start: dt.date, window_end: dt.date) ->
 
 def matched(*, company: Company, awaited: list[Awaited]) -> list[Match]:
     """A transaction for each open occurrence that has one: on its account, or any where it names none; in its
-    direction, within 10 % of its amount (at the day's rate where currencies differ) and ten days. Two statements."""
+    direction, within 10 % of its amount (at the day's rate where currencies differ) and ten days, unless somebody
+    refused it. Three statements."""
     if not awaited:
         return []
     days = [each.date for each in awaited]
     rows = Transaction.objects.of(company.id).filter(date__range=reach(min(days), max(days), MOST_DAYS))
-    return matches(awaited, free(rows), most_days=MOST_DAYS, tolerance=TOLERANCE, rates=rate_table())
+    refused = RefusedMatch.objects.of(company.id).occurrences()
+    return matches(
+        awaited,
+        free(rows),
+        most_days=MOST_DAYS,
+        tolerance=TOLERANCE,
+        rates=rate_table(),
+        refused=set(refused.values_list("transaction_id", "other_id", "day")),
+    )
 
 
 def candidates(*, planned: PlannedTransaction, awaited: Expected) -> list[Transaction]:

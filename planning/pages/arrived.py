@@ -61,4 +61,5 @@ def offer(visit: Visit, each: Coming, came: Transaction, names: Names) -> Offer:
         label=_("Settle {name} of {day} with {who} of {booked}").format(
             name=expected.name, day=told(expected.date), who=who, booked=told(came.date)
         ),
+        refusal={"id": str(came.id), "other": str(each.planned.id), "day": expected.original_date.isoformat()},
     )

@@ -29,10 +29,12 @@ from ledger.models import Account, CategorizationRun, RunAct, Transaction
 from ledger.purposes import shapes
 from ledger.purposes.completing import categorize_rest
 from ledger.purposes.pages.categorizing import FIELDS, categorized, parsed, taken_back
+from ledger.rules import refusing
 from ledger.rules.calc.pairs import Pair
 from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, TEXT, Proposal
 from ledger.rules.habits import proposed
 from ledger.rules.pairing import transfer_pairs
+from ledger.rules.shapes import Refusal
 from ledger.transactions import transfers
 from ledger.transactions.pages.listing import run_of
 from ledger.transactions.pages.meanwhile import unless_changed, what_became_of
@@ -63,6 +65,7 @@ class Offer(NamedTuple):
     fields: dict[str, str]
     button: str
     label: str  # of the button, for who does not see what it stands beside
+    refusal: dict[str, str]  # the fields that say the two do not belong together
 
 
 class Done(NamedTuple):
@@ -71,6 +74,7 @@ class Done(NamedTuple):
     said: str
     said_of: UUID | None = None
     run: UUID | None = None
+    refused: UUID | None = None
     back: str = ""  # the row that is there again then
 
 
@@ -121,9 +125,8 @@ def inbox(visit: Visit) -> HttpResponse:
     with visit.sending(form):
         done = ACTS.get(visit.request.POST.get("act", ""), unknown)(visit)
         messages.success(visit.request, done.said)
-        return redirect(
-            inbox_at(visit, visit.request.POST.get("next"), said_of=done.said_of, run=done.run, back=done.back)
-        )
+        undo = {"run": done.run, "refused": done.refused, "back": done.back}
+        return redirect(inbox_at(visit, visit.request.POST.get("next"), said_of=done.said_of, **undo))
     if visit.outdated:
         form.errors = {"row": what_became_of(visit, asked_about(visit))}
     return show_inbox(visit, form)
@@ -182,8 +185,19 @@ def link(visit: Visit) -> Done:
     return Done(_("The two are linked as one transfer."), run=run.id if run.affected else None, back=f"p-{source}")
 
 
+def refuse(visit: Visit) -> Done:
+    """The transaction is not what it was put together with: neither here nor by the API is that proposed again."""
+    posted = visit.request.POST
+    sent = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
+    refused = refusing.refuse(company=visit.company, stamp=visit.stamp, **parsed(Refusal, sent))
+    return Done(_("The two are not proposed together again."), refused=refused.id, back=posted.get("back", ""))
+
+
 def undo(visit: Visit) -> Done:
     """Takes back what the last press did."""
+    if refused := visit.request.POST.get("refused"):
+        refusing.allow(company=visit.company, stamp=visit.stamp, refused_id=refused)
+        return Done(_("The two may be proposed together again."))
     done = take_back(company=visit.company, stamp=visit.stamp, run_id=visit.request.POST.get("run", ""))
     return Done(taken_back(done))
 
@@ -192,7 +206,7 @@ def unknown(visit: Visit) -> Done:
     raise FieldErrors([("#/act", "required", _("Say what to do with it."))])
 
 
-ACTS: dict[str, Callable[[Visit], Done]] = {"accept": accept, "link": link, "undo": undo}
+ACTS: dict[str, Callable[[Visit], Done]] = {"accept": accept, "link": link, "refuse": refuse, "undo": undo}
 
 
 # ---------------------------------------------------------------------------------------------- the page
@@ -229,8 +243,10 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
 
 def undo_of(visit: Visit) -> Undo | None:
     """What the address says was just done, to be taken back: here, or by the apps above."""
-    if run := run_of(visit):
-        return Undo("", {"act": "undo", "run": str(run.id), "next": visit.request.GET.get("back", "")})
+    asked, run = visit.request.GET, run_of(visit)
+    done = {"run": run and run.id, "refused": id_from(asked.get("refused", ""))}
+    if name := next((name for name, each in done.items() if each), None):
+        return Undo("", {"act": "undo", name: str(done[name]), "next": asked.get("back", "")})
     return next(filter(None, (import_string(path)(visit) for path in settings.INBOX_UNDOS)), None)
 
 
@@ -289,6 +305,8 @@ def pair_of(pair: Pair, rows: dict[UUID, Transaction], names: Names) -> dict[str
         "source": legs[0],
         "target": legs[1],
         "versions": [version_of(row) for row, _ in legs],
+        "refusal": {"id": str(pair.source.id), "other": str(pair.target.id), "back": f"p-{pair.source.id}"},
+        "what": f"{legs[0][1]} → {legs[1][1]}",
         "days": pair.days,
         "difference": pair.difference,
     }

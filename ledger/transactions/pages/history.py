@@ -43,6 +43,13 @@ OPENED = _("opened it: the other leg of its transfer was deleted")
 DELETED = _("deleted it")
 UNCATEGORIZED = _("took its categories away")
 UNLINKED = _("took the link of its transfer away")
+ALONE = {
+    "transaction.deleted": DELETED,
+    "transaction.matchAllowed": _("let it be proposed again for what it was refused for"),
+    "transaction.matchRefused": _("said that it is not what it was proposed for"),
+    "transfer.linked": LINKED,
+    "transfer.unlinked": UNLINKED,
+}
 PARTNER = {  # of the other leg of a transfer
     "transaction.deleted": OPENED,
     "transactions.deleted": OPENED,
@@ -123,8 +130,7 @@ def sentence_of(
             return gettext("changed {fields}.").format(fields=listed(fields) or gettext("nothing that is shown"))
         case "transaction.split":
             return of_parts(before, after, row=row, words=words)
-    alone = {"transaction.deleted": DELETED, "transfer.linked": LINKED, "transfer.unlinked": UNLINKED}
-    return f"{alone.get(action) or plain(action.replace('.', ' '))}."
+    return f"{ALONE.get(action) or plain(action.replace('.', ' '))}."
 
 
 def sentence_of_many(touched: TransactionTouched, words: Names) -> str:
