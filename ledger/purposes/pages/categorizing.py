@@ -85,7 +85,10 @@ def transactions(visit: Visit) -> HttpResponse:
                 unless_changed(visit, rows)
             spoken_of = one_for_all(rows) if act.kind == RunAct.CATEGORIZE else None
             said = deed()
-        messages.success(visit.request, said)
+        if act.kind == RunAct.CATEGORIZE and meant.count > run.affected:
+            said += f" {left_alone(meant.count - run.affected)}"
+        say = messages.success if run.affected else messages.warning
+        say(visit.request, said)
         return redirect(back_to(visit, run=str(run.id) if run.affected else None, said_of=spoken_of))
     return show_list(visit, bulk=form, ticked=ticked)
 
@@ -195,6 +198,17 @@ def categorized(count: int) -> str:
     """So many were."""
     said = ngettext("{count} transaction categorized.", "{count} transactions categorized.", count)
     return said.format(count=number(count))
+
+
+def left_alone(count: int) -> str:
+    """So many were chosen and got no category, and why."""
+    said = ngettext(
+        "{count} stays as it is: linked transfers and initial balances take no category.",
+        "{count} stay as they are: linked transfers and initial balances take no category.",
+        count,
+    )
+    how = _("To categorize a transfer, unlink it on its page first.")
+    return f"{said.format(count=number(count))} {how}"
 
 
 def date_rule(rule: str, start: str, end: str, *, invoice: str = "") -> dict[str, Any]:
