@@ -14,6 +14,7 @@ from companies.models import Company
 from ledger.models import RefusedMatch, Transaction
 from ledger.money.rates import rate_table
 from ledger.transactions.matching import around, days_away
+from ledger.transactions.touching import touched
 from planning.calc.matching import Awaited, Booked, Match, matches
 from planning.forecasting import PlannedFlow, planned_flows
 from planning.models import PlannedOverride, PlannedTransaction
@@ -146,4 +147,5 @@ def settle_all(change: Change, pairs: list[Match]) -> None:
         for row in rows[:MOST_TOLD]
     ]
     after = {"settled": len(rows), "pairs": told}
-    change.record_many("plannedTransactions.settled", "plannedTransaction", after=after)
+    entry = change.record_many("plannedTransactions.settled", "plannedTransaction", after=after)
+    touched(change, entry, {row.transaction_id for row in rows if row.transaction_id})

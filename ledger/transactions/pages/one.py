@@ -31,7 +31,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
     parts = list(parts_of(row))
     words, by_itself = names_for(visit), assigners(visit.company, [part.source_note for part in parts])
     people = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
-    entries = history(visit, row, words)
+    entries = history(visit, row, words, parts=parts, by_itself=by_itself)
     actors = names(visit, people | {each.actor for each in entries if each.actor})
     return visit.show(
         "ledger/transaction.html",
