@@ -16,7 +16,7 @@ from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.models import CategorizationRule, CategorizationRun, Transaction
 from ledger.purposes.pages.categorizing import parsed
-from ledger.rules import applying, ruling, shapes
+from ledger.rules import applying, learning, ruling, shapes
 from ledger.rules.applying import Preview
 from ledger.rules.learning import learned
 from ledger.rules.pages.rule_form import FIELDS, OPERATORS, TYPED, body_of, like_transaction, values_of, words_of
@@ -109,6 +109,10 @@ def sent(visit: Visit, rule: CategorizationRule | None) -> HttpResponse:
             tried = ruling.tried(company=visit.company, stamp=visit.stamp, values=values)
             preview = applying.preview(company=visit.company, rules=ready([tried], stored=False))
             return show_form(visit, form, rule=rule, preview=preview)
+        if rule is None and "transaction" in visit.request.GET and "anyway" not in posted:
+            made = learning.tried(visit.company, ruling.tried(company=visit.company, stamp=visit.stamp, values=values))
+            if made.against:  # it was offered for one transaction: what it does to others is asked first
+                return show_form(visit, form, preview=made.preview, against=against(visit, made.against))
         if rule is None:
             ruling.add(company=visit.company, stamp=visit.stamp, values=values)
             return visit.done(_("{name} was added.").format(name=values["name"]), "rules")
