@@ -228,6 +228,7 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
         status=200 if form.valid else 400,
         tab="inbox",
         form=form,
+        look_at=[row.id for row in asked_about(visit)] if visit.outdated else [],
         here=None if form.valid else id_from(visit.request.POST.get("id", "")),
         lines=lines,
         more=more,
