@@ -16,6 +16,7 @@ from ledger.models import Categorization, File, InitialBalanceFixed, RunAct, Sou
 from ledger.transactions import booking
 from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
 from ledger.transactions.pages.history import history
+from ledger.transactions.pages.meanwhile import there_now, what_became_of
 from ledger.transactions.pages.ways import kept, list_before, to_its_page
 from ledger.transactions.pages.words import LINES, RULES, SOURCES, assigners, names_for
 from ledger.transactions.settled import settled_by
@@ -108,6 +109,9 @@ def edit(visit: Visit, transaction_id: UUID) -> HttpResponse:
             booking.change(company=visit.company, stamp=visit.stamp, transaction_id=row.id, values=form.data)
             return to_its_page(visit, row.id, _("The transaction was changed."))
     form.values = {**values_of(row), **form.values}
+    if visit.outdated:
+        row = transaction_of(visit, row.id)
+        form.errors = {"row": " ".join((what_became_of(visit, [row]), there_now(visit, row, form.values)))}
     return show_form(visit, form, row=row, fixed=fixed)
 
 
