@@ -44,14 +44,14 @@ def matched(*, company: Company, awaited: list[Awaited]) -> list[Match]:
         return []
     days = [each.date for each in awaited]
     rows = Transaction.objects.of(company.id).filter(date__range=reach(min(days), max(days), MOST_DAYS))
-    refused = RefusedMatch.objects.of(company.id).occurrences()
+    refused = RefusedMatch.objects.of(company.id).occurrences().values_list("transaction_id", "other_id", "day")
     return matches(
         awaited,
         free(rows),
         most_days=MOST_DAYS,
         tolerance=TOLERANCE,
         rates=rate_table(),
-        refused=set(refused.values_list("transaction_id", "other_id", "day")),
+        refused={(booked, planned, day) for booked, planned, day in refused if day},
     )
 
 

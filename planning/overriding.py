@@ -135,8 +135,10 @@ def put(
         planned.touch(change.stamp)
         after = {day: patch_of(planned, day) for day in patches if day in planned.overrides}
         entry = change.record(planned, f"plannedTransaction.{act}", before=by_text(before), after=by_text(after))
-        settled, settles = ({each.get("transaction_id") for each in side.values()} for side in (before, after))
-        touched(change, entry, (settled ^ settles) - {None})
+        was, now = (
+            {each["transaction_id"] for each in side.values() if "transaction_id" in each} for side in (before, after)
+        )
+        touched(change, entry, was ^ now)
     return planned
 
 
