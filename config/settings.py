@@ -14,6 +14,7 @@ from config.wiring import (  # noqa: F401 - settings too
     HOME_FIGURES,
     INBOX_NOTICES,
     INBOX_OFFERS,
+    INBOX_UNDOS,
     LOG_NAMED,
     LOG_WORDS,
     PLANNED_INVOICE_DATES,

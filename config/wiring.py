@@ -10,6 +10,8 @@ HOME_FIGURES: list[str] = ["analytics.overview.figures.on_home"]
 # is to be confirmed in one press: (visit) → [ledger.rules.pages.inbox.Offer].
 INBOX_NOTICES: list[str] = ["planning.pages.overdue.in_the_inbox"]
 INBOX_OFFERS: list[str] = ["planning.pages.arrived.in_the_inbox"]
+# What takes back what was just done there: (visit) → ledger.rules.pages.inbox.Undo, None where it was none of theirs.
+INBOX_UNDOS: list[str] = ["planning.pages.arrived.undo"]
 
 # What apps above do when something happens to a company (companies.follow_ups).
 FOLLOW_UPS: dict[str, list[str]] = {

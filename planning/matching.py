@@ -11,9 +11,10 @@ from django.db.models.functions import Abs
 
 from companies.changing import Change
 from companies.models import Company
-from ledger.models import Transaction
+from ledger.models import RefusedMatch, Transaction
 from ledger.money.rates import rate_table
 from ledger.transactions.matching import around, days_away
+from ledger.transactions.touching import touched
 from planning.calc.matching import Awaited, Booked, Match, matches
 from planning.forecasting import PlannedFlow, planned_flows
 from planning.models import PlannedOverride, PlannedTransaction
@@ -37,12 +38,21 @@ def proposed(*, company: Company, window_start: dt.date, window_end: dt.date) ->
 
 def matched(*, company: Company, awaited: list[Awaited]) -> list[Match]:
     """A transaction for each open occurrence that has one: on its account, or any where it names none; in its
-    direction, within 10 % of its amount (at the day's rate where currencies differ) and ten days. Two statements."""
+    direction, within 10 % of its amount (at the day's rate where currencies differ) and ten days, unless somebody
+    refused it. Three statements."""
     if not awaited:
         return []
     days = [each.date for each in awaited]
     rows = Transaction.objects.of(company.id).filter(date__range=reach(min(days), max(days), MOST_DAYS))
-    return matches(awaited, free(rows), most_days=MOST_DAYS, tolerance=TOLERANCE, rates=rate_table())
+    refused = RefusedMatch.objects.of(company.id).occurrences().values_list("transaction_id", "other_id", "day")
+    return matches(
+        awaited,
+        free(rows),
+        most_days=MOST_DAYS,
+        tolerance=TOLERANCE,
+        rates=rate_table(),
+        refused={(booked, planned, day) for booked, planned, day in refused if day},
+    )
 
 
 def candidates(*, planned: PlannedTransaction, awaited: Expected) -> list[Transaction]:
@@ -137,4 +147,5 @@ def settle_all(change: Change, pairs: list[Match]) -> None:
         for row in rows[:MOST_TOLD]
     ]
     after = {"settled": len(rows), "pairs": told}
-    change.record_many("plannedTransactions.settled", "plannedTransaction", after=after)
+    entry = change.record_many("plannedTransactions.settled", "plannedTransaction", after=after)
+    touched(change, entry, {row.transaction_id for row in rows if row.transaction_id})

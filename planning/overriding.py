@@ -13,6 +13,7 @@ from companies.errors import Conflict, Invalid, Missing, unknown_id
 from companies.models import Company, Stamp
 from ledger.models import Account, Category, InitialBalanceFixed, Transaction
 from ledger.transactions.booking import OtherDirection
+from ledger.transactions.touching import touched
 from planning.calc.recurrence import is_occurrence
 from planning.models import OccurrenceSkipped, PlannedOverride, PlannedTransaction, SettlesAnother, with_overrides
 from planning.references import Checks
@@ -133,7 +134,11 @@ def put(
     if store(change, planned, patches, removed=removed):
         planned.touch(change.stamp)
         after = {day: patch_of(planned, day) for day in patches if day in planned.overrides}
-        change.record(planned, f"plannedTransaction.{act}", before=by_text(before), after=by_text(after))
+        entry = change.record(planned, f"plannedTransaction.{act}", before=by_text(before), after=by_text(after))
+        was, now = (
+            {each["transaction_id"] for each in side.values() if "transaction_id" in each} for side in (before, after)
+        )
+        touched(change, entry, was ^ now)
     return planned
 
 

@@ -176,7 +176,8 @@ class PlannedTransactionViewSet(PlanningViewSet):
         """The transactions that could settle the open occurrences of the window: on the plan's account (on any where it
         names none), in its direction, within 10 % of its amount and 10 days. The nearest day comes first, then the
         nearest amount; each occurrence and each transaction is in one pair at most. Amounts of another currency are
-        compared at the rate of the transaction's day. Needs `transactions:read` too."""
+        compared at the rate of the transaction's day. What somebody refused in the inbox is left out. Needs
+        `transactions:read` too."""
         window = self.parsed(OccurrenceWindow)
         self.require(Permission.TRANSACTIONS_READ)
         found = matching.proposed(

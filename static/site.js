@@ -212,7 +212,7 @@ if (!location.hash) window.begin(document.getElementById("main"));
 const waits = [...document.querySelectorAll("[data-waits]")];
 for (const keys of document.querySelectorAll("[data-keys]")) keys.hidden = switchedOff();
 document.addEventListener("keydown", (event) => {
-  if (!waits.length) return;
+  if (!waits.length && event.key !== "u") return;
   const row = event.target.closest("[data-waits]");
   if (row && event.target.matches("select")) {
     if (event.key === "Escape") row.focus();
@@ -224,7 +224,8 @@ document.addEventListener("keydown", (event) => {
   }
   if (!window.keysHeard(event)) return;
   const step = { j: 1, s: row && 1, k: -1 }[event.key];
-  const act = row && !event.repeat && /^[a-z0-9]$/.test(event.key) && row.querySelector(`[data-key="${event.key}"]`);
+  const place = event.key === "u" ? document : row; // what was just done stands above all rows
+  const act = place && !event.repeat && /^[a-z0-9]$/.test(event.key) && place.querySelector(`[data-key="${event.key}"]`);
   if (!step && !act) return;
   event.preventDefault();
   if (step) waits[row ? waits.indexOf(row) + step : 0]?.focus();

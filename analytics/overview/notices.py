@@ -77,7 +77,7 @@ def mismatch_notices(company: Company, accounts: Iterable[Account], *, opens: bo
         Notice(
             label=_("{account} does not agree with its bank").format(account=account.name),
             text=mismatch_text(account, account.bank_connection),
-            address=reverse("account", args=[company.id, account.id]) if opens else "",
+            address=f"{reverse('account', args=[company.id, account.id])}#reconciliation" if opens else "",
         )
         for account in accounts
         if account.bank_connection and account.bank_connection.get("balanceMismatchSince")

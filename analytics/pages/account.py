@@ -1,4 +1,5 @@
-"""The page of an account: its balance by day, as far as it is expected, its latest rows, and what is known of it."""
+"""The page of an account: its balance by day, as far as it is expected, its latest rows, its bank's statements, and
+what is known of it."""
 
 from datetime import date
 from typing import Any
@@ -13,6 +14,7 @@ from django.views.decorators.gzip import gzip_page
 
 from analytics.overview import notices
 from analytics.overview.line import balance_line
+from analytics.pages.reconciled import reconciliation
 from analytics.period import Period, period_of
 from companies.pages.kept import kept
 from companies.pages.visits import Visit, company_page
@@ -34,7 +36,8 @@ def page(visit: Visit, account_id: UUID) -> HttpResponse:
     period = period_of(visit.request.GET, today=visit.today, compares=False)
     more: dict[str, Any] = {"period": period}
     if visit.may(Permission.BALANCES_READ):
-        more["notices"] = notices.mismatch_notices(visit.company, [account], opens=False)
+        more["reconciled"], more["cursor"] = reconciliation(visit, account)
+        more["notices"] = notices.mismatch_notices(visit.company, [account], opens=bool(more["reconciled"]))
         try:
             more["balance"] = balance(visit, account, period)
         except MissingRate as missing:

@@ -25,7 +25,7 @@ ENTITIES = {  # what an event is about → what became of it
     "subscription": "created updated deleted",
     "subscriptionEvent": "created retracted",
     "subscriptionEvents": "imported",
-    "transaction": "created updated split deleted",
+    "transaction": "created updated split matchRefused matchAllowed deleted",
     "transactions": "categorized uncategorized rulesApplied runTakenBack deleted",
     "transfer": "linked unlinked",
     "webhookEndpoint": "created updated disabled secretRolled tested redelivered deleted",

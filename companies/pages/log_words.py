@@ -111,6 +111,8 @@ ACTS = {
     "subscriptionEvents.imported": ngettext_lazy(
         "imported {n} price of subscriptions", "imported {n} prices of subscriptions", "count"
     ),
+    "transaction.matchAllowed": _("let the transaction{name} be proposed again for what it was refused for"),
+    "transaction.matchRefused": _("said what the transaction{name} does not belong to"),
     "transaction.split": _("said what the transaction{name} was for"),
     "transactions.categorized": ngettext_lazy("categorized {n} transaction", "categorized {n} transactions", "count"),
     "transactions.deleted": ngettext_lazy("deleted {n} transaction", "deleted {n} transactions", "count"),

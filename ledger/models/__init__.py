@@ -27,6 +27,7 @@ from ledger.models.files import File, FileTransaction, ParseStatus
 from ledger.models.products import Product, ProductExternalId, ProductGroup, ProductGroupNotEmpty, ProductInUse
 from ledger.models.rates import Rate, RateLoad
 from ledger.models.recurring import RecurringBook, RecurringMonth
+from ledger.models.refused import RefusedMatch
 from ledger.models.rules import (
     RULE_NOTE,
     TEXTS,
@@ -103,6 +104,7 @@ __all__ = [
     "RateLoad",
     "RecurringBook",
     "RecurringMonth",
+    "RefusedMatch",
     "RuleAccount",
     "RunAct",
     "SavedView",

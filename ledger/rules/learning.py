@@ -130,4 +130,5 @@ def otherwise(company: Company, rule: CategorizationRule, ids: list[UUID]) -> li
     """(transaction, category) of some among them that somebody, or another rule, has categorized otherwise."""
     parts = Categorization.objects.of(company.id).filter(NOT_BY_ITSELF, transaction_id__in=ids)
     parts = parts.exclude(category=rule.category, **{f"{rule.pl_type}__isnull": False})
-    return list(parts.order_by("-transaction_id").values_list("transaction_id", "category_id")[:MOST_EXAMPLES])
+    parts = parts.order_by("-transaction_id", "position", "id").distinct("transaction_id")  # each once, if split too
+    return list(parts.values_list("transaction_id", "category_id")[:MOST_EXAMPLES])

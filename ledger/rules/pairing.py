@@ -8,7 +8,7 @@ from django.db.models import F
 from companies.models import Company
 from ledger.calc.fx import MissingRate, convert
 from ledger.calc.money import round_half_up
-from ledger.models import Transaction
+from ledger.models import RefusedMatch, Transaction
 from ledger.money.rates import rate_table
 from ledger.rules.calc.pairs import Leg, Pair, pairs
 
@@ -16,8 +16,8 @@ MOST_PAIRS = 10_000  # of one answer
 
 
 def transfer_pairs(*, company: Company, start: date, end: date) -> list[Pair]:
-    """Pairs among the open, booked transactions of the days, the nearest first, 10,000 at most; one query, and one for
-    the rates.
+    """Pairs among the open, booked transactions of the days, the nearest first, 10,000 at most; one query, one for what
+    people refused, and one for the rates.
 
     Amounts are what is open of them. A currency without a rate fits no other.
     """
@@ -32,4 +32,5 @@ def transfer_pairs(*, company: Company, start: date, end: date) -> list[Pair]:
         except MissingRate:
             return None
 
-    return pairs(legs, worth=worth)[:MOST_PAIRS]
+    refused = RefusedMatch.objects.of(company.id).transfers().pairs() if legs else set()
+    return pairs(legs, worth=worth, refused=refused)[:MOST_PAIRS]

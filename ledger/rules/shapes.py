@@ -280,6 +280,14 @@ class TransferWindow(Shape):
         return attrs
 
 
+class Refusal(Shape):
+    """What a transaction was put together with, and is not: another leg, or what was expected on a day."""
+
+    id = fields.IdField(source="transaction_id")
+    other_id = fields.IdField()
+    day = fields.DayField(allow_null=True)
+
+
 class TransferPair(Shape):
     source_transaction_id = fields.IdField(help_text="money out")
     target_transaction_id = fields.IdField(help_text="money in")

@@ -153,7 +153,7 @@ class ProposalViewSet(CompanyViewSet):
     def transfers(self, request: Request, company_id: str) -> Response:
         """Pairs of open transactions of two accounts that look like a transfer: opposite amounts, equal or across
         currencies within 3 % at the day's rate, at most 5 days apart; each in one pair at most, the nearest first.
-        link_transfer confirms one."""
+        link_transfer confirms one; what somebody refused in the inbox is not proposed again."""
         window = self.parsed(shapes.TransferWindow)
         found = transfer_pairs(company=self.company, start=window["start_date"], end=window["end_date"])
         return Response(

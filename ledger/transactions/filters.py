@@ -156,7 +156,9 @@ class TransactionFilter(django_filters.FilterSet):
         FlagField, "categorizations_auto_assigned", help_text="by a rule, by history or by its account"
     )
     assignedBy = Filter(  # noqa: N815
-        AssignerField, method="by_assigner", help_text="person, rule, rule:<id>, history or account"
+        AssignerField,
+        method="by_assigner",
+        help_text="person (initial balances are nobody's), rule, rule:<id>, history or account",
     )
     importId = Filter(IdField, "import_batch_id")  # noqa: N815
     updatedSince = Filter(TimeFormField, "last_updated_time", "gte")  # noqa: N815
@@ -240,7 +242,8 @@ class TransactionFilter(django_filters.FilterSet):
 
     def by_assigner(self, rows: Any, name: str, value: Any) -> Any:
         if value == "person":
-            return rows.filter(self.with_part(), categorizations_auto_assigned=False)
+            # What an account opens with has its category by itself, whoever or whatever set it.
+            return rows.without_initial().filter(self.with_part(), categorizations_auto_assigned=False)
         noted = {"source_note__startswith": RULE_NOTE} if value == "rule" else {"source_note": value}
         return rows.filter(self.with_part(**noted), categorizations_auto_assigned=True)
 

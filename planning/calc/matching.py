@@ -3,7 +3,7 @@
 import datetime as dt
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
@@ -56,10 +56,12 @@ def matches(
     most_days: int,
     tolerance: Decimal = Decimal(0),
     rates: RateTable | None = None,
+    refused: Container[tuple[UUID, UUID, dt.date]] = (),
 ) -> list[Match]:
     """Pairs, the nearest days first, then the nearest amounts; each occurrence and each movement in one at most.
 
     Movements of other currencies are compared at their day's rate, where there are ``rates`` and one of the currency.
+    What is ``refused``, by movement, plan and original date, is no pair.
 
     >>> rent = Awaited(UUID(int=1), dt.date(2024, 1, 31), dt.date(2024, 1, 31), Decimal(-100), "EUR", None)
     >>> paid = Booked(UUID(int=2), dt.date(2024, 2, 2), Decimal(-105), "EUR", UUID(int=3))
@@ -76,6 +78,7 @@ def matches(
         if day in by_day
         for currency, rows in by_day[day].items()
         for match in fitting(each, rows, currency, tolerance=tolerance, rates=rates)
+        if (match.booked.id, each.planned_id, each.original_date) not in refused
     ]
     found.sort(key=nearness)
     return list(each_once(found))

@@ -1,4 +1,4 @@
-"""What was expected and seems to have come, for the inbox of a company."""
+"""What was expected and seems to have come, for the inbox of a company; and what was just settled there."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -7,15 +7,17 @@ from itertools import islice
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from companies.models import id_from
 from companies.pages.amounts import money
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.models import Transaction
-from ledger.rules.pages.inbox import Offer
+from ledger.rules.pages.inbox import Offer, Undo
 from ledger.transactions.pages.words import Names, names_for
 from planning.matching import MOST_DAYS
 from planning.pages.occurrences import told
 from planning.pages.outlook import Coming, coming_of_company
+from planning.serializers import as_date
 
 MOST_OFFERED = 20
 
@@ -25,6 +27,14 @@ def in_the_inbox(visit: Visit) -> list[Offer]:
     if not (visit.may(Permission.TRANSACTIONS_READ) and visit.may(Permission.PLANNING_WRITE)):
         return []
     return list(islice(offers(visit), MOST_OFFERED))
+
+
+def undo(visit: Visit) -> Undo | None:
+    """The occurrence that the inbox's address says was just settled, to be expected again."""
+    planned_id, _dot, day = visit.request.GET.get("settled", "").partition(".")
+    if not (id_from(planned_id) and as_date(day) and visit.may(Permission.PLANNING_WRITE)):
+        return None
+    return Undo(reverse("occurrence-unsettle", args=[visit.company.id, planned_id, day]), {"from": "inbox"})
 
 
 def offers(visit: Visit) -> Iterator[Offer]:
@@ -51,4 +61,5 @@ def offer(visit: Visit, each: Coming, came: Transaction, names: Names) -> Offer:
         label=_("Settle {name} of {day} with {who} of {booked}").format(
             name=expected.name, day=told(expected.date), who=who, booked=told(came.date)
         ),
+        refusal={"id": str(came.id), "other": str(each.planned.id), "day": expected.original_date.isoformat()},
     )

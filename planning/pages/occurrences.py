@@ -144,7 +144,8 @@ def settle(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
                 original_date=original,
                 transaction_id=visit.request.POST.get("transactionId", ""),
             )
-            return done(visit, planned, of_day(_("{name} of {day} is settled."), planned, original))
+            said = of_day(_("{name} of {day} is settled."), planned, original)
+            return done(visit, planned, said, settled=f"{planned.id}.{original}")
         return visit.to("planned-one", planned_id=planned_id)
     planned = found(visit, planned_id)
     if not is_occurrence(planned.recurrence_rule(), original):
@@ -176,12 +177,15 @@ def unsettle(visit: Visit, planned_id: UUID, day: str) -> HttpResponse:
     return visit.to("planned-one", planned_id=planned_id)
 
 
-def done(visit: Visit, planned: PlannedTransaction, said: str) -> HttpResponse:
-    """Back to the page on which the button stood: the cash plan, the inbox or the rule's own."""
+def done(visit: Visit, planned: PlannedTransaction, said: str, *, settled: str = "") -> HttpResponse:
+    """Back to the page on which the button stood: the cash plan, the inbox or the rule's own.
+
+    ``settled`` names the occurrence that was just settled; the inbox takes that back.
+    """
     page = STOOD_ON.get(visit.request.POST.get("from", ""))
     if page == "inbox":
         messages.success(visit.request, said)
-        return redirect(inbox_at(visit, visit.request.POST.get("next")))
+        return redirect(inbox_at(visit, visit.request.POST.get("next"), settled=settled))
     if page:
         return visit.done(said, page)
     return visit.done(said, "planned-one", planned_id=planned.id)

@@ -81,7 +81,7 @@ def coming_of_company(visit: Visit, *, end: dt.date, accounts: Mapping[UUID, str
 
 def proposals(visit: Visit, dues: Iterable[Due]) -> dict[tuple[UUID, dt.date], Transaction]:
     """What could settle the open occurrences up to ten days ahead, by rule and original date, for those who may see it.
-    Three statements."""
+    Four statements."""
     if not (visit.may(Permission.TRANSACTIONS_READ) and visit.may(Permission.PLANNING_WRITE)):
         return {}
     last = visit.today + dt.timedelta(days=MOST_DAYS)

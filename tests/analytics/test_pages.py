@@ -387,7 +387,8 @@ def test_an_account_that_does_not_agree_with_its_bank_is_named(alice, acme, bank
     }  # fmt: skip
     Account.objects.filter(id=bank).update(bank_connection=told)
     html = page(alice, acme)
-    assert f'<a href="/app/companies/{acme.id}/accounts/{bank}">Main does not agree with its bank</a>' in html
+    place = f"/app/companies/{acme.id}/accounts/{bank}#reconciliation"
+    assert f'<a href="{place}">Main does not agree with its bank</a>' in html
     assert "since 31 Jan 2026: the bank says €120.50, the transactions come to €100.00." in html
 
 

@@ -32,7 +32,7 @@ def test_the_history_tells_in_sentences_who_did_what(pages, books, bought, savin
         "Hosting −€100.00 and",
         "support −€20.00.",
         "changed what it was for to",
-        "key “test” linked it with another transaction as a transfer.",
+        "key “test” linked it as a transfer with €20.00 on Savings",
         f"{alice.display_name} took its categories away, with 1 other.",
     ):
         assert part in text, part
@@ -57,7 +57,7 @@ def test_the_history_tells_what_acts_on_many_did_and_what_was_taken_back(pages, 
     text = text_of(pages.get(f"/{bought}"))
     told = (
         "added a document to it.",
-        "key “test” linked it with another transaction as a transfer.",
+        "key “test” linked it as a transfer with €119.00 on Savings",
         "key “test” took back what the rules did to it, with 1 other.",
         "key “test” applied the rules to it, with 1 other.",
         "key “test” took its categories away, with 1 other.",

@@ -74,7 +74,7 @@ def test_what_waits_is_accepted_in_one_press(api, books, bank, hosting, site):
     assert "Inbox 1 waiting" in text
     form = re.search(r'name="category" value="([^"]+)" data-key="a"', page.content.decode())
     done = site.post("inbox", act="accept", id=row, category=form[1], counterparty="")
-    assert (done.status_code, done["Location"]) == (303, f"{site.base}/inbox?said={row}")
+    assert (done.status_code, done["Location"].partition("&")[0]) == (303, f"{site.base}/inbox?said={row}")
     (part,) = books.parts(row)
     assert part["categoryId"] == hosting
     assert books.read(row)["categorizationsAutoAssigned"] is False
@@ -132,7 +132,7 @@ def test_what_fits_the_plan_is_settled_in_one_press(api, books, bank, site, brow
     assert "Settle Rent of" not in Page(acme, browser_of(bob, acme).client).get("inbox").content.decode()
     action = re.search(r'action="([^"]+/settle)"', page.content.decode())[1]
     done = site.client.post(action, {"transactionId": row, "from": "inbox"})
-    assert (done.status_code, done["Location"]) == (303, f"{site.base}/inbox")
+    assert (done.status_code, done["Location"].partition("?")[0]) == (303, f"{site.base}/inbox")
     assert books.read(row)["settles"]["plannedTransactionId"] == planned
     assert "Expected payments" not in text_of(site.get("inbox"))
 

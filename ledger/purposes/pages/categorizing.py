@@ -30,7 +30,7 @@ from ledger.transactions.pages.ways import SAID
 from ledger.transactions.pages.words import names_for, of_line
 from ledger.transactions.selections import MOST_IDS, selected
 from ledger.transactions.shapes import SelectionShape
-from ledger.transactions.undoing import take_back, undoable
+from ledger.transactions.undoing import TakenBack, take_back, undoable
 
 TEXTS = ("category", "counterparty", "rule", "ruleStart", "ruleEnd")
 FIELDS = {  # where the page shows what is wrong with a field of the body
@@ -85,7 +85,10 @@ def transactions(visit: Visit) -> HttpResponse:
                 unless_changed(visit, rows)
             spoken_of = one_for_all(rows) if act.kind == RunAct.CATEGORIZE else None
             said = deed()
-        messages.success(visit.request, said)
+        if act.kind == RunAct.CATEGORIZE and meant.count > run.affected:
+            said += f" {left_alone(meant.count - run.affected)}"
+        say = messages.success if run.affected else messages.warning
+        say(visit.request, said)
         return redirect(back_to(visit, run=str(run.id) if run.affected else None, said_of=spoken_of))
     return show_list(visit, bulk=form, ticked=ticked)
 
@@ -121,17 +124,22 @@ def undo(visit: Visit) -> HttpResponse:
     """Takes an act by hand back, where nobody has touched since what it did."""
     with visit.sending():
         done = take_back(company=visit.company, stamp=visit.stamp, run_id=visit.request.POST.get("run", ""))
-        count = done.affected
-        said = [ngettext("{count} transaction as before.", "{count} transactions as before.", count)]
-        if done.kept_count:
-            kept = ngettext(
-                "{kept} stays: somebody has touched it since.",
-                "{kept} stay: somebody has touched them since.",
-                done.kept_count,
-            )
-            said.append(kept)
-        messages.success(visit.request, " ".join(said).format(count=number(count), kept=number(done.kept_count)))
+        messages.success(visit.request, taken_back(done))
     return redirect(back_to(visit))
+
+
+def taken_back(done: TakenBack) -> str:
+    """How many are as before, and how many stay."""
+    count = done.affected
+    said = [ngettext("{count} transaction as before.", "{count} transactions as before.", count)]
+    if done.kept_count:
+        kept = ngettext(
+            "{kept} stays: somebody has touched it since.",
+            "{kept} stay: somebody has touched them since.",
+            done.kept_count,
+        )
+        said.append(kept)
+    return " ".join(said).format(count=number(count), kept=number(done.kept_count))
 
 
 def one_for_all(rows: Any) -> UUID | None:
@@ -195,6 +203,17 @@ def categorized(count: int) -> str:
     """So many were."""
     said = ngettext("{count} transaction categorized.", "{count} transactions categorized.", count)
     return said.format(count=number(count))
+
+
+def left_alone(count: int) -> str:
+    """So many were chosen and got no category, and why."""
+    said = ngettext(
+        "{count} stays as it is: linked transfers and initial balances take no category.",
+        "{count} stay as they are: linked transfers and initial balances take no category.",
+        count,
+    )
+    how = _("To categorize a transfer, unlink it on its page first.")
+    return f"{said.format(count=number(count))} {how}"
 
 
 def date_rule(rule: str, start: str, end: str, *, invoice: str = "") -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from companies.errors import FieldErrors
+from companies.pages.amounts import money
 from companies.pages.failures import not_taken
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
@@ -75,7 +76,12 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
         shared = shared_out(rows, amount=free, currency=row.amount_currency)
         given += shapes.given_parts(parsed(shapes.CategorizationMap, reader.body(shared)))
         splitting.replace_parts(company=visit.company, stamp=visit.stamp, transaction_id=row.id, given=given)
-        return to_its_page(visit, row.id, _("The categorizations were saved."), said_of=row.id)
+        said = _("The categorizations were saved.")
+        saved = transaction_of(visit, row.id)
+        if saved.is_open:
+            rest = money(saved.amount_value - saved.categorized_value, saved.amount_currency)
+            said += " " + _("{amount} stays open.").format(amount=rest)
+        return to_its_page(visit, row.id, said, said_of=row.id)
     if visit.outdated:
         form.errors = {"row": what_became_of(visit, [transaction_of(visit, row.id)])}
     return show_editor(visit, row, parts, rows=rows, spare=0, form=form, names=names)

@@ -1,7 +1,7 @@
 """Which movements belong together as the legs of a transfer, each in one pair at most."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
@@ -32,7 +32,8 @@ Worth = Callable[[Decimal, str, str, date], Decimal | None]  # (amount, from, to
 class Waiting:
     """The incoming legs that have no partner yet, by day and currency, in the order of their amounts."""
 
-    def __init__(self, legs: Iterable[Leg]):
+    def __init__(self, legs: Iterable[Leg], *, refused: Container[tuple[UUID, UUID]]):
+        self.refused = refused
         self.legs: dict[tuple[date, str], list[Leg]] = {}
         for leg in sorted(legs, key=lambda leg: (leg.amount, leg.id)):
             self.legs.setdefault((leg.day, leg.currency), []).append(leg)
@@ -48,20 +49,21 @@ class Waiting:
             off = abs(leg.amount - expected)
             if leg.amount > expected + slack or (best is not None and leg.amount - expected > best[0]):
                 break
-            if leg.account_id != source.account_id and (best is None or off < best[0]):
+            fits = leg.account_id != source.account_id and (source.id, leg.id) not in self.refused
+            if fits and (best is None or off < best[0]):
                 best = off, place
                 if not off:
                     break
         return legs.pop(best[1]) if best else None
 
 
-def pairs(legs: Iterable[Leg], *, worth: Worth) -> list[Pair]:
+def pairs(legs: Iterable[Leg], *, worth: Worth, refused: Container[tuple[UUID, UUID]] = ()) -> list[Pair]:
     """Outgoing and incoming legs of two accounts, at most five days apart: equal amounts, or across currencies those
     within three in a hundred of what the source is worth on its day. Fewest days come first, and then equal amounts;
-    of those as near, the earlier source chooses.
+    of those as near, the earlier source chooses. What is ``refused``, by the ids of source and target, is no pair.
     """
     rows = list(legs)
-    waiting = Waiting(leg for leg in rows if leg.amount > 0)
+    waiting = Waiting((leg for leg in rows if leg.amount > 0), refused=refused)
     sources = sorted((leg for leg in rows if leg.amount < 0), key=lambda leg: (leg.day, leg.id))
     found: list[Pair] = []
     for days in range(MOST_DAYS + 1):

@@ -1,6 +1,7 @@
 """The inbox: what waits for a word of a person, each with what history proposes, and what else is wrong."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -24,18 +25,22 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from companies.versions import version_of
-from ledger.models import Account, Transaction
+from ledger.models import Account, CategorizationRun, RunAct, Transaction
 from ledger.purposes import shapes
 from ledger.purposes.completing import categorize_rest
-from ledger.purposes.pages.categorizing import FIELDS, categorized, parsed
+from ledger.purposes.pages.categorizing import FIELDS, categorized, parsed, taken_back
+from ledger.rules import refusing
 from ledger.rules.calc.pairs import Pair
 from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, TEXT, Proposal
 from ledger.rules.habits import proposed
 from ledger.rules.pairing import transfer_pairs
+from ledger.rules.shapes import Refusal
 from ledger.transactions import transfers
+from ledger.transactions.pages.listing import run_of
 from ledger.transactions.pages.meanwhile import unless_changed, what_became_of
 from ledger.transactions.pages.ways import inbox_at
 from ledger.transactions.pages.words import Names, as_line, names_for, of_line
+from ledger.transactions.undoing import take_back, undoable
 
 A_SCREEN = 20  # of transactions, and of pairs
 MOST_COUNTED = 99
@@ -60,6 +65,24 @@ class Offer(NamedTuple):
     fields: dict[str, str]
     button: str
     label: str  # of the button, for who does not see what it stands beside
+    refusal: dict[str, str]  # the fields that say the two do not belong together
+
+
+class Done(NamedTuple):
+    """What a press did: in words, the transaction that it spoke of, and the run by which it is taken back."""
+
+    said: str
+    said_of: UUID | None = None
+    run: UUID | None = None
+    refused: UUID | None = None
+    back: str = ""  # the row that is there again then
+
+
+class Undo(NamedTuple):
+    """The form that takes back what was just done."""
+
+    address: str
+    fields: dict[str, str]
 
 
 def waiting(company: Company) -> Any:
@@ -100,11 +123,10 @@ def inbox(visit: Visit) -> HttpResponse:
         raise PermissionDenied  # the answer is the list
     form = Typed(values=dict.fromkeys(("category", "id"), ""), fields=FIELDS)
     with visit.sending(form):
-        said = ACTS.get(visit.request.POST.get("act", ""), unknown)(visit)
-        messages.success(visit.request, said)
-        accepted = visit.request.POST.get("act") == "accept"
-        said_of = id_from(visit.request.POST.get("id", "")) if accepted else None
-        return redirect(inbox_at(visit, visit.request.POST.get("next"), said_of=said_of))
+        done = ACTS.get(visit.request.POST.get("act", ""), unknown)(visit)
+        messages.success(visit.request, done.said)
+        undo = {"run": done.run, "refused": done.refused, "back": done.back}
+        return redirect(inbox_at(visit, visit.request.POST.get("next"), said_of=done.said_of, **undo))
     if visit.outdated:
         form.errors = {"row": what_became_of(visit, asked_about(visit))}
     return show_inbox(visit, form)
@@ -113,7 +135,7 @@ def inbox(visit: Visit) -> HttpResponse:
 # ---------------------------------------------------------------------------------------------- what is done
 
 
-def accept(visit: Visit) -> str:
+def accept(visit: Visit) -> Done:
     """POST transactions/categorize, of what is open of one."""
     posted = visit.request.POST
     category_id, line = of_line(posted.get("category", ""))
@@ -127,13 +149,20 @@ def accept(visit: Visit) -> str:
     if posted.get("counterparty"):
         body["counterparty"] = {"id": posted["counterparty"]}
     choice = shapes.choice_of(parsed(shapes.CategorizeRequest, body))
-    categorize_rest(
-        company=visit.company,
-        stamp=visit.stamp,
-        transaction_id=rows[0].id,
-        **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
-    )
-    return categorized(1)
+    with kept_for_undo(visit, [rows[0].id]) as run:
+        categorize_rest(
+            company=visit.company,
+            stamp=visit.stamp,
+            transaction_id=rows[0].id,
+            **{name: choice[name] for name in ("category_id", "pl_type", "counterparty")},
+        )
+    return Done(categorized(1), said_of=rows[0].id, run=run.id, back=f"t-{rows[0].id}")
+
+
+def kept_for_undo(visit: Visit, ids: list[UUID]) -> AbstractContextManager[CategorizationRun]:
+    """Around a press that says what transactions were for: it is taken back as an act on the list is."""
+    rows = Transaction.objects.of(visit.company.id).filter(id__in=ids)
+    return undoable(company=visit.company, stamp=visit.stamp, act=RunAct.CATEGORIZE, rows=rows)
 
 
 def asked_about(visit: Visit) -> list[Transaction]:
@@ -142,22 +171,42 @@ def asked_about(visit: Visit) -> list[Transaction]:
     return list(Transaction.objects.of(visit.company.id).filter(id=wanted)) if wanted else []
 
 
-def link(visit: Visit) -> str:
+def link(visit: Visit) -> Done:
     """POST transactions/link_transfer, of a proposed pair."""
     source, target = (id_from(visit.request.POST.get(name, "")) for name in ("source", "target"))
     if source is None or target is None:
         raise FieldErrors([("#/target", "required", _("Choose a pair."))])
     # In words here; what changes between this look and the act, the act itself refuses.
     unless_changed(visit, Transaction.objects.of(visit.company.id).filter(id__in=[source, target]))
-    transfers.link(company=visit.company, stamp=visit.stamp, source_id=source, source_part_id=None, target_id=target)
-    return _("The two are linked as one transfer.")
+    with kept_for_undo(visit, [source, target]) as run:
+        transfers.link(
+            company=visit.company, stamp=visit.stamp, source_id=source, source_part_id=None, target_id=target
+        )
+    return Done(_("The two are linked as one transfer."), run=run.id if run.affected else None, back=f"p-{source}")
 
 
-def unknown(visit: Visit) -> str:
+def refuse(visit: Visit) -> Done:
+    """The transaction is not what it was put together with: neither here nor by the API is that proposed again."""
+    posted = visit.request.POST
+    sent = {"id": posted.get("id", ""), "otherId": posted.get("other", ""), "day": posted.get("day") or None}
+    refused = refusing.refuse(company=visit.company, stamp=visit.stamp, **parsed(Refusal, sent))
+    return Done(_("The two are not proposed together again."), refused=refused.id, back=posted.get("back", ""))
+
+
+def undo(visit: Visit) -> Done:
+    """Takes back what the last press did."""
+    if refused := visit.request.POST.get("refused"):
+        refusing.allow(company=visit.company, stamp=visit.stamp, refused_id=refused)
+        return Done(_("The two may be proposed together again."))
+    done = take_back(company=visit.company, stamp=visit.stamp, run_id=visit.request.POST.get("run", ""))
+    return Done(taken_back(done))
+
+
+def unknown(visit: Visit) -> Done:
     raise FieldErrors([("#/act", "required", _("Say what to do with it."))])
 
 
-ACTS: dict[str, Callable[[Visit], str]] = {"accept": accept, "link": link}
+ACTS: dict[str, Callable[[Visit], Done]] = {"accept": accept, "link": link, "refuse": refuse, "undo": undo}
 
 
 # ---------------------------------------------------------------------------------------------- the page
@@ -179,6 +228,7 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
         status=200 if form.valid else 400,
         tab="inbox",
         form=form,
+        look_at=[row.id for row in asked_about(visit)] if visit.outdated else [],
         here=None if form.valid else id_from(visit.request.POST.get("id", "")),
         lines=lines,
         more=more,
@@ -186,9 +236,19 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
         pairs=listed_pairs,
         offers=listed_offers,
         notices=list(notices(visit)),
+        undo=undo_of(visit),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
         category_lines=names.lines(),
     )
+
+
+def undo_of(visit: Visit) -> Undo | None:
+    """What the address says was just done, to be taken back: here, or by the apps above."""
+    asked, run = visit.request.GET, run_of(visit)
+    done = {"run": run and run.id, "refused": id_from(asked.get("refused", ""))}
+    if name := next((name for name, each in done.items() if each), None):
+        return Undo("", {"act": "undo", name: str(done[name]), "next": asked.get("back", "")})
+    return next(filter(None, (import_string(path)(visit) for path in settings.INBOX_UNDOS)), None)
 
 
 def in_order(pairs: list[dict[str, Any]], offered: list[dict[str, Any]], lines: list[dict[str, Any]]) -> None:
@@ -246,6 +306,8 @@ def pair_of(pair: Pair, rows: dict[UUID, Transaction], names: Names) -> dict[str
         "source": legs[0],
         "target": legs[1],
         "versions": [version_of(row) for row, _ in legs],
+        "refusal": {"id": str(pair.source.id), "other": str(pair.target.id), "back": f"p-{pair.source.id}"},
+        "what": f"{legs[0][1]} → {legs[1][1]}",
         "days": pair.days,
         "difference": pair.difference,
     }
@@ -263,7 +325,7 @@ def notices(visit: Visit) -> Iterable[Notice]:
         accounts = Account.objects.of(visit.company.id).active()
         for account in accounts.filter(bank_connection__isnull=False).in_order():
             if (account.bank_connection or {}).get("balanceMismatchSince"):
-                address = reverse("account", args=[visit.company.id, account.id])
+                address = f"{reverse('account', args=[visit.company.id, account.id])}#reconciliation"
                 yield _("{account}: the balance is not the bank's").format(account=account.name), address
     for path in settings.INBOX_NOTICES:
         yield from import_string(path)(visit)

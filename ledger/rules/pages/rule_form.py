@@ -190,5 +190,8 @@ def words_of(rule: CategorizationRule, names: Names) -> dict[str, str]:
     return {
         "conditions": ", ".join(asked),
         "category": names.category(rule.category_id) if rule.category_id else "",
+        "tax": _("{percent} % tax").format(percent=as_typed(plain(rule.pass_through_tax_percent)))
+        if rule.pass_through_tax_percent
+        else "",
         "reason": str(REASONS[DisabledReason(rule.disabled_reason)]) if rule.disabled_reason else "",
     }

@@ -5,18 +5,20 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from companies.errors import Missing
 from companies.models import Currency, id_from
+from companies.pages.activity import names as actors
 from companies.pages.amounts import number
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.models import CategorizationRule, CategorizationRun, Transaction
 from ledger.purposes.pages.categorizing import parsed
-from ledger.rules import applying, ruling, shapes
+from ledger.rules import applying, learning, ruling, shapes
 from ledger.rules.applying import Preview
 from ledger.rules.learning import learned
 from ledger.rules.pages.rule_form import FIELDS, OPERATORS, TYPED, body_of, like_transaction, values_of, words_of
@@ -109,12 +111,35 @@ def sent(visit: Visit, rule: CategorizationRule | None) -> HttpResponse:
             tried = ruling.tried(company=visit.company, stamp=visit.stamp, values=values)
             preview = applying.preview(company=visit.company, rules=ready([tried], stored=False))
             return show_form(visit, form, rule=rule, preview=preview)
+        if rule is None and "transaction" in visit.request.GET and "anyway" not in posted:
+            made = learning.tried(visit.company, ruling.tried(company=visit.company, stamp=visit.stamp, values=values))
+            if made.against:  # it was offered for one transaction: what it does to others is asked first
+                return show_form(visit, form, preview=made.preview, against=against(visit, made.against))
         if rule is None:
             ruling.add(company=visit.company, stamp=visit.stamp, values=values)
             return visit.done(_("{name} was added.").format(name=values["name"]), "rules")
         ruling.change(company=visit.company, stamp=visit.stamp, rule_id=rule.id, values=lambda _: values)
         return visit.done(_("{name} was changed.").format(name=values["name"]), "rules")
+    if visit.outdated and rule:
+        rule = rule_of(visit, rule.id)
+        form.errors = {"row": changed_by(visit, rule)}
     return show_form(visit, form, rule=rule)
+
+
+def changed_by(visit: Visit, rule: CategorizationRule) -> str:
+    """Who changed a rule while its form stood open, and what it says now."""
+    actor = rule.last_updated_user_id or ""
+    words = words_of(rule, names_for(visit))
+    said = _("{who} has changed the rule meanwhile. It says now: “{name}”, {conditions} → {category}. {then}")
+    return capfirst(
+        said.format(
+            who=actors(visit, {actor} - {""}).get(actor, _("the service")),
+            name=rule.name,
+            conditions=words["conditions"],
+            category=words["category"] or _("none"),
+            then=_("Nothing was overwritten: look at it, then decide again."),
+        )
+    )
 
 
 def typed_values(posted: Any) -> dict[str, Any]:

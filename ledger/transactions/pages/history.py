@@ -1,6 +1,6 @@
 """What became of one transaction, in sentences: who did what to it, and when."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,14 +10,16 @@ from uuid import UUID
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from companies.locales import current
 from companies.models import AuditEntry, id_from
+from companies.models.tenancy import made_at
 from companies.pages.activity import short
 from companies.pages.amounts import money, number
 from companies.pages.log_fields import plain
 from companies.pages.log_words import sentence
 from companies.pages.visits import Visit
 from companies.permissions import Permission
-from ledger.models import ImportBatch, RunAct, Transaction, TransactionTouched
+from ledger.models import Categorization, ImportBatch, PendingBefore, RunAct, Transaction, TransactionTouched
 from ledger.transactions.pages.words import Names, listed
 
 MOST_ENTRIES = 50
@@ -38,11 +40,18 @@ FIELDS = {
     "pending": _("pending"),
     "source": _("source"),
 }
-LINKED = _("linked it with another transaction as a transfer")
+LINKED = _("linked it with a transaction that is gone as a transfer")
 OPENED = _("opened it: the other leg of its transfer was deleted")
 DELETED = _("deleted it")
 UNCATEGORIZED = _("took its categories away")
 UNLINKED = _("took the link of its transfer away")
+ALONE = {
+    "transaction.deleted": DELETED,
+    "transaction.matchAllowed": _("let it be proposed again for what it was refused for"),
+    "transaction.matchRefused": _("said that it is not what it was proposed for"),
+    "transfer.linked": LINKED,
+    "transfer.unlinked": UNLINKED,
+}
 PARTNER = {  # of the other leg of a transfer
     "transaction.deleted": OPENED,
     "transactions.deleted": OPENED,
@@ -74,34 +83,86 @@ class Said:
     text: str
 
 
-def history(visit: Visit, row: Transaction, words: Names) -> list[Said]:
-    """The latest changes of a transaction for those who may read the log; at most three statements."""
+def history(
+    visit: Visit, row: Transaction, words: Names, *, parts: Sequence[Categorization], by_itself: Mapping[str, str]
+) -> list[Said]:
+    """The latest changes of a transaction for those who may read the log; at most five statements.
+
+    ``by_itself`` names in words what assigned ``parts``, by their notes.
+    """
     if not visit.may(Permission.AUDIT_READ):
         return []
     company_id = visit.company.id
     entries = AuditEntry.objects.of(company_id).filter(entity_type="transaction", entity_id=str(row.id))
-    told = [
-        Said(each.time, each.actor, sentence_of(each.action, each.before, each.after, row=row, words=words))
-        for each in entries.order_by("-time", "-id")[:MOST_ENTRIES]
-    ]
+    alone = list(entries.order_by("-time", "-id")[:MOST_ENTRIES])
     about = TransactionTouched.objects.of(company_id).filter(transaction_id=row.id).select_related("entry")
-    told += [
-        Said(each.entry.time, each.entry.actor, sentence_of_many(each, words))
-        for each in about.order_by("-entry__time", "-entry_id")[:MOST_ENTRIES]
+    of_many = list(about.order_by("-entry__time", "-entry_id")[:MOST_ENTRIES])
+    links = linked_with(row, [*alone, *(each.entry for each in of_many)], words)
+    told = [
+        Said(
+            each.time,
+            each.actor,
+            links.get(each.id) or sentence_of(each.action, each.before, each.after, row=row, words=words),
+        )
+        for each in alone
     ]
-    if row.import_batch_id:
-        batch = ImportBatch.objects.of(company_id).get(id=row.import_batch_id)
-        told.append(Said(batch.created_time, batch.created_user_id, brought_with(batch.filename)))
+    told += [
+        Said(each.entry.time, each.entry.actor, links.get(each.entry_id) or sentence_of_many(each, words))
+        for each in of_many
+    ]
+    told += [*brought(row), *assigned(row, words, parts, by_itself)]
     return sorted(told, key=lambda each: each.time, reverse=True)[:MOST_ENTRIES]
 
 
 # ---------------------------------------------------------------------------------------------- sentences
 
 
-def brought_with(filename: str | None) -> str:
-    if not filename:
-        return gettext("brought it with an import.")
-    return gettext("brought it with {file}.").format(file=filename)
+def linked_with(row: Transaction, entries: Sequence[AuditEntry], words: Names) -> dict[UUID, str]:
+    """Entry → what it says of the other leg, as that is now; nothing of one that is gone. One statement."""
+    sides = {entry.id: entry.after or {} for entry in entries if entry.action == "transfer.linked"}
+    others = {
+        entry_id: after["target"] if after.get("source") == str(row.id) else after.get("source")
+        for entry_id, after in sides.items()
+    }
+    legs = Transaction.objects.of(row.company_id).in_bulk([*others.values()]) if others else {}
+    said = gettext("linked it as a transfer with {amount} on {account}, {day}.")
+    return {
+        entry_id: said.format(
+            amount=money(leg.amount_value, leg.amount_currency),
+            account=words.account(leg.account_id),
+            day=current().day_of(leg.date),
+        )
+        for entry_id, other in others.items()
+        if (leg := legs.get(UUID(other)))
+    }
+
+
+def brought(row: Transaction) -> Iterator[Said]:
+    """The import that brought it; where it was pending first, that one and the one that booked it."""
+    if row.import_batch_id is None:
+        return
+    before = PendingBefore.objects.filter(
+        company_id=row.company_id, import_batch_id=row.import_batch_id, transaction_id=row.id
+    ).first()
+    first = id_from(str(before.facts.get("import_batch_id"))) if before else None
+    batches = ImportBatch.objects.of(row.company_id).in_bulk([each for each in (row.import_batch_id, first) if each])
+    for batch_id, batch in batches.items():
+        file = batch.filename or gettext("an import")
+        said = gettext("brought it with {file}.")
+        if before:
+            booked = gettext("booked it with {file}: it was pending until then.")
+            said = booked if batch_id == row.import_batch_id else gettext("brought it with {file}, still pending.")
+        yield Said(batch.created_time, batch.created_user_id, said.format(file=file))
+
+
+def assigned(
+    row: Transaction, words: Names, parts: Sequence[Categorization], by_itself: Mapping[str, str]
+) -> Iterator[Said]:
+    """What said by itself what it is for, and nobody has changed since: a rule, history, the account."""
+    for part in parts if row.categorizations_auto_assigned else ():
+        if who := by_itself.get(part.source_note or ""):
+            said = gettext("categorized it as {category}: {who}.")
+            yield Said(made_at(part.id), None, said.format(category=words.category(part.category_id), who=who))
 
 
 def sentence_of(
@@ -123,8 +184,7 @@ def sentence_of(
             return gettext("changed {fields}.").format(fields=listed(fields) or gettext("nothing that is shown"))
         case "transaction.split":
             return of_parts(before, after, row=row, words=words)
-    alone = {"transaction.deleted": DELETED, "transfer.linked": LINKED, "transfer.unlinked": UNLINKED}
-    return f"{alone.get(action) or plain(action.replace('.', ' '))}."
+    return f"{ALONE.get(action) or plain(action.replace('.', ' '))}."
 
 
 def sentence_of_many(touched: TransactionTouched, words: Names) -> str:
@@ -166,6 +226,10 @@ def of_another(
         case "counterparty.merged" if words.sees_counterparties:
             said = gettext("put the counterparty “{kept}” in the place of “{gone}”")
             return said.format(kept=before.get("merged_into"), gone=before.get("name"))
+        case "plannedTransaction.settled" | "plannedTransactions.settled":
+            return gettext("settled a planned payment with it")
+        case "plannedTransaction.unsettled":
+            return gettext("took back that a planned payment was settled with it")
         case "file.created":
             return gettext("added a document to it")
         case "file.updated":

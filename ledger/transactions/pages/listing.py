@@ -316,6 +316,7 @@ def list_lines(
                 "more": len(chips) - MOST_CHIPS if len(chips) > MOST_CHIPS else 0,
                 "share": shares.get(row.id),
                 "linked": row.transferred_value != 0,
+                "all_linked": row.transferred_value == row.amount_value != 0,
                 "at_once": row.transferred_value == 0 and len(chips) < 2,  # a category of it all can be chosen here
             }
         )

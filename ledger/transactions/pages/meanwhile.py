@@ -1,6 +1,6 @@
 """What others did to transactions while a page about them stood open: told by name, so that nobody decides over it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -8,12 +8,15 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from companies.locales import current
 from companies.pages.activity import names
 from companies.pages.amounts import money, number
 from companies.pages.unchanged import ChangedMeanwhile
 from companies.pages.visits import Visit
 from companies.versions import version_of
 from ledger.models import Categorization, Transaction
+from ledger.transactions.pages.form import values_of
+from ledger.transactions.pages.history import FIELDS
 from ledger.transactions.pages.words import listed, names_for
 
 MOST_PARTS = 4
@@ -57,6 +60,26 @@ def done_to(visit: Visit, row: Transaction) -> str:
         said = _("{who} has changed “{title}” meanwhile.")
     title = row.from_to or row.description or _("No text")
     return capfirst(said.format(who=who, title=title[:80], parts=parts))
+
+
+def there_now(visit: Visit, row: Transaction, typed: Mapping[str, Any]) -> str:
+    """What its form would have overwritten: the fields that are not as they were typed."""
+    stored = values_of(row)
+    shown = {
+        "date": current().day_of(row.date),
+        "amountValue": money(row.amount_value, row.amount_currency),
+        "accountId": names_for(visit).account(row.account_id),
+        "fromTo": row.from_to,
+        "description": row.description,
+        "notes": row.notes or "",
+    }
+    labels = {"amountValue": "amount_value", "accountId": "account_id", "fromTo": "from_to"}
+    told = [
+        f"{FIELDS[labels.get(name, name)]} {text or _('none')}"
+        for name, text in shown.items()
+        if stored[name] != typed.get(name)
+    ]
+    return _("There now: {fields}.").format(fields=listed(told)) if told else ""
 
 
 def parts_in_words(visit: Visit, transaction_id: UUID, currency: str) -> str:

@@ -16,6 +16,7 @@ from ledger.models import Categorization, File, InitialBalanceFixed, RunAct, Sou
 from ledger.transactions import booking
 from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
 from ledger.transactions.pages.history import history
+from ledger.transactions.pages.meanwhile import there_now, what_became_of
 from ledger.transactions.pages.own_words import description_of, notes_of
 from ledger.transactions.pages.ways import kept, list_before, to_its_page
 from ledger.transactions.pages.words import LINES, RULES, SOURCES, assigners, names_for
@@ -32,7 +33,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
     parts = list(parts_of(row))
     words, by_itself = names_for(visit), assigners(visit.company, [part.source_note for part in parts])
     people = {actor for actor in (row.created_user_id, row.last_updated_user_id, row.assigned_user_id) if actor}
-    entries = history(visit, row, words)
+    entries = history(visit, row, words, parts=parts, by_itself=by_itself)
     actors = names(visit, people | {each.actor for each in entries if each.actor})
     return visit.show(
         "ledger/transaction.html",
@@ -111,6 +112,9 @@ def edit(visit: Visit, transaction_id: UUID) -> HttpResponse:
             booking.change(company=visit.company, stamp=visit.stamp, transaction_id=row.id, values=form.data)
             return to_its_page(visit, row.id, _("The transaction was changed."))
     form.values = {**values_of(row), **form.values}
+    if visit.outdated:
+        row = transaction_of(visit, row.id)
+        form.errors = {"row": " ".join((what_became_of(visit, [row]), there_now(visit, row, form.values)))}
     return show_form(visit, form, row=row, fixed=fixed)
 
 

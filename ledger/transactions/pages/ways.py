@@ -57,14 +57,15 @@ def ways(visit: Visit, transaction_id: UUID) -> dict[str, str]:
     return {"own": f"{own}{kept(visit)}", "back": list_before(visit, visit.request.GET.get("then", ""))}
 
 
-def inbox_at(visit: Visit, row: str | None, *, said_of: UUID | None = None) -> str:
+def inbox_at(visit: Visit, row: str | None, *, said_of: UUID | None = None, **undo: object) -> str:
     """The inbox, at one of its rows where one is named: that has the focus then, with JavaScript or without.
 
-    ``said_of``, here and below: the transaction of which was just said what it was for.
+    ``said_of``, here and below: the transaction of which was just said what it was for. ``undo`` names what was done.
     """
     path = reverse("inbox", kwargs={"company_id": visit.company.id})
-    if said_of:
-        path += f"?{urlencode({SAID: said_of})}"
+    asked = {name: value for name, value in {SAID: said_of, **undo}.items() if value}
+    if asked:
+        path += f"?{urlencode(asked)}"
     return f"{path}#{row}" if row and A_ROW.fullmatch(row) else path
 
 
