@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('companies', '0021_first_hour'),
-        ('ledger', '0021_imports_share_rows'),
+        ('ledger', '0022_habits_in_the_order_of_their_index'),
     ]
 
     operations = [
