@@ -47,6 +47,7 @@ def open_page(page, site, books, path):
 
 def reach(page, target):
     """Goes to an element with the tabulator key alone."""
+    page.wait_for_load_state()  # scripts put the focus where a page begins, which may be after a Tab
     for _ in range(80):
         page.keyboard.press("Tab")
         if target.evaluate("each => each === document.activeElement"):
