@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from urllib.parse import urlencode
 
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from companies.pages.visits import Visit
@@ -37,7 +38,7 @@ def reconciliation(visit: Visit, account: Account) -> tuple[list[Reconciled], st
     """(the rows of ``GET accounts/{id}/reconciliation``, the cursor of the earlier ones), latest first."""
     rows = Statement.objects.of(visit.company.id).of_account(account.id).reconciling()
     found, cursor = visit.page_of(rows, order=("-day", "-id"))
-    each = compared(visit.company, found)
+    each = compared(visit.company, [*found, *(one_more(rows, found[-1]) if cursor else [])])
     lists = visit.may(Permission.TRANSACTIONS_READ)
     files = ImportBatch.objects.of(visit.company.id).filter(id__in={row.import_batch_id for row in found})
     names = {row.id: row.filename or "" for row in files} if found and lists else {}
@@ -45,12 +46,18 @@ def reconciliation(visit: Visit, account: Account) -> tuple[list[Reconciled], st
     before = (before_of(row, each[place + 1 :]) for place, row in enumerate(each))
     return [
         shown(row, earlier, file=names.get(row.statement.import_batch_id, ""), listed=listed)
-        for row, earlier in zip(each, before, strict=True)
+        for row, earlier in zip(each[: len(found)], before, strict=False)
     ], cursor
 
 
+def one_more(rows: QuerySet[Statement], last: Statement) -> QuerySet[Statement]:
+    """The statement before a page's last row, which that one is told beside."""
+    earlier = Q(day__lt=last.day) | Q(day=last.day, id__lt=last.id)
+    return rows.filter(earlier, currency=last.currency).order_by("-day", "-id")[:1]
+
+
 def before_of(row: Compared, earlier: list[Compared]) -> Compared | None:
-    """The statement before, in its currency, as far as this page goes."""
+    """The statement before, in its currency, as far as this page goes and one further."""
     return next((each for each in earlier if each.statement.currency == row.statement.currency), None)
 
 

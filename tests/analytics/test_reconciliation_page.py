@@ -82,6 +82,19 @@ def test_many_are_folded_and_paged(api, alice, acme, main):
     assert (len(days), len({*days})) == (54, 54)
 
 
+def test_the_last_row_of_a_page_knows_of_the_statement_before_it_too(api, alice, acme, main):
+    days = [f"2026-{month:02}-{day:02}" for month in (1, 2) for day in range(1, 28)]
+    files = [statement(start=day, end=day, opening="5", closing="5") for day in days]
+    assert send(api, camt(*files)).status_code == 200
+    early = {"accountId": main, "date": days[0], "amountValue": "1.00", "amountCurrency": "EUR"}
+    assert api.post("transactions", early).status_code == 201
+    html = opened(alice, acme, main)
+    assert {"The same difference" in row[4] for row in table_of(html)} == {True}
+    earlier = unescape(re.search(r'href="(\?[^"]*cursor=[^"]*)"', html)[1])
+    rest = table_of(opened(alice, acme, main, earlier.partition("#")[0]))
+    assert ["the bank has €1.00 less than the books" in row[4] for row in rest] == [False, False, False, True]
+
+
 def test_who_may_not_see_rows_sees_no_files_and_who_may_not_see_balances_no_reconciliation(api, acme, main):
     assert send(api, simple("-40.00"), "jan.xml").status_code == 200
     sees = factories.member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["accounts:read", "balances:read"])
