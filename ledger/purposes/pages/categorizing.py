@@ -130,8 +130,13 @@ def undo(visit: Visit) -> HttpResponse:
 
 def taken_back(done: TakenBack) -> str:
     """How many are as before, and how many stay."""
-    count = done.affected
-    said = [ngettext("{count} transaction as before.", "{count} transactions as before.", count)]
+    said = ngettext("{count} transaction as before.", "{count} transactions as before.", done.affected)
+    return with_kept(said, done)
+
+
+def with_kept(first: str, done: TakenBack) -> str:
+    """What was taken back, by a sentence with its count, and how many stay."""
+    said = [first]
     if done.kept_count:
         kept = ngettext(
             "{kept} stays: somebody has touched it since.",
@@ -139,7 +144,7 @@ def taken_back(done: TakenBack) -> str:
             done.kept_count,
         )
         said.append(kept)
-    return " ".join(said).format(count=number(count), kept=number(done.kept_count))
+    return " ".join(said).format(count=number(done.affected), kept=number(done.kept_count))
 
 
 def one_for_all(rows: Any) -> UUID | None:

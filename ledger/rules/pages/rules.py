@@ -17,7 +17,7 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.models import CategorizationRule, CategorizationRun, Transaction
-from ledger.purposes.pages.categorizing import parsed
+from ledger.purposes.pages.categorizing import parsed, with_kept
 from ledger.rules import applying, learning, ruling, shapes
 from ledger.rules.applying import Preview
 from ledger.rules.learning import learned
@@ -193,16 +193,8 @@ def undo(visit: Visit, run_id: UUID) -> HttpResponse:
     """DELETE categorization_runs/{id}."""
     with visit.sending():
         done = applying.take_back(company=visit.company, stamp=visit.stamp, run_id=run_id)
-        count = done.affected
-        said = [ngettext("{count} transaction taken back.", "{count} transactions taken back.", count)]
-        if done.kept_count:
-            kept = ngettext(
-                "{kept} stays: somebody has touched it since.",
-                "{kept} stay: somebody has touched them since.",
-                done.kept_count,
-            )
-            said.append(kept)
-        return visit.done(" ".join(said).format(count=number(count), kept=number(done.kept_count)), "rules")
+        said = ngettext("{count} transaction taken back.", "{count} transactions taken back.", done.affected)
+        return visit.done(with_kept(said, done), "rules")
     return visit.to("rules")
 
 
