@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.walk import Site, site
+
 expect.set_options(timeout=60_000)  # milliseconds: a machine may have much else to do
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in the thread that uses the database
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -74,3 +76,15 @@ def complaints(page: Any) -> Iterator[list[str]]:
     page.on("pageerror", lambda error: said.append(str(error)))
     yield said
     assert [text for text in said if "Failed to load resource" not in text] == []
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Site]:
+    """A server with a company that has something on every page."""
+    with site() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def cookies(served: Site, browser: Any) -> Any:
+    return served.signed_in(browser)

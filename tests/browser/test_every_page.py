@@ -1,7 +1,5 @@
 """What every page keeps to, in light and dark, wide and narrow: no page can be added without it."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.urls import get_resolver
 from playwright.sync_api import expect
@@ -10,7 +8,7 @@ from companies.pages.guides import GUIDES
 from tests.addresses import patterns
 from tests.browser.axe import violations
 from tests.browser.fonts import too_wide, width_at
-from tests.browser.walk import ROUTES, SIGNED_OUT, Site, is_page, site
+from tests.browser.walk import ROUTES, SIGNED_OUT, is_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 WIDE, NARROW = 1280, 360
@@ -21,17 +19,6 @@ REPORTED = """
         window.broken.push(`${event.violatedDirective} ${event.blockedURI}`);
     });
 """
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Site]:
-    with site() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def cookies(served, browser):
-    return served.signed_in(browser)
 
 
 @pytest.fixture(scope="module")

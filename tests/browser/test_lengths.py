@@ -1,12 +1,10 @@
 """No page is longer than a thumb goes on a telephone: what is longer folds there, and nowhere else."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import expect
 
 from companies.pages.guides import GUIDES
-from tests.browser.walk import ROUTES, SIGNED_OUT, Site, is_page, site
+from tests.browser.walk import ROUTES, SIGNED_OUT, is_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 LONGEST = 5000  # pixels of a page, as far as nothing is unfolded
@@ -14,17 +12,6 @@ NARROW, WIDE = {"width": 360, "height": 900}, {"width": 1280, "height": 900}
 DOCUMENTATION = ["/docs/errors", *(f"/docs/guides/{name}" for name in GUIDES)]
 ASKED = ("planned?months=60", "profit-and-loss?months=60", "recurring-revenue?months=60", "?months=60")
 PARTS = ".part"
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Site]:
-    with site() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def cookies(served, browser):
-    return served.signed_in(browser)
 
 
 def length_of(page, path):
