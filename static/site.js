@@ -233,5 +233,8 @@ document.addEventListener("keydown", (event) => {
   else act.click();
 });
 // The row that the address names has the focus; where it is gone the first one has it, or the word that all is done.
-const named = /^#([top]-|done)/.test(location.hash) && (waits.length || document.querySelector(".inbox-empty"));
-if (named) (document.getElementById(location.hash.slice(1)) ?? waits[0] ?? document.getElementById("done"))?.focus();
+// After the last of its kind that word is what was said of it, lest the same key does something with what was skipped.
+const done = document.getElementById("done");
+if (location.hash === "#done" && !done) window.begin(document.getElementById("main"));
+else if (/^#([top]-|done)/.test(location.hash) && (waits.length || document.querySelector(".inbox-empty")))
+  (document.getElementById(location.hash.slice(1)) ?? waits[0] ?? done)?.focus();

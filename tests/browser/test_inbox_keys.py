@@ -93,6 +93,30 @@ def test_a_pair_and_a_split_lead_on_too(page, complaints, site, acme, books, wai
     expect(page.get_by_role("heading", name="All done")).to_be_focused()
 
 
+def test_after_the_last_transaction_the_same_key_does_nothing_with_what_was_skipped(
+    page, complaints, site, acme, books, waiting
+):
+    (nimbus,) = waiting("Nimbus")
+    bank, hosting = books.account(name="Other"), books.category("hosting")
+    plan = {"accountId": bank, "name": "Rent", "startDate": str(TODAY), "amountValue": "-80.00", "autoSettle": False}
+    assert books.api.post("planned_transactions", plan).status_code == 201
+    paid = books.book(bank, "-80.00", str(TODAY), fromTo="Landlord")["id"]
+    books.api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [paid]}, "categoryId": hosting})
+    enter(page, site, acme, "/inbox")
+    expect(page.locator("[data-keys]")).to_be_visible()
+    page.keyboard.press("j")
+    assert here(page) == "o-1"
+    page.keyboard.press("s")
+    assert here(page) == f"t-{nimbus}"
+    page.keyboard.press("a")
+    expect(page.get_by_role("status").first).to_be_focused()
+    expect(page.get_by_role("status").first).to_contain_text("1 transaction categorized.")
+    page.keyboard.press("a")
+    page.keyboard.press("j")
+    assert here(page) == "o-1"
+    assert books.read(paid)["settles"] is None
+
+
 def test_keys_that_are_switched_off_do_nothing(page, complaints, site, acme, waiting):
     waiting("Nimbus")
     enter(page, site, acme, "/inbox")

@@ -252,14 +252,16 @@ def undo_of(visit: Visit) -> Undo | None:
 
 
 def in_order(pairs: list[dict[str, Any]], offered: list[dict[str, Any]], lines: list[dict[str, Any]]) -> None:
-    """Names to each the one that is looked at next once it is done: the one below, else the one above.
+    """Names to each the one that is looked at next once it is done: the one below, else the one above of its kind, so
+    that who goes on pressing a key does not do something else with what was skipped.
 
     The legs of a pair that is linked wait no longer; of offers the one below moves up into its place.
     """
     rows = [*pairs, *offered, *lines]
     moving_up = {each["place"] for each in offered[:-1]}
     for place, each in enumerate(rows):
-        around = [*rows[place + 1 :], *reversed(rows[:place])]
+        above = (other for other in reversed(rows[:place]) if other["place"][0] == each["place"][0])
+        around = [*rows[place + 1 :], *above]
         found = (other["place"] for other in around if other["place"] not in each.get("legs", ()))
         each["next"] = each["place"] if each["place"] in moving_up else next(found, "done")
 
