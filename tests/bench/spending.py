@@ -22,7 +22,6 @@ from ledger.rules.calc.proposing import (
     LATEST,
     Proposal,
     Use,
-    best,
     by_text,
     proposals,
     words_of,
@@ -56,7 +55,7 @@ class Known:
             return proposals(COUNTERPARTY, Counter(self.names[name]).items())
         word = text.split(" ")[0]
         if word and word in self.words:
-            return best([by_text(text, self.words[word])])
+            return by_text(text, self.words[word])
         return proposals(ACCOUNT, Counter(self.all).items())
 
     def learn(self, name: str, text: str, use: Use) -> None:

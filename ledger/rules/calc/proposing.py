@@ -4,8 +4,7 @@ A basis is what similar movements were for: those of the same counterparty, thos
 same account. Of each choice is known how many were seen and how many of them agree.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 from uuid import UUID
@@ -30,8 +29,7 @@ class Use(NamedTuple):
     counterparty_type: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     use: Use
     kind: str
     seen: int
@@ -57,30 +55,17 @@ def proposals(kind: str, counts: Iterable[tuple[Use, int]]) -> list[Proposal]:
 
     A category counts as a whole: its most usual counterparty is proposed with it.
     """
-    rows = list(counts)
-    seen = sum(count for _, count in rows)
-    by_choice: dict[tuple[UUID, str], list[tuple[Use, int]]] = {}
-    for use, count in rows:
-        by_choice.setdefault((use.category_id, use.pl_type), []).append((use, count))
-    found = [
-        Proposal(max(uses, key=lambda each: each[1])[0], kind, seen, sum(count for _, count in uses))
-        for uses in by_choice.values()
-    ]
+    seen = 0
+    agreed: dict[tuple[UUID, str], int] = {}
+    usual: dict[tuple[UUID, str], tuple[int, Use]] = {}
+    for use, count in counts:
+        choice = (use.category_id, use.pl_type)
+        seen += count
+        agreed[choice] = agreed.get(choice, 0) + count
+        if choice not in usual or count > usual[choice][0]:
+            usual[choice] = count, use
+    found = [Proposal(usual[choice][1], kind, seen, count) for choice, count in agreed.items()]
     return sorted(found, key=lambda each: -each.agreed)[:MOST_PROPOSALS]
-
-
-def best(bases: Iterable[Sequence[Proposal]]) -> list[Proposal]:
-    """The best of all bases, each choice once. A basis has its best first."""
-    bases = list(bases)
-    if len(bases) == 1:
-        return list(bases[0])
-    found: dict[tuple[UUID, str], Proposal] = {}
-    for basis in bases:
-        for each in basis:
-            key = (each.use.category_id, each.use.pl_type)
-            if key not in found or found[key].confidence < each.confidence:
-                found[key] = each
-    return sorted(found.values(), key=lambda each: -each.confidence)[:MOST_PROPOSALS]
 
 
 def by_text(text: str, others: Iterable[tuple[frozenset[str], Use]]) -> list[Proposal]:
