@@ -16,12 +16,14 @@ from companies.callers import api_keys, sessions
 from companies.errors import Denied, Missing
 from companies.models import (
     LONGEST_ENTITY_ID,
+    LONGEST_EVENT_TYPE,
     AlreadyInvited,
     AlreadyMember,
     ApiKey,
     AuditEntry,
     Membership,
     User,
+    check_event_type,
     id_from,
     latest_first,
 )
@@ -245,7 +247,7 @@ class AuditLogViewSet(CompanyViewSet):
 
 
 class EventFilter(django_filters.FilterSet):
-    type = django_filters.CharFilter("action", max_length=60)
+    type = django_filters.CharFilter("action", max_length=LONGEST_EVENT_TYPE, validators=[check_event_type])
 
     class Meta:
         model = AuditEntry

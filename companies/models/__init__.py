@@ -11,7 +11,7 @@ from companies.models.companies import (
     ValuationLens,
 )
 from companies.models.directory import DirectoryEntry
-from companies.models.events import EVENT_TYPES, LONGEST_EVENT_TYPE
+from companies.models.events import LONGEST_EVENT_TYPE, check_event_type
 from companies.models.factors import Passkey, RecoveryCode
 from companies.models.failures import FailedRequest
 from companies.models.idempotency import IdempotencyRecord
@@ -33,7 +33,6 @@ from companies.models.tenancy import (
 from companies.models.users import User
 
 __all__ = [
-    "EVENT_TYPES",
     "LONGEST_ACTOR",
     "LONGEST_ENTITY_ID",
     "LONGEST_EVENT_TYPE",
@@ -70,6 +69,7 @@ __all__ = [
     "User",
     "ValuationCategory",
     "ValuationLens",
+    "check_event_type",
     "id_from",
     "latest_first",
     "new_id",

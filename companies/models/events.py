@@ -1,5 +1,8 @@
 """The types of events: what may stand as ``action`` in the log, in the feed and in a webhook endpoint's list."""
 
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
 # fmt: off
 ENTITIES = {  # what an event is about → what became of it
     "account": "created updated archived unarchived groupChanged deleted",
@@ -34,3 +37,10 @@ ENTITIES = {  # what an event is about → what became of it
 
 EVENT_TYPES = frozenset(f"{entity}.{act}" for entity, acts in ENTITIES.items() for act in acts.split())
 LONGEST_EVENT_TYPE = 60
+
+
+def check_event_type(text: str) -> None:
+    """Raises ValidationError (invalid_event_type): what the log does not have would never come. Who asks for one caps
+    its length and says so."""
+    if len(text) <= LONGEST_EVENT_TYPE and text not in EVENT_TYPES:
+        raise ValidationError(_("Must be a type such as transaction.created."), code="invalid_event_type")

@@ -44,7 +44,14 @@ def test_the_feed_can_be_of_one_type(api):
     api.post("account_groups", {"name": "A"})
     api.post("accounts", {"type": "bank", "name": "B"})
     assert {each["type"] for each in api.get("events", {"type": "account.created"}).json()} == {"account.created"}
-    assert api.get("events", {"type": "nothing.happened"}).json() == []
+    assert api.get("events", {"type": "accountGroup.deleted"}).json() == []
+
+
+@pytest.mark.parametrize("text", ["account.create", "Account.created", "a" * 61])
+def test_a_type_that_there_is_not_is_refused_and_not_waited_for(api, text):
+    answer = api.get("events", {"type": text})
+    assert answer.status_code == 400
+    assert [(each["pointer"], each["code"]) for each in answer.json()["errors"]] == [("#/type", "invalid_filter")]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from companies.models import EVENT_TYPES, AuditEntry, Company
-from companies.models.events import ENTITIES
+from companies.models import AuditEntry, Company
+from companies.models.events import ENTITIES, EVENT_TYPES
 from tests.machine import ROOT
 from webhooks.models import WebhookEndpoint
 
