@@ -131,16 +131,27 @@ class Kept:
     upload_id: UUID
     name: str
     content: bytes
+    account: Account | None  # where the file names none, or one that nobody has
+
+    @property
+    def sent(self) -> list[tuple[str, str]]:
+        """As the address has it."""
+        return [("upload", f"{self.upload_id} {self.name}"), ("account", str(self.account.id) if self.account else "")]
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """What would become of a file, or why it is refused."""
 
-    name: str
+    file: Kept
     received: Received | None = None
     refusal: str = ""
     number: str = ""  # of an account that is to be opened first
+
+    @property
+    def asks(self) -> bool:
+        """Whether its account may have to be chosen."""
+        return bool(self.refusal or self.file.account)
 
     @property
     def shown(self) -> list[Told]:
@@ -160,45 +171,44 @@ class Look:
 def check(visit: Visit) -> HttpResponse:
     """Shows what each statement would bring and whether its balances agree; stores all once that is confirmed."""
     sent: Any = visit.request.POST if visit.sent else visit.request.GET
-    named = list(filter(None, (name_of(text) for text in sent.getlist("upload")[:MOST_FILES])))
+    named = named_in(sent)
     if not named:
         return visit.to("import-new")
     first = named[0][0]
     if answer := upload.how_far(visit, first):
         return answer
+    accounts = {str(each.id): each for each in upload.choosable(visit)}
     try:
         files = [
-            Kept(upload_id, name, uploads.content(**owned(visit), upload_id=upload_id)) for upload_id, name in named
+            Kept(each, name, uploads.content(**owned(visit), upload_id=each), accounts.get(account))
+            for each, name, account in named
         ]
     except uploads.UploadGone:
         return upload.no_longer(visit)
     choices = {name: sent.get(name) if sent.get(name) in known else known[0] for name, known in CHOICES.items()}
-    account = chosen_account(visit, sent.get("account", ""))
     with progress.watched(**owned(visit), upload_id=first, files=len(files)):
         if not visit.sent:
-            return shown(visit, files, choices, account)
-        return imported(visit, files, choices, account)
+            return shown(visit, files, choices)
+        return imported(visit, files, choices)
 
 
-def name_of(text: str) -> tuple[UUID, str] | None:
-    """(id, name) of an upload as the address has it; None for anything else."""
-    upload_id, _, name = text.partition(" ")
-    known = id_from(upload_id)
-    return (known, shown_name(name)[-LONGEST_NAME:]) if known else None
+def named_in(sent: Any) -> list[tuple[UUID, str, str]]:
+    """(id, name, chosen account) of each upload that the address has. An account alone is chosen for all of them; else
+    each has its own, in their order."""
+    texts, accounts = sent.getlist("upload")[:MOST_FILES], sent.getlist("account")
+    if len(accounts) != len(texts):
+        accounts = [accounts[0] if accounts else ""] * len(texts)
+    found = []
+    for text, account in zip(texts, accounts, strict=True):
+        upload_id, _, name = text.partition(" ")
+        if known := id_from(upload_id):
+            found.append((known, shown_name(name)[-LONGEST_NAME:], account))
+    return found
 
 
-def chosen_account(visit: Visit, text: str) -> Account | None:
-    """The account for files that name none, or one that nobody has."""
-    return next((each for each in upload.choosable(visit) if str(each.id) == text), None)
-
-
-def shown(
-    visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None, *, error: str = ""
-) -> HttpResponse:
-    looks = rehearsed(visit, files, choices, account)
-    sent = [uploaded(each) for each in files]
-    good = [uploaded(each) for each, look in zip(files, looks, strict=True) if not look.refusal]
-    chosen = choices | {"account": str(account.id) if account else ""}
+def shown(visit: Visit, files: list[Kept], choices: dict[str, str], *, error: str = "") -> HttpResponse:
+    looks = rehearsed(visit, files, choices)
+    good = [pair for look in looks if not look.refusal for pair in look.file.sent]
     return visit.show(
         "ledger/statement_check.html",
         status=400 if error else 200,
@@ -206,29 +216,24 @@ def shown(
         error=error,
         looks=looks,
         refused=any(look.refusal for look in looks),
-        others=urlencode([*good, *chosen.items()]) if good else "",  # the address of the files that can be stored
+        others=urlencode([*good, *choices.items()]) if good else "",  # the address of the files that can be stored
         count=sum(look.received.count for look in looks if look.received),
         booked=sum(look.received.booked for look in looks if look.received),
-        uploads=sent,
-        sent=[*sent, *chosen.items()],
+        sent=[*(pair for each in files for pair in each.sent), *choices.items()],
         accounts=upload.choosable(visit),
-        chosen=chosen,
+        chosen=choices,
     )
 
 
-def uploaded(file: Kept) -> tuple[str, str]:
-    return "upload", f"{file.upload_id} {file.name}"
-
-
-def rehearsed(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> list[Look]:
+def rehearsed(visit: Visit, files: list[Kept], choices: dict[str, str]) -> list[Look]:
     """Each file after those before it, and all of it taken back."""
     looks = []
     with transaction.atomic():
         for file in files:
             try:
-                looks.append(Look(file.name, taken(visit, file, choices, account)))
+                looks.append(Look(file, taken(visit, file, choices)))
             except Refusal as refusal:
-                looks.append(Look(file.name, refusal=in_words(refusal), number=getattr(refusal, "number", "")))
+                looks.append(Look(file, refusal=in_words(refusal), number=getattr(refusal, "number", "")))
         transaction.set_rollback(True)
     return looks
 
@@ -247,8 +252,8 @@ def in_words(refusal: Refusal) -> str:
     return refusal.errors[0][2] if isinstance(refusal, FieldErrors) else refusal.detail
 
 
-def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | None) -> Received:
-    """Takes a file in; the chosen account is that of a file that tells none, or one that nobody has, where the account
+def taken(visit: Visit, file: Kept, choices: dict[str, str]) -> Received:
+    """Takes a file in; the account chosen for it counts where it tells none, or one that nobody has, and that account
     has no other number."""
     progress.next_file()
     values: dict[str, Any] = {
@@ -262,10 +267,10 @@ def taken(visit: Visit, file: Kept, choices: dict[str, str], account: Account | 
     try:
         return receiving.receive(**values, account=None)
     except AccountUnknown as unknown:
-        if account is None:
+        if file.account is None:
             raise
         try:
-            return receiving.receive(**values, account=account)
+            return receiving.receive(**values, account=file.account)
         except AccountDiffers:
             raise unknown from None
 
@@ -308,12 +313,12 @@ def told(received: Sequence[Received]) -> str:
     return " ".join([*said, *(text.format(count=number(count)) for count, text in more if count)])
 
 
-def imported(visit: Visit, files: list[Kept], choices: dict[str, str], account: Account | None) -> HttpResponse:
+def imported(visit: Visit, files: list[Kept], choices: dict[str, str]) -> HttpResponse:
     """Stores all of them or none, and goes to the list of imports."""
     form = Typed(values={})
     with visit.sending(form):
-        received = [taken(visit, file, choices, account) for file in files]
+        received = [taken(visit, file, choices) for file in files]
         for file in files:
             uploads.drop(**owned(visit), upload_id=file.upload_id)
         return visit.done(told(received), "imports")
-    return shown(visit, files, choices, account, error=next(iter(form.errors.values()), form.general))
+    return shown(visit, files, choices, error=next(iter(form.errors.values()), form.general))

@@ -41,9 +41,27 @@ def looked_at(client, company, *files, **more):
 def confirm(client, address, answer):
     form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
     found = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
-    sent = {name: unescape(value) for name, value in found if name not in ("csrfmiddlewaretoken", "upload")}
-    sent["upload"] = [unescape(value) for name, value in found if name == "upload"]
-    return client.post(urlsplit(address).path, sent, follow=True)
+    return client.post(urlsplit(address).path, lists(found), follow=True)
+
+
+def lists(pairs):
+    """A form's fields, each with all of its values."""
+    sent = {}
+    for name, value in pairs:
+        sent.setdefault(name, []).append(unescape(value))
+    return sent
+
+
+def chosen_again(client, address, answer, *accounts):
+    """The page after an account was chosen for each file that asks for one."""
+    form = re.search(r'<form method="get" class="card panel stack">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
+    given, sent = iter(accounts), []
+    for name, value, select in re.findall(
+        r'<input type="hidden" name="(\w+)" value="([^"]*)">|(<select .*?name="account")', form
+    ):
+        sent.append(("account", next(given)) if select else (name, value))
+    assert next(given, None) is None
+    return client.get(urlsplit(address).path, lists(sent))
 
 
 def test_a_statement_is_shown_with_its_account_balances_and_what_is_new(editor, acme, main):
@@ -103,6 +121,36 @@ def test_a_file_that_names_no_account_goes_to_the_chosen_one(editor, acme, bank)
     assert rows(acme) == [("2026-01-31", "-1.00", "Coffee bar", "")]
 
 
+def test_each_file_that_names_no_account_has_its_own(editor, acme, books, bank, main):
+    savings = books.account(name="Savings")
+    files = [
+        ("one.qif", qif(["D01/31/2026", "T-1.00", "PCoffee bar"])),
+        ("january.xml", simple("-40.00")),
+        ("two.qif", qif(["D01/31/2026", "T-2.00", "PTea room"])),
+    ]
+    address, answer = looked_at(editor, acme, *files)
+    assert text_of(answer).count("It names no account: choose one below.") == 2
+    assert "Account of one.qif" in text_of(answer)
+    assert "Account of january.xml" not in text_of(answer)
+    answer = chosen_again(editor, address, answer, bank, "")
+    assert text_of(answer).count("It names no account: choose one below.") == 1
+    answer = chosen_again(editor, address, answer, bank, savings)
+    done = confirm(editor, address, answer)
+    assert "3 transactions imported from 3 files." in text_of(done)
+    names = {str(row.account_id): row.from_to for row in Transaction.objects.of(acme.id).without_initial()}
+    assert names == {bank: "Coffee bar", main: "Initech GmbH", savings: "Tea room"}
+
+
+def test_an_account_chosen_for_all_files_can_be_another_for_one(editor, acme, books, bank):
+    savings = books.account(name="Savings")
+    files = [(f"{n}.qif", qif(["D01/31/2026", f"T-{n}.00", "PCoffee bar"])) for n in (1, 2)]
+    address, answer = looked_at(editor, acme, *files, account=bank)
+    answer = chosen_again(editor, address, answer, bank, savings)
+    confirm(editor, address, answer)
+    found = {str(row.account_id): row.amount_value for row in Transaction.objects.of(acme.id).without_initial()}
+    assert found == {bank: -1, savings: -2}
+
+
 def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, books, main):
     other = books.account(name="Other")
     address, answer = looked_at(editor, acme, ("january.xml", simple("-40.00")), account=other)
@@ -112,7 +160,9 @@ def test_a_statement_finds_its_own_account_whatever_is_chosen(editor, acme, book
 
 def test_a_number_that_nobody_has_goes_to_no_account_unless_somebody_chose_it(editor, acme, bank):
     for address in (page(acme, "/new"), looked_at(editor, acme, ("january.xml", simple("-40.00")), account="")[0]):
-        accounts = re.search(r'<select id="account".*?</select>', editor.get(address).content.decode(), re.DOTALL)[0]
+        accounts = re.search(
+            r'<select [^>]*name="account".*?</select>', editor.get(address).content.decode(), re.DOTALL
+        )[0]
         assert re.search(r"<option[^>]*>", accounts)[0] == '<option value="">'
         assert "selected" not in accounts
     assert f"No account has the number {IBAN}." in text_of(editor.get(address))
