@@ -42,12 +42,12 @@ def open_page(page, site, books, path):
     page.goto(f"{site}/app/companies/{acme.id}{path}")
     page.get_by_label("E-mail address").fill(owner.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    with page.expect_navigation(url=f"**{path}"):
+        page.get_by_role("button", name="Sign in").click()
 
 
 def reach(page, target):
-    """Goes to an element with the tabulator key alone."""
-    page.wait_for_load_state()  # scripts put the focus where a page begins, which may be after a Tab
+    """Goes to an element of a page that is there wholly, with the tabulator key alone."""
     for _ in range(80):
         page.keyboard.press("Tab")
         if target.evaluate("each => each === document.activeElement"):
@@ -55,9 +55,11 @@ def reach(page, target):
     raise AssertionError(f"{target} cannot be reached by keyboard")
 
 
-def press(page, name, key="Enter", role="button"):
+def press(page, name, role="button"):
+    """Presses what leads to another page, and waits for that: keys that come before it is drawn can be lost."""
     reach(page, page.get_by_role(role, name=name))
-    page.keyboard.press(key)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
 
 
 def choose_file(page, label, path):
