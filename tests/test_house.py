@@ -162,7 +162,7 @@ def test_no_file_grows_past_what_can_be_read():
     assert {str(path): lines for path, lines in lengths.items() if lines > most[path]} == {}
 
 
-LONGEST_LINE, LONGEST_FOR_NOW = 200, 400  # of a template
+LONGEST_LINE, LONGEST_FOR_NOW = 200, 260  # of a template
 STILL_LONG = {"base.html", "analytics", "ledger", "notifications", "planning"}  # to be broken like the others
 
 
