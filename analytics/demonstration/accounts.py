@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 
-from analytics.demonstration.story import CURRENCIES
+from analytics.demonstration.story.plot import CURRENCIES
 from companies.models import Company, Stamp
 from ledger.accounts import opening as accounts
 from ledger.models import Account

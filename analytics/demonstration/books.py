@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from uuid import UUID
 
-from analytics.demonstration.movement import Movement, Tax
+from analytics.demonstration.story.movement import Movement, Tax
 from companies.models import Company, Stamp
 from companies.running.progress import Tell, silent
 from ledger.bulk.statistics import gather

@@ -8,7 +8,7 @@ from datetime import datetime
 from analytics.demonstration import accounts, papers, people, sorting, statements, subscriptions
 from analytics.demonstration.books import Books
 from analytics.demonstration.plans import Plans
-from analytics.demonstration.story import told
+from analytics.demonstration.story.plot import told
 from analytics.queries import metrics, recurring
 from companies.callers import api_keys
 from companies.founding import found_company

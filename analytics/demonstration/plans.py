@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from analytics.demonstration import loans
-from analytics.demonstration.spending import COSTS, PAYROLL_TAX, part
-from analytics.demonstration.story import Story
+from analytics.demonstration.story import loans
+from analytics.demonstration.story.plot import Story
+from analytics.demonstration.story.spending import COSTS, PAYROLL_TAX, part
 from companies.models import Company, Stamp
 from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.models import Account, Transaction

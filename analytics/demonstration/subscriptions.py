@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
-from analytics.demonstration.customers import PLANS, Customer, events
+from analytics.demonstration.story.customers import PLANS, Customer, events
 from companies.models import Company, Stamp
 from ledger.bulk.bodies import BulkRequest
 from ledger.subscriptions import products

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
-from analytics.demonstration.customers import MONTHS_A_YEAR, Customer, Stretch
-from analytics.demonstration.movement import Movement, Tax
+from analytics.demonstration.story.customers import MONTHS_A_YEAR, Customer, Stretch
+from analytics.demonstration.story.movement import Movement, Tax
 from ledger.calc.months import add_months, months_between
 
 TAX = Decimal("0.19")

@@ -7,12 +7,12 @@ from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
 
-from analytics.demonstration import loans
-from analytics.demonstration.customers import GROWTH, Customer, grown, recurring
-from analytics.demonstration.movement import Movement
-from analytics.demonstration.payments import payments
-from analytics.demonstration.spending import budgets, costs
-from analytics.demonstration.treasury import Treasury
+from analytics.demonstration.story import loans
+from analytics.demonstration.story.customers import GROWTH, Customer, grown, recurring
+from analytics.demonstration.story.movement import Movement
+from analytics.demonstration.story.payments import payments
+from analytics.demonstration.story.spending import budgets, costs
+from analytics.demonstration.story.treasury import Treasury
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.months import add_months, first_of_month
 

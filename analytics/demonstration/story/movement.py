@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
-from analytics.demonstration.customers import Customer
+from analytics.demonstration.story.customers import Customer
 
 Period = tuple[date, date]
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
 
-from analytics.demonstration.movement import Movement, Tax
+from analytics.demonstration.story.movement import Movement, Tax
 from ledger.calc.months import add_months, last_of_month
 
 CENT = Decimal("0.01")

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 
-from analytics.demonstration import loans
-from analytics.demonstration.movement import Movement
+from analytics.demonstration.story import loans
+from analytics.demonstration.story.movement import Movement
 from ledger.calc.fx import RateTable, convert
 
 ZERO = Decimal(0)

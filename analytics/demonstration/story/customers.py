@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
 
-from analytics.demonstration.names import company_name
+from analytics.demonstration.story.names import company_name
 from ledger.calc.months import add_months, months_between
 
 GROWTH = 2.3  # by how much of what it was at the start the number of customers grows over the whole story

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 
-from analytics.demonstration.movement import Movement
+from analytics.demonstration.story.movement import Movement
 from ledger.calc.months import MONTHS_A_YEAR
 
 CENT = Decimal("0.01")
