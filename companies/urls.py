@@ -6,19 +6,9 @@ from django.views.generic import RedirectView
 from companies import views
 from companies.factors.pages import setting_up as factors
 from companies.factors.pages import signing_in as second
-from companies.pages import (
-    activity,
-    company,
-    home,
-    invitations,
-    keys,
-    members,
-    permissions,
-    profile,
-    sending_again,
-    signing_in,
-    switching,
-)
+from companies.pages import sending_again, switching
+from companies.pages.people import home, invitations, profile, signing_in
+from companies.pages.settings import activity, company, keys, members, permissions
 from companies.security import pages as security
 
 urlpatterns = [

@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from companies.locales import current
 from companies.pages.amounts import money, number
-from companies.pages.roles import role_word
+from companies.pages.settings.roles import role_word
 from notifications.models import Notification, NotificationType
 
 Facts = Mapping[str, Any]

@@ -25,7 +25,7 @@ from companies.callers import addresses, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
 from companies.errors import Missing
-from companies.pages.keys import key_settings
+from companies.pages.settings.keys import key_settings
 from companies.pages.visits import Visit, page_stamp, person, reached, signed_in
 from companies.permissions import Permission
 from oauth import asking, consents, redirects, scopes

@@ -19,7 +19,7 @@ from pytest_django.live_server_helper import LiveServer
 from companies import inviting
 from companies.callers import api_keys
 from companies.models import Company, Stamp, User
-from companies.pages import signing_in
+from companies.pages.people import signing_in
 from companies.permissions import ALL, Role, known
 from companies.running import mailing
 from config.database import Embedded

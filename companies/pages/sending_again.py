@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from companies.callers import waiting
-from companies.pages.signing_in import safe_next
+from companies.pages.people.signing_in import safe_next
 from companies.pages.visits import Visit, prove_again, reached, signed_in
 
 

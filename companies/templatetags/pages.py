@@ -15,7 +15,7 @@ from companies.locales import current
 from companies.models import new_id
 from companies.pages.amounts import as_typed, money
 from companies.pages.repeated import FIELD
-from companies.pages.roles import role_word
+from companies.pages.settings.roles import role_word
 from companies.pages.switching import others
 from companies.pages.typed import Typed
 from companies.security.words_told import retold

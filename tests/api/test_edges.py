@@ -88,7 +88,7 @@ def test_a_page_that_fails_is_a_page_and_is_logged(browser_of, alice, acme, monk
 
     browser = browser_of(alice, acme)
     browser.client.raise_request_exception = False
-    monkeypatch.setattr("companies.pages.home.render", broken)
+    monkeypatch.setattr("companies.pages.people.home.render", broken)
     with caplog.at_level(logging.ERROR, logger="api"):
         answer = browser.client.get("/app/", headers={"X-Request-Id": "my-request"})
     assert answer.status_code == 500

@@ -46,7 +46,7 @@ def test_a_page_says_so_too(browser_of, alice, acme, monkeypatch):
 
     browser = browser_of(alice, acme)
     browser.client.raise_request_exception = False
-    monkeypatch.setattr("companies.pages.home.render", fails)
+    monkeypatch.setattr("companies.pages.people.home.render", fails)
     answer = browser.client.get("/app/")
     assert (answer.status_code, answer["Content-Type"]) == (507, "text/html; charset=utf-8")
     assert int(answer["Retry-After"]) > 0

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from companies.models import AuditEntry
-from companies.pages.log_words import ACTS, KINDS, VERBS
+from companies.pages.settings.log_words import ACTS, KINDS, VERBS
 from companies.permissions import Role
 from tests import factories
 from tests.test_house import ROOT, SOURCES

@@ -10,7 +10,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.test import Client
 
 from companies import members
-from companies.pages import signing_in
+from companies.pages.people import signing_in
 from companies.running import mailing
 
 pytestmark = pytest.mark.django_db

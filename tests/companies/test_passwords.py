@@ -11,7 +11,7 @@ from django.test import Client
 
 from companies.api import throttling
 from companies.callers import passwords
-from companies.pages import signing_in
+from companies.pages.people import signing_in
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -138,7 +138,7 @@ def test_a_companys_page_shows_its_latest_requests_that_failed(api, globex_api, 
 def test_a_page_that_failed_is_found_by_the_number_that_it_told(browser_of, alice, acme, staff, monkeypatch):
     browser = browser_of(alice, acme).client
     browser.raise_request_exception = False
-    monkeypatch.setattr("companies.pages.members.in_short", fails)
+    monkeypatch.setattr("companies.pages.settings.members.in_short", fails)
     page = browser.get(f"/app/companies/{acme.id}/settings/members", headers={"X-Request-Id": "told-by-a-page"})
     assert (page.status_code, b"told-by-a-page" in page.content) == (500, True)
     assert found(staff, "told-by-a-page") == ["Acme"]

@@ -17,7 +17,7 @@ from companies.api import throttling
 from companies.callers import addresses, passwords, sessions
 from companies.factors import keeping, passkeys, proving, steps
 from companies.models import Passkey, RecoveryCode, User
-from companies.pages.signing_in import leading_on, safe_next
+from companies.pages.people.signing_in import leading_on, safe_next
 
 PROVING = "prove"  # the purpose of a challenge
 WRONG_CODE = gettext_lazy(

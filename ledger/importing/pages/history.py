@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from companies.pages.activity import names
 from companies.pages.amounts import number
+from companies.pages.settings.activity import names
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.importing import undoing

@@ -11,8 +11,8 @@ from django.utils.translation import ngettext
 
 from companies.errors import Missing
 from companies.models import Currency, id_from
-from companies.pages.activity import names as actors
 from companies.pages.amounts import number
+from companies.pages.settings.activity import names as actors
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission

@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from companies.locales import current
 from companies.models import AuditEntry, id_from
 from companies.models.tenancy import made_at
-from companies.pages.activity import short
 from companies.pages.amounts import money, number
-from companies.pages.log_fields import plain
-from companies.pages.log_words import sentence
+from companies.pages.settings.activity import short
+from companies.pages.settings.log_fields import plain
+from companies.pages.settings.log_words import sentence
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.models import Categorization, ImportBatch, PendingBefore, RunAct, Transaction, TransactionTouched

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from companies.locales import current
-from companies.pages.activity import names
 from companies.pages.amounts import money, number
+from companies.pages.settings.activity import names
 from companies.pages.unchanged import ChangedMeanwhile
 from companies.pages.visits import Visit
 from companies.versions import version_of

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from companies import members
 from companies.models import Membership
-from companies.pages.key_form import ADMIN_LABELS, LABELS, RESOURCES
+from companies.pages.settings.key_form import ADMIN_LABELS, LABELS, RESOURCES
 from companies.pages.typed import Typed, of_body
 from companies.pages.visits import Visit, company_page, prove_again, reached, signed_in
 from companies.permissions import ADMIN_LEVEL, ALL, Permission, Permissions, Role, in_order

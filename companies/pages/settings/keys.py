@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from companies.callers import api_keys
 from companies.callers.access import Access
 from companies.models import ApiKey, User
-from companies.pages import key_form
+from companies.pages.settings import key_form
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, prove_again, reached, signed_in
 from companies.permissions import Permission, in_words, known

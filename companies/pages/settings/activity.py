@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from companies.models import ApiKey, AuditEntry, Membership, User, id_from, latest_first
-from companies.pages.log_fields import code_word, field_word, plain
-from companies.pages.log_words import ACTS, COUNTS, KINDS, named, sentence
+from companies.pages.settings.log_fields import code_word, field_word, plain
+from companies.pages.settings.log_words import ACTS, COUNTS, KINDS, named, sentence
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission

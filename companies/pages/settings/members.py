@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 
 from companies import inviting, members
 from companies.models import Membership
-from companies.pages.permissions import in_short
-from companies.pages.roles import DOES, role_word
+from companies.pages.settings.permissions import in_short
+from companies.pages.settings.roles import DOES, role_word
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page, person, prove_again, reached, signed_in
 from companies.permissions import Permission, Role

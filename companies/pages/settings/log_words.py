@@ -7,7 +7,7 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from companies.pages.amounts import number
-from companies.pages.log_fields import plain
+from companies.pages.settings.log_fields import plain
 
 # What the log calls a thing → how people do: the choices of its filter, and in a sentence.
 KINDS = {
