@@ -66,7 +66,7 @@ ENUMS = {
     "PlannedSource": "planning.models.Source",
     "QifDateOrder": "ledger.statements.serializers.ORDERS",
     "RecurrenceEndType": "planning.serializers.ENDS",
-    "Scope": "oauth.scopes.ALL",
+    "Scope": "oauth.wire.scopes.ALL",
     "Role": "companies.permissions.Role",
     "SelectionMode": "ledger.transactions.selections.MODES",
     "StatementSplit": "ledger.statements.serializers.SPLITS",

@@ -252,9 +252,9 @@ OAUTH2_PROVIDER_ID_TOKEN_MODEL = "oauth.IDToken"  # noqa: S105
 OAUTH2_PROVIDER = {
     "OAUTH2_VALIDATOR_CLASS": "oauth.validator.Validator",
     "OAUTH2_SERVER_CLASS": "oauth.validator.Server",
-    "ACCESS_TOKEN_GENERATOR": "oauth.tokens.access_token",
-    "REFRESH_TOKEN_GENERATOR": "oauth.tokens.refresh_token",
-    "SCOPES_BACKEND_CLASS": "oauth.scopes.Scopes",
+    "ACCESS_TOKEN_GENERATOR": "oauth.wire.tokens.access_token",
+    "REFRESH_TOKEN_GENERATOR": "oauth.wire.tokens.refresh_token",
+    "SCOPES_BACKEND_CLASS": "oauth.wire.scopes.Scopes",
     "APPLICATION_ADMIN_CLASS": "oauth.admin.ApplicationAdmin",
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
     "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,  # service.md, part 5.3

@@ -22,9 +22,10 @@ from companies.admin import MOST_FOUND, CompanyAdmin, Door, ReadOnly, Rows, stam
 from companies.errors import Invalid
 from companies.forms import NameField
 from companies.logos import clean_png
-from oauth import asking, pages, registration, scopes
+from oauth import asking, pages, registration
 from oauth.models import Application, ClientHost, ConsentGrant
-from oauth.parameters import written
+from oauth.wire import scopes
+from oauth.wire.parameters import written
 
 MOST_LOGO_BYTES = 1024 * 1024
 

@@ -16,9 +16,9 @@ from django.http import HttpRequest, HttpResponse
 from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 
-from oauth import redirects, tokens
 from oauth.models import Application
-from oauth.parameters import Malformed, parse
+from oauth.wire import redirects, tokens
+from oauth.wire.parameters import Malformed, parse
 
 PROMPTS = {"login", "consent", "select_account"}  # or none, alone
 PATH = "/auth/oauth2/authorize"

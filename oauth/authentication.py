@@ -14,8 +14,9 @@ from companies.callers.access import Access, access_in
 from companies.callers.authentication import bearer_token, challenge
 from companies.callers.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
 from companies.permissions import Permissions, membership_permissions
-from oauth import consents, tokens
+from oauth import consents
 from oauth.permissions import effective
+from oauth.wire import tokens
 
 ROLE = "app"
 _LIVE = (

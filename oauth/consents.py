@@ -13,9 +13,9 @@ from companies.errors import Missing
 from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Membership, Stamp, User
 from companies.permissions import ADMIN_LEVEL, Permissions, in_order
-from oauth import scopes
 from oauth.models import Application, ConsentGrant, ConsentGrantQuerySet, RevokedReason
 from oauth.permissions import effective
+from oauth.wire import scopes
 
 USED_EVERY = timedelta(minutes=1)  # lastUsedTime is written at most this often
 

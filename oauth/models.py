@@ -26,7 +26,7 @@ from oauth2_provider.models import (
 
 from companies.models import Company, Membership, Shared, Unowned, User, new_id
 from companies.permissions import Permissions, known
-from oauth import redirects, scopes
+from oauth.wire import redirects, scopes
 
 REFRESH_IDLE = timedelta(days=60)
 REFRESH_LIVES = timedelta(days=365)  # counted from the consent

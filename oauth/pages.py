@@ -28,9 +28,10 @@ from companies.errors import Missing
 from companies.pages.settings.keys import key_settings
 from companies.pages.visits import Visit, page_stamp, person, reached, signed_in
 from companies.permissions import Permission
-from oauth import asking, consents, redirects, scopes
+from oauth import asking, consents
 from oauth.models import Application, ConsentGrant
-from oauth.parameters import REPEATED, Malformed, parse, written
+from oauth.wire import redirects, scopes
+from oauth.wire.parameters import REPEATED, Malformed, parse, written
 
 ALLOW, DENY = "allow", "deny"
 FORM = "application/x-www-form-urlencoded"

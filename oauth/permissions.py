@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from companies.permissions import ADMIN_LEVEL, Permission, Permissions
-from oauth.scopes import READ, WRITE
+from oauth.wire.scopes import READ, WRITE
 
 SCOPE_PERMISSIONS: dict[str, Permissions] = {
     READ: frozenset(p for p in Permission if p.reads) - ADMIN_LEVEL,

@@ -13,8 +13,8 @@ from companies.logos import clean_png
 from companies.models import AuditEntry, Stamp, new_id
 from companies.names import name_in
 from companies.stores.storing import drop_after_commit, store_whole
-from oauth import scopes
 from oauth.models import Application, ConsentGrant
+from oauth.wire import scopes
 
 
 @dataclass(frozen=True, slots=True)

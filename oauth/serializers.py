@@ -6,8 +6,8 @@ from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.serializers import RowShape
-from oauth import scopes
 from oauth.models import ConsentGrant
+from oauth.wire import scopes
 
 
 class ConnectedAppShape(RowShape):

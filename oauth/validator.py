@@ -20,7 +20,7 @@ from oauthlib.oauth2.rfc6749 import errors
 from oauthlib.openid import Server as ToolkitServer
 
 from companies.models import Membership, Stamp, User
-from oauth import asking, authentication, consents, scopes, tokens
+from oauth import asking, authentication, consents
 from oauth.models import (
     REFRESH_IDLE,
     REFRESH_LIVES,
@@ -31,6 +31,7 @@ from oauth.models import (
     RevokedReason,
 )
 from oauth.registration import secret_digest
+from oauth.wire import scopes, tokens
 
 RACE = timedelta(seconds=10)  # a second use this soon is a client that retried, and harms nothing
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)

@@ -24,11 +24,12 @@ from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ANY_MEMBER, CompanyViewSet
 from companies.callers.authentication import TwoCredentials, challenge, refuse_second
 from companies.permissions import Permission
-from oauth import asking, consents, documents, scopes, tokens
+from oauth import asking, consents, documents
 from oauth.authentication import AppCredential
 from oauth.models import ConsentGrant
-from oauth.parameters import Malformed, parse, written
 from oauth.serializers import ConnectedAppShape
+from oauth.wire import scopes, tokens
+from oauth.wire.parameters import Malformed, parse, written
 
 FORM = "application/x-www-form-urlencoded"
 MOST_BYTES = 64 * 1024

@@ -20,7 +20,7 @@ from companies.admin import ReadOnly
 from companies.models import AuditEntry, Company, User
 from companies.models.stamps import Audited
 from oauth.models import Application
-from oauth.scopes import ALL as ALL_SCOPES
+from oauth.wire.scopes import ALL as ALL_SCOPES
 from tests.anyrow import company_models
 from tests.api.bodies import BODIES, filled, second_id
 from tests.oauth.conftest import application, flow, granted, signed_in

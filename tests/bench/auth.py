@@ -42,7 +42,8 @@ import sys
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from companies.models import Company, Membership, Stamp
-from oauth import consents, tokens
+from oauth import consents
+from oauth.wire import tokens
 from companies.callers.authentication import access_of
 from oauth.models import AccessToken, AuthorizationCode, RefreshToken
 from oauth.registration import register

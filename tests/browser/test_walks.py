@@ -125,7 +125,7 @@ def test_a_faulty_request_leads_through_sign_in_straight_back_to_the_app(page, c
 
 def test_without_the_origin_in_the_policy_the_browser_would_not_go_back(page, app, alice, monkeypatch):
     """What the policy's extra origin is for; in Chromium the form's page rules the whole chain of redirects."""
-    from oauth import redirects
+    from oauth.wire import redirects
 
     monkeypatch.setattr(redirects, "form_target", lambda uri: "https://elsewhere.example")
     page.goto(app.url())

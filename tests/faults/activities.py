@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from oauth.tokens import digest
+from oauth.wire.tokens import digest
 from tests.faults.service import Answer, Caller, CutOff, Service
 
 LANES = 4  # callers at the same time
@@ -110,7 +110,8 @@ MINT = """
 from datetime import UTC, datetime, timedelta
 from companies.callers.authentication import access_of
 from companies.models import Company, Membership, Stamp
-from oauth import consents, tokens
+from oauth import consents
+from oauth.wire import tokens
 from oauth.models import AuthorizationCode
 from oauth.registration import register
 from tests.oauth.conftest import s256

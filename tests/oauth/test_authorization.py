@@ -6,10 +6,10 @@ import pytest
 
 from companies.models import AuditEntry, Membership
 from companies.permissions import Role
-from oauth import redirects
 from oauth.models import AuthorizationCode, ConsentGrant
 from oauth.registration import register
-from oauth.tokens import digest
+from oauth.wire import redirects
+from oauth.wire.tokens import digest
 from tests import factories
 from tests.oauth.conftest import AUTHORIZE, ISSUER, REDIRECT, SCOPE, Flow, consent, csrf, later, returned, s256
 

@@ -16,9 +16,9 @@ from joserfc.jwk import RSAKey
 
 from companies.models import Company, Membership, User
 from companies.permissions import ADMIN_LEVEL, ALL, Permission, Role, known
-from oauth import scopes, tokens
 from oauth.models import ConsentGrant
 from oauth.permissions import effective
+from oauth.wire import scopes, tokens
 from tests.oauth.conftest import USERINFO, consent, later
 from tests.wire import statements_sent
 

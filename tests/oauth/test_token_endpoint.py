@@ -10,9 +10,9 @@ from joserfc import jwt  # not what the service signs with
 from joserfc.jwk import KeySet
 
 from companies.models import AuditEntry, Membership
-from oauth import scopes
 from oauth.models import AccessToken, AuthorizationCode, ConsentGrant, IDToken, RefreshToken
 from oauth.registration import register
+from oauth.wire import scopes
 from tests.oauth.conftest import ISSUER, REDIRECT, REVOKE, TOKEN, USERINFO, Flow, consent, later
 
 pytestmark = pytest.mark.django_db

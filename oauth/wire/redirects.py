@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote, urlsplit
 
-from oauth.parameters import written
+from oauth.wire.parameters import written
 
 LOOPBACK = re.compile(r"http://(127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?([/?].*)?", re.ASCII)
 # A host as the page's policy can name it: a comma or semicolon would end the directive, and be read as a new one.
