@@ -17,12 +17,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from companies import founding, members
 from companies.api.middleware import SANE
 from companies.errors import Refusal
-from companies.forms import NameField
+from companies.membership import founding, members
 from companies.models import ApiKey, AuditEntry, Company, FailedRequest, Membership, Stamp, User
 from companies.models.tenancy import id_from
+from companies.pages.people.forms import NameField
 from companies.pages.visits import prove_again
 from companies.permissions import in_words
 from companies.security import ending

@@ -5,7 +5,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from companies import founding, inviting, logos, members
 from companies import serializers as shapes
 from companies.api.document.schema import AFTER, LIMIT, PAGING
 from companies.api.filters import TimeFilter, filtered, refuse_unknown
@@ -14,6 +13,8 @@ from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ANY_MEMBER, ApiViewSet, CompanyViewSet, granted
 from companies.callers import api_keys, sessions
 from companies.errors import Denied, Missing
+from companies.logos import own as logos
+from companies.membership import founding, inviting, members
 from companies.models import (
     LONGEST_ENTITY_ID,
     LONGEST_EVENT_TYPE,

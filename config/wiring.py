@@ -91,8 +91,8 @@ LOG_WORDS = {
 }
 
 # Modules that keep derived tables: each can rebuild a company's rows, and tell where they differ from the facts.
-DERIVED = ["companies.listing", "ledger.recognition.movements", "ledger.recognition.posting", "ledger.rules.derived",
-           "analytics.queries.recurring"]  # fmt: skip
+DERIVED = ["companies.running.listing", "ledger.recognition.movements", "ledger.recognition.posting",
+           "ledger.rules.derived", "analytics.queries.recurring"]  # fmt: skip
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
 PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",

@@ -20,8 +20,8 @@ from django.utils.html import format_html
 
 from companies.admin import MOST_FOUND, CompanyAdmin, Door, ReadOnly, Rows, stamp_of
 from companies.errors import Invalid
-from companies.forms import NameField
-from companies.logos import clean_png
+from companies.logos.own import clean_png
+from companies.pages.people.forms import NameField
 from oauth import asking, pages, registration
 from oauth.models import Application, ClientHost, ConsentGrant
 from oauth.wire import scopes

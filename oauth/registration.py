@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.files.storage import storages
 
-from companies.logos import clean_png
+from companies.logos.own import clean_png
 from companies.models import AuditEntry, Stamp, new_id
 from companies.names import name_in
 from companies.stores.storing import drop_after_commit, store_whole

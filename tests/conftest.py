@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as examples
 from pytest_django.live_server_helper import LiveServer
 
-from companies import inviting
 from companies.callers import api_keys
+from companies.membership import inviting
 from companies.models import Company, Stamp, User
 from companies.pages.people import signing_in
 from companies.permissions import ALL, Role, known

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import factory
 
-from companies.founding import found_company
+from companies.membership.founding import found_company
 from companies.models import Company, Membership, Stamp, User
 from companies.permissions import Role
 from ledger.models import Counterparty

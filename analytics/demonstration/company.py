@@ -11,7 +11,7 @@ from analytics.demonstration.plans import Plans
 from analytics.demonstration.story.plot import told
 from analytics.queries import metrics, recurring
 from companies.callers import api_keys
-from companies.founding import found_company
+from companies.membership.founding import found_company
 from companies.models import Company, Stamp, SystemStatus
 from companies.permissions import ALL
 from companies.running.progress import Tell, silent

@@ -11,7 +11,7 @@ from analytics.demonstration.company import CURRENCY, fill
 from companies.changing import changing
 from companies.errors import Missing
 from companies.follow_ups import follow_up
-from companies.founding import CompanyExpired, change_company
+from companies.membership.founding import CompanyExpired, change_company
 from companies.models import Company, CompanyOwned, Stamp
 from companies.permissions import Permissions
 from companies.stores.storing import drop_after_commit

@@ -22,7 +22,7 @@ from analytics.overview.first_hour import first_hour
 from analytics.overview.notices import Notice
 from analytics.overview.shape import Section
 from analytics.period import period_of
-from companies.founding import change_company
+from companies.membership.founding import change_company
 from companies.pages.kept import kept
 from companies.pages.visits import Visit, company_page, reached, signed_in
 from companies.permissions import Permission

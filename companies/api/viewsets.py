@@ -38,7 +38,7 @@ from companies.api.unknown import listed, unknown_fields
 from companies.callers.access import Access, Credential, SecondFactorRequired
 from companies.callers.authentication import challenge
 from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupported
-from companies.founding import CompanyExpired
+from companies.membership.founding import CompanyExpired
 from companies.models import Company, CompanyOwned, Stamp, id_from
 from companies.permissions import Permission
 from companies.versions import ANY, Expected, Stale, short_digest, version_of

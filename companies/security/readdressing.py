@@ -13,10 +13,11 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from companies import emails, members
+from companies import emails
 from companies.api import throttling
 from companies.errors import Conflict, TooMany
 from companies.locales import locale_of_person, reading_as
+from companies.membership import members
 from companies.models import EmailChange, PersonalEvent, Stamp, User
 from companies.running import mailing
 from companies.security import log, telling

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from PIL import Image
 
-from companies.logos import UNPACKING
+from companies.logos.own import UNPACKING
 
 MOST_PIXELS = 50_000_000  # a page at 600 dots an inch has 35 million
 MOST_BYTES = 4 * MOST_PIXELS  # of its pixels

@@ -10,7 +10,7 @@ from django.utils import timezone
 from analytics.demonstration import resetting
 from analytics.demonstration.company import furnish
 from companies.errors import Missing
-from companies.founding import CompanyExpired
+from companies.membership.founding import CompanyExpired
 from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
 from companies.permissions import Role
 from ledger.models import Account, File, Transaction

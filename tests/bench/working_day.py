@@ -277,7 +277,7 @@ def found(count: int) -> None:
     from django.test import Client as Browser
 
     from companies.callers import api_keys
-    from companies.founding import found_company
+    from companies.membership.founding import found_company
     from companies.models import Stamp, SystemStatus, User
     from companies.permissions import ALL
 

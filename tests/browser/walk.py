@@ -62,7 +62,7 @@ user = User.objects.get(email="vera.board@example.com")
 print(encoded(str(user.pk).encode()), tokens.make_token(user))
 """
 INVITED = """
-from companies.inviting import digest
+from companies.membership.inviting import digest
 from companies.models import Membership, Stamp
 from django.utils import timezone
 from datetime import timedelta

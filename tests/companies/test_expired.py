@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.management import call_command
 
-from companies.founding import change_company
+from companies.membership.founding import change_company
 from companies.models import AuditEntry, Company, Stamp, SystemStatus
 from ledger.models import Account
 

@@ -14,7 +14,7 @@ from django_otp.oath import TOTP
 from django_otp.plugins.otp_totp import models as otp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from companies.members import password_link
+from companies.membership.members import password_link
 from companies.models import AuditEntry, Membership, RecoveryCode, User
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from companies import inviting
 from companies.api import throttling
+from companies.membership import inviting
 from companies.models import AuditEntry, Membership, User
 from companies.permissions import Role
 from companies.running import mailing

@@ -9,7 +9,7 @@ from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 from django.test import Client
 
-from companies import members
+from companies.membership import members
 from companies.pages.people import signing_in
 from companies.running import mailing
 

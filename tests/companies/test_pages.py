@@ -10,7 +10,7 @@ from django.core import mail
 from django.db.models import F
 from django.test import Client
 
-from companies import members
+from companies.membership import members
 from companies.models import ApiKey, AuditEntry, Membership, Session, User
 from companies.permissions import ADMIN_LEVEL, ALL, Role, known
 from tests import factories

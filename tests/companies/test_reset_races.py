@@ -8,8 +8,8 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 
-from companies import members
-from companies.forms import FirstPasswordForm
+from companies.membership import members
+from companies.pages.people.forms import FirstPasswordForm
 from tests.companies.test_pages import send
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,7 +9,7 @@ from django.core.files.storage import storages
 from django.core.management import call_command
 from PIL import Image
 
-from companies import site_logos
+from companies.logos import sites as site_logos
 from companies.models import Company
 from tests.companies.test_logos import encoded, lying, png
 from tests.tls import serving

@@ -51,9 +51,12 @@ def refuse(**_):
 @pytest.mark.parametrize(
     ("act", "address", "form"),
     [
-        pytest.param("companies.members.person_changed", "user/{person}", {"name": "Alicia"}, id="a person"),
+        pytest.param("companies.membership.members.person_changed", "user/{person}", {"name": "Alicia"}, id="a person"),
         pytest.param(
-            "companies.founding.change_company", "company/{company}", {"system_status": "free"}, id="a company"
+            "companies.membership.founding.change_company",
+            "company/{company}",
+            {"system_status": "free"},
+            id="a company",
         ),
     ],
 )

@@ -23,7 +23,7 @@ MOST = 120  # seconds
 FOUND = """
 import sys
 from datetime import UTC, datetime
-from companies.founding import found_company
+from companies.membership.founding import found_company
 from companies.models import Stamp, User
 owner, _ = User.objects.get_or_create(email="many@example.com")
 for number in range(int(sys.argv[1])):

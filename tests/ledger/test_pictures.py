@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from companies.logos import clean_png
+from companies.logos.own import clean_png
 from ledger.documents import sniffing
 
 MIB = 1024 * 1024

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-from companies.founding import IllegalMove
+from companies.membership.founding import IllegalMove
 from companies.models import AuditEntry, Company, User
 from oauth.models import Application, ClientHost
 from oauth.registration import secret_digest

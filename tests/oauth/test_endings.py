@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from companies.members import password_link
+from companies.membership.members import password_link
 from companies.models import AuditEntry, Membership, User
 from companies.permissions import Role
 from notifications.models import Notification

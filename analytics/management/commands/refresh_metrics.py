@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.queries import low_cash, metrics, recurring
-from companies import site_logos
-from companies.founding import end_trial
+from companies.logos import sites as site_logos
+from companies.membership.founding import end_trial
 from companies.models import Company, Stamp
 from companies.running import progress, rounds
 from ledger.calc.fx import MissingRate

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from companies import emails
-from companies.founding import found_company
+from companies.membership.founding import found_company
 from companies.models import Currency, Stamp, SystemStatus, User
 from companies.names import name_in
 from companies.security import ending

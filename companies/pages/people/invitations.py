@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from companies import inviting
 from companies.callers import sessions
-from companies.forms import AccountForm
+from companies.membership import inviting
 from companies.models import Membership, Stamp, User
+from companies.pages.people.forms import AccountForm
 from companies.pages.typed import Typed
 from companies.pages.visits import person, sending, stamp_of, to_sign_in
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from companies import members
 from companies.locales import NAMES, accepted, locale, locale_of, reading_as
+from companies.membership import members
 from companies.models import EmailChange, User
 from companies.names import name_in
 from companies.pages.typed import Typed

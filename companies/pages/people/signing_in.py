@@ -21,10 +21,10 @@ from companies.callers import addresses, passwords, sessions
 from companies.emails import canonical
 from companies.factors import passkeys, steps
 from companies.follow_ups import follow_up
-from companies.forms import FirstPasswordForm, NewPasswordForm, SignInForm
 from companies.locales import locale_of_person, reading_as
-from companies.members import password_link
+from companies.membership.members import password_link
 from companies.models import User
+from companies.pages.people.forms import FirstPasswordForm, NewPasswordForm, SignInForm
 from companies.pages.typed import typed
 from companies.pages.visits import HOME, page_stamp, person, signed_in, stamp_of
 from companies.running import mailing

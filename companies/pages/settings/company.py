@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from companies import founding, logos
 from companies.locales import current
+from companies.logos import own as logos
+from companies.membership import founding
 from companies.models import Company, Currency, SystemStatus, ValuationCategory, ValuationLens
 from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page, page_stamp, person, sending, signed_in

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from companies import inviting, members
+from companies.membership import inviting, members
 from companies.models import Membership
 from companies.pages.settings.permissions import in_short
 from companies.pages.settings.roles import DOES, role_word

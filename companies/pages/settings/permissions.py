@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from companies import members
+from companies.membership import members
 from companies.models import Membership
 from companies.pages.settings.key_form import ADMIN_LABELS, LABELS, RESOURCES
 from companies.pages.typed import Typed, of_body

@@ -15,7 +15,8 @@ from urllib.parse import urljoin
 from django.conf import settings
 from django.core.files.storage import storages
 
-from companies import logos, outbound
+from companies import outbound
+from companies.logos import own as logos
 from companies.models import Company, new_id
 from companies.stores.storing import drop, store_whole
 

@@ -1,4 +1,4 @@
-"""Who changes role or leaves; who joins is invited (companies.inviting)."""
+"""Who changes role or leaves; who joins is invited (companies.membership.inviting)."""
 
 from typing import Any
 from uuid import UUID

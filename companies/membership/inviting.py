@@ -21,9 +21,9 @@ from companies.callers.access import Access
 from companies.changing import Change, changing
 from companies.errors import Conflict, Denied, TooMany
 from companies.follow_ups import follow_up
-from companies.founding import CompanyExpired
 from companies.locales import EVERYBODYS, locale_of_person, reading_as
-from companies.members import check_grant, check_reach
+from companies.membership.founding import CompanyExpired
+from companies.membership.members import check_grant, check_reach
 from companies.models import AlreadyMember, AuditEntry, Company, Membership, Stamp, User, id_from
 from companies.running import mailing
 

@@ -1,0 +1,1 @@
+"""Who starts a company, who belongs to it, and who is asked to."""
