@@ -13,10 +13,10 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from gunicorn.glogging import Logger
 
-from config import metric_files
-from config.database import DatabaseUnavailable
-from config.logs import JsonLines, WithoutSecrets
+from config.databases.connecting import DatabaseUnavailable
 from config.startup import close_data
+from config.watching import metric_files
+from config.watching.logs import JsonLines, WithoutSecrets
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 try:

@@ -10,7 +10,7 @@ import stat
 from fnmatch import fnmatch
 from pathlib import Path
 
-from config.cluster import Account
+from config.databases.cluster import Account
 
 OURS = ("postgres*", "files", "assets", "secret-key*", "api-key-pepper*", "oauth-signing-key*", "rate-limits*")
 OTHERS = stat.S_IRWXG | stat.S_IRWXO

@@ -7,7 +7,7 @@ from csp.constants import NONCE, NONE, SELF  # noqa: F401
 from django.core.exceptions import ImproperlyConfigured
 
 from config import document, environment
-from config.database import databases
+from config.databases.connecting import databases
 from config.wiring import (  # noqa: F401 - settings too
     DERIVED,
     FOLLOW_UPS,
@@ -119,9 +119,9 @@ MIDDLEWARE = [
     "companies.callers.passwords.turned_away",
 ]
 if METRICS_TOKEN:
-    MIDDLEWARE.insert(0, "config.metrics.count_requests")
+    MIDDLEWARE.insert(0, "config.watching.metrics.count_requests")
 if LOG_FORMAT == "json":
-    MIDDLEWARE.insert(0, "config.logs.access_lines")
+    MIDDLEWARE.insert(0, "config.watching.logs.access_lines")
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False
@@ -326,7 +326,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
-        "json": {"()": "config.logs.JsonLines"},
+        "json": {"()": "config.watching.logs.JsonLines"},
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},

@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 from django.db import OperationalError
 
-from config.database import DatabaseUnavailable, Embedded, reach
+from config.databases.connecting import DatabaseUnavailable, Embedded, reach
 from config.privacy import close
 
 # These read no rows. ``up`` keeps the database itself, and ``wait_ready`` must not be the one that starts it.
@@ -107,7 +107,7 @@ def _prepare() -> None:
     """Makes the tables of a new embedded database. Other databases are prepared by ``up`` or ``migrate`` alone."""
     if settings.EMBEDDED:
         django.setup()
-        from config.preparing import prepare_if_new
+        from config.databases.preparing import prepare_if_new
 
         prepare_if_new()
 

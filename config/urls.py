@@ -7,8 +7,8 @@ from django.views.generic import RedirectView
 from companies.api.document import reference
 from companies.pages import guides
 from companies.stores import assets
-from config import health, metrics
 from config.admin import no_page
+from config.watching import health, metrics
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/app/")),

@@ -22,8 +22,8 @@ from companies.models import Company, Stamp, User
 from companies.pages.people import signing_in
 from companies.permissions import ALL, Role, known
 from companies.running import mailing
-from config.database import Embedded
-from config.distributing import distribute
+from config.databases.connecting import Embedded
+from config.databases.distributing import distribute
 from config.environment import private_files
 from tests import asked, cluster, days, emptying, factories, refusals, static, template
 from tests.npm import installed

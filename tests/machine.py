@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from config.database import Embedded
+from config.databases.connecting import Embedded
 from tests.template import state
 
 ROOT = Path(__file__).resolve().parents[1]

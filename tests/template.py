@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 from psycopg import sql
 
-from config.database import Embedded
+from config.databases.connecting import Embedded
 
 ROOT = Path(__file__).resolve().parents[1]
 TURN = 7_300_116  # the advisory lock's number

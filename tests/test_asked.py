@@ -11,8 +11,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import get_resolver
 
-from config import distributing
-from config.placement import BY_COMPANY, place_of
+from config.databases import distributing
+from config.databases.placement import BY_COMPANY, place_of
 from tests import asked, factories
 from tests.addresses import patterns
 from tests.api.bodies import FILES, UNKNOWN, address, form, rows_of

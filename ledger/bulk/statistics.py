@@ -1,6 +1,6 @@
 """The planner's statistics after a bulk act.
 
-The database looks by itself about once a minute, at tables of which a share is new (config/cluster).
+The database looks by itself about once a minute, at tables of which a share is new (config/databases/cluster).
 
 Until then it takes a table that was just filled for as small as it was, and expects a single row in it of a company
 that is new beside others: a query that joins tables then reads all of the company again for each of its rows.

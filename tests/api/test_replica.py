@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
-from config.cluster import SUPERUSER, Cluster, binaries
+from config.databases.cluster import SUPERUSER, Cluster, binaries
 from tests.machine import Machine, free_port, prepared_machine
 
 

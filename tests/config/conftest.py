@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from config.database import DatabaseUnavailable, Embedded
+from config.databases.connecting import DatabaseUnavailable, Embedded
 
 
 @pytest.fixture

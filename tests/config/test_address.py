@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from config.database import DatabaseUnavailable, databases, reach
+from config.databases.connecting import DatabaseUnavailable, databases, reach
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from config.cluster import Cluster, account_for
-from config.database import DatabaseUnavailable, Embedded, databases, reach
+from config.databases.cluster import Cluster, account_for
+from config.databases.connecting import DatabaseUnavailable, Embedded, databases, reach
 
 ROOT = Path(__file__).resolve().parents[2]
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes someone else")
@@ -69,7 +69,7 @@ def eventually(condition, *, seconds: float = 60) -> bool:
 def process(embedded: Embedded, code: str) -> Iterator[subprocess.Popen]:
     """Another Python process with ``embedded`` and ``pid()`` at hand; killed at the end if it still runs."""
     head = (
-        "import sys\nfrom pathlib import Path\nfrom config.database import Embedded\n"
+        "import sys\nfrom pathlib import Path\nfrom config.databases.connecting import Embedded\n"
         f"embedded = Embedded(data_dir=Path({str(embedded.data_dir)!r}))\n"
         "pid = lambda: (embedded.path / 'postmaster.pid').read_text().splitlines()[0]\n"
     )

@@ -16,8 +16,8 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.models import Model
 
 from companies.models import Shared, Unowned
-from config import distributing
-from config.placement import Place, place_of
+from config.databases import distributing
+from config.databases.placement import Place, place_of
 from tests import cluster
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from config import health
+from config.watching import health
 
 pytestmark = pytest.mark.django_db
 

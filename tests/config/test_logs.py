@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 import requests
 
-from config.logs import without_secrets
+from config.watching.logs import without_secrets
 from tests.machine import Machine, eventually, free_port, prepared_machine, status
 
 pytestmark = pytest.mark.server

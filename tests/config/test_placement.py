@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from config.placement import Place, Reference, Table, Unplaceable, place_of, plan
+from config.databases.placement import Place, Reference, Table, Unplaceable, place_of, plan
 
 COMPANY = Table(name="companies_company", base="", key=("id",))
 USER = Table(name="companies_user", base="Shared", key=("id",), uniques=(("email",),))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from config.database import databases, environment_of
+from config.databases.connecting import databases, environment_of
 from tests.machine import Machine, new_machine
 
 

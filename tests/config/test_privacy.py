@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from config.cluster import SOCKET_NAME, SUPERUSER, account_for, binaries
-from config.database import Embedded
+from config.databases.cluster import SOCKET_NAME, SUPERUSER, account_for, binaries
+from config.databases.connecting import Embedded
 from config.privacy import close
 from tests.config.test_database import HOLD, connect, process
 from tests.machine import Machine, free_port, new_machine

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from config.logs import WithoutSecrets
+from config.watching.logs import WithoutSecrets
 from tests.machine import ROOT, Machine, eventually, free_port, new_machine, prepared_machine, status, stop
 
 pytestmark = pytest.mark.server

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config import distributing
-from config.placement import Step, Unplaceable
+from config.databases import distributing
+from config.databases.placement import Step, Unplaceable
 
 
 class Command(BaseCommand):

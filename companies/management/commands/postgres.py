@@ -10,8 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from config.cluster import DatabaseUnavailable, binaries
-from config.database import environment_of
+from config.databases.cluster import DatabaseUnavailable, binaries
+from config.databases.connecting import environment_of
 
 
 class Command(BaseCommand):

@@ -15,8 +15,8 @@ from django.utils import timezone
 from companies.models import Company
 from companies.running import months
 from config.beside import delivering
-from config.database import Embedded
-from config.preparing import alone, prepare
+from config.databases.connecting import Embedded
+from config.databases.preparing import alone, prepare
 from config.serving import CannotListen, bind, serve
 from config.startup import close_data, database, look_at_replica
 

@@ -21,8 +21,8 @@ import psycopg
 from psycopg import conninfo, sql
 from psycopg.pq import Conninfo
 
-from config.cluster import SUPERUSER, Cluster, account_for
-from config.cluster import DatabaseUnavailable as DatabaseUnavailable
+from config.databases.cluster import SUPERUSER, Cluster, account_for
+from config.databases.cluster import DatabaseUnavailable as DatabaseUnavailable
 from config.environment import make_private
 from config.privacy import close, close_door
 

