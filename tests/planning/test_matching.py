@@ -100,6 +100,19 @@ def test_the_last_within_the_tolerance_counts_in_another_currency_too():
     assert matches([awaited(1)], [booked(11, 0, "-137.51", "USD")], most_days=0, tolerance=TENTH, rates=RATES) == []
 
 
+def test_a_movement_on_another_account_stands_in_nobodys_way():
+    elsewhere, here = booked(11, 0, "-105", account=2), booked(12, 0, "-100", account=1)
+    assert told(matches([awaited(1, account=1)], [elsewhere, here], most_days=0, tolerance=TENTH)) == [
+        (1, 12, 0, "0.00")
+    ]
+
+
+@pytest.mark.parametrize(("amount", "difference"), [("0", "100.00"), ("-200", "-100.00")])
+def test_a_tolerance_of_the_whole_amount_takes_from_nothing_to_twice_as_much(amount, difference):
+    found = matches([awaited(1)], [booked(11, 0, amount)], most_days=0, tolerance=Decimal(1))
+    assert told(found) == [(1, 11, 0, difference)]
+
+
 def test_a_difference_is_told_in_cents():
     third = RateTable([("USD", START, Decimal(3))])
     assert told(matches([awaited(1)], [booked(11, 0, "-301", "USD")], most_days=0, tolerance=TENTH, rates=third)) == [
