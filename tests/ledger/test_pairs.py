@@ -113,6 +113,15 @@ def test_of_two_days_as_near_the_later_is_taken_for_money_arrives_after_it_left(
     assert found(leg(1), leg(2, 2, -2, "100"), leg(3, 2, 2, "100")) == [(1, 3, 2, "0")]
 
 
+def test_of_two_sources_as_near_the_earlier_chooses():
+    assert found(leg(1, day=4), leg(2, day=2), leg(3, 2, 3, "100")) == [(2, 3, 1, "0")]
+
+
+@pytest.mark.parametrize("amount", ["99.99", "100.01", "101", "99"])
+def test_within_a_currency_nothing_may_be_lost(amount):
+    assert found(leg(1), leg(2, 2, 0, amount)) == []
+
+
 def test_a_leg_that_somebody_refused_leaves_the_way_to_the_next():
     legs = [leg(1), leg(2, 2, 0, "100"), leg(3, 2, 0, "100")]
     (pair,) = pairs(legs, worth=worth, refused={(UUID(int=1), UUID(int=2))})
