@@ -192,7 +192,7 @@ def test_a_party_is_named_at_once_or_within_and_the_nearer_one_goes_first(inside
         (tag("RmtInf", tag("Ustrd", "free"), tag("Strd", tag("AddtlRmtInf", "y"))), "free"),
         (tag("RmtInf", tag("Strd", tag("CdtrRefInf", tag("Ref", "RF1")), tag("AddtlRmtInf", "y"))), "RF1"),
         (tag("RmtInf", tag("Strd", tag("AddtlRmtInf", "y"), tag("RfrdDocInf", tag("Nb", "7")))), "y"),
-        (tag("RmtInf", *(tag("Strd", each) for each in (tag("RfrdDocInf", tag("Nb", "7")), "", tag("AddtlRmtInf", "y")))),
+        (tag("RmtInf", tag("Strd", tag("RfrdDocInf", tag("Nb", "7"))), "<Strd/>", tag("Strd", tag("AddtlRmtInf", "y"))),
          "7 y"),
         (tag("AddtlTxInf", " more \n said "), "more said"),
         ("", "of the entry"),

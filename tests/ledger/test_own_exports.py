@@ -46,6 +46,11 @@ def test_an_export_that_a_spreadsheet_has_saved_is_read_in_the_spreadsheets_way(
     assert (found.headings, found.places) == (1, {"date": 0, "amount": 2, "description": 3})
 
 
+def test_a_spreadsheet_may_write_the_month_first():
+    saved = TABLE.replace("2026-01-31", "01/31/2026").replace("2026-02-01", "02/01/2026")
+    assert of_export(read(saved), HEADERS).date_order == DateOrder.MONTH_FIRST
+
+
 @pytest.mark.parametrize(("before", "order"), [(199, DateOrder.DAY_FIRST), (200, DateOrder.ISO)])
 def test_the_first_two_hundred_rows_tell_whether_a_spreadsheet_has_saved_it(before, order):
     rows = "2026-01-31;Giro;1.00;x;1\n" * before + "31.01.2026;Giro;1,00;x;1\n"
@@ -53,5 +58,5 @@ def test_the_first_two_hundred_rows_tell_whether_a_spreadsheet_has_saved_it(befo
 
 
 def test_the_accounts_of_an_export_are_told_once_each_by_name():
-    more = TABLE + "2026-02-02;Giro;1.00;x;3\n2026-02-03;;1.00;x;4\n"
-    assert accounts_in_export(read(more), HEADERS) == ["Giro", "Kasse"]
+    more = TABLE + "2026-02-02;Kasse;1.00;x;3\n2026-02-03;;1.00;x;4\n2026-02-03;Bar;1.00;x;5\n"
+    assert accounts_in_export(read(more), HEADERS) == ["Bar", "Giro", "Kasse"]
