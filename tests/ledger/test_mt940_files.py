@@ -73,6 +73,11 @@ def test_a_closing_balance_alone_is_enough():
     assert (found.account_number, found.statement_id) == ("1", "")
 
 
+def test_a_balance_is_the_first_line_of_its_field():
+    _, (found,) = read(*HEAD, END, "thank you")
+    assert found.closing == 10
+
+
 def test_the_account_may_be_missing():
     _, (found,) = read(":20:A", *HEAD[3:], END)
     assert found.account_number == ""
@@ -113,7 +118,8 @@ def test_pages_of_one_account_are_one_statement_and_of_two_are_two():
 def test_an_empty_message_between_pages_is_passed_over():
     page = [":20:A", ":25:1", ":60F:C260101EUR1,", ":62M:C260102EUR2,"]
     last = [":20:A", ":25:1", ":60M:C260102EUR2,", ":62F:C260103EUR3,"]
-    assert len(read(*page, ":20:B", ":25:1", *last)[1]) == 1
+    (found,) = read(*page, ":20:B", ":25:1", *last)[1]
+    assert found.closing == 3
 
 
 @pytest.mark.parametrize(
@@ -125,6 +131,7 @@ def test_an_empty_message_between_pages_is_passed_over():
             "Line 2: The statement opens in EUR and closes in USD. Ask the bank for it again.",
         ),
         ([":60F:nothing"], "Line 3: “nothing” is no balance."),
+        ([":60F:"], "Line 3: “” is no balance."),
         ([f":60F:{'x' * 50}"], f"Line 3: “{'x' * 40}” is no balance."),
         ([":60F:C261301EUR1,"], "Line 3: “261301” is no day."),
         ([":60F:C260101EUR1,2,3"], "Line 3: “1.2.3” is no amount."),
@@ -220,6 +227,11 @@ def test_a_day_without_a_year_lies_closest_to_the_day_beside_it(value, away):
 )
 def test_what_is_said_of_a_movement_goes_before_what_stands_behind_it_and_the_customers_reference(lines, text):
     assert only(*lines).description == text
+
+
+def test_the_value_date_is_noted_before_the_references():
+    found = only(":61:2601150116C5,NTRF", ":86:166?20EREF+E-1")
+    assert found.notes == "Value date 2026-01-15\nEnd-to-end E-1"
 
 
 def test_only_the_last_movement_is_spoken_of():
