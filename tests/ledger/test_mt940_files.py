@@ -268,7 +268,9 @@ def test_texts_are_as_long_as_the_ledger_holds():
         ("166?a", "", "166?a", []),
         ("166?20one\ntwo", "", "onetwo", []),  # a line ends where it is full
         ("/EREF/E-1/MARF/M-1/NAME/Init\nech/REMI/Miete", "Initech", "Miete", ["End-to-end E-1", "Mandate M-1"]),
+        ("166?32Initech", "Initech", "", []),
         ("Miete/NAME/Initech", "Initech", "Miete", []),
+        ("/REMI/Miete", "", "Miete", []),
         ("/NAME/Initech/NAME/Globex/REMI//EREF/NONREF", "Initech", "", []),
         (" plain\n text ", "", "plain text", []),
         ("", "", "", []),
