@@ -202,7 +202,7 @@ def checked(line: int, text: str, *parts: int) -> date:
 def entry_day(value: date, text: str, line: int) -> date:
     """The day that MMDD names, in the year in which it lies closest to the value date."""
     month, day = int(text[:2]), int(text[2:])
-    years = [year for year in (value.year - 1, value.year, value.year + 1) if 1 <= year <= 9999]
+    years = (value.year - 1, value.year, value.year + 1)
     return min((checked(line, text, year, month, day) for year in years), key=lambda day: abs(day - value))
 
 
