@@ -58,6 +58,7 @@ def refused(act):
         (b"day|amount", "csv"),
         ("day;amount".encode("utf-16"), "csv"),
         (b"hello", None),
+        (b"X marks nothing", None),
         (b'{"a": 1, "b": 2}', None),
         (b"[1, 2]", None),
         (b"%PDF-1.7 ;;;", None),
@@ -69,6 +70,7 @@ def refused(act):
         (b"x" * 5000 + b";", None),  # only the beginning is looked at
         (b"x" * 4999 + b";", "csv"),
         ("é".encode() * 4999 + b";", "csv"),
+        (b";" + "é".encode() * 5000, "csv"),  # it is cut within a letter
     ],
 )
 def test_the_kind_of_a_file_is_told_by_its_beginning(content, kind):
@@ -92,6 +94,13 @@ def test_a_file_is_read_as_its_kind_and_tells_its_format(content, format_):
     assert len(found.statements) == (0 if kind in ("qif", "csv") else 1)
 
 
+def test_camt_is_read_in_the_encoding_that_is_there_and_tells_how_far_it_is():
+    heard = []
+    content = banks.camt(banks.statement(banks.entry("1.00", name="Müller")), encoding="cp1252", declared="UTF-8")
+    (found,) = formats.read(content, "camt", most=9, far=heard.append).statements
+    assert (found.entries[0].from_to, heard[-1]) == ("Müller", len(content))
+
+
 @pytest.mark.parametrize("content", [b"<a><BkToCstmrStmt/></a>", b":20:A\n", b"<OFX></OFX>"])
 def test_a_file_without_a_statement_is_refused(content):
     assert refused(lambda: formats.read(content, formats.kind_of(content), most=9)) == (
@@ -112,6 +121,10 @@ def test_a_text_is_read_in_the_encoding_that_is_found(encoding):
 def test_bytes_of_no_encoding_are_refused():
     assert refused(lambda: formats.text_of(NO_LETTER)) == BROKEN
     assert refused(lambda: formats.lines_of(NO_LETTER)) == BROKEN
+    for act in (formats.text_of, formats.lines_of):
+        with pytest.raises(Unreadable) as told:
+            act(NO_LETTER)
+        assert told.value.line == 0
 
 
 def test_a_file_has_so_many_lines_and_no_more(monkeypatch):
