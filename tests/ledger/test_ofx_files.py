@@ -24,7 +24,8 @@ def statement(*inside, kind="STMTRS", currency="<CURDEF>EUR", behind=""):
 
 
 def read(*statements, most=100):
-    return ofx.read(f"OFXHEADER:100\n<OFX>\n{''.join(statements)}</OFX>\n", most=most)
+    head = "<SIGNONMSGSRSV1><SONRS><DTSERVER>20260201</SONRS></SIGNONMSGSRSV1>"
+    return ofx.read(f"OFXHEADER:100\n<OFX>{head}\n{''.join(statements)}</OFX>\n", most=most)
 
 
 def only(**values):
@@ -56,13 +57,22 @@ def test_a_file_ends_with_its_last_tag():
         ofx.read("<OFX>\n<STMTRS>\n</STMTRS>", most=1)
     with pytest.raises(Unreadable, match=r"^Line 1: The file ends before"):
         ofx.read("", most=1)
+    with pytest.raises(Unreadable, match=r"^Line 2: The file ends before"):
+        ofx.read("<OFX></OFX>\n<OFX>", most=1)
     assert ofx.read("<ofx></ofx> \n", most=1) == []
 
 
+def test_tags_for_so_few_movements_end_somewhere(monkeypatch):
+    monkeypatch.setattr("ledger.statements.calc.facts.MOST_AROUND", 4)
+    assert ofx.read("<OFX><A><B></OFX>", most=1) == []
+    with pytest.raises(Unreadable, match=r"^Line 2: Too many elements for so few entries\.$"):
+        ofx.read("<OFX><A><B><C>\n</OFX>", most=1)
+
+
 def test_tags_are_read_with_their_lines_however_they_are_written():
-    text = "<a>one\n</a>\n<B.C_1 x='1'> two \n three\n<d/>"
+    text = "\n<a>one</a>\n<B.C_1 x='1'> two \n three\n<d/>"
     assert list(ofx.tags(text)) == [
-        (1, False, "A", "one"), (2, True, "A", ""), (3, False, "B.C_1", "two \n three"), (5, False, "D", ""),
+        (2, False, "A", "one"), (2, True, "A", ""), (3, False, "B.C_1", "two \n three"), (5, False, "D", ""),
     ]  # fmt: skip
 
 
@@ -150,8 +160,27 @@ def test_a_movement_says_who_what_for_and_which():
 
 
 def test_a_payee_may_be_named_in_a_part_of_its_own():
-    assert only(PAYEE="<NAME>Initech<CITY>Bonn</PAYEE>", MEMO="x").from_to == "Initech"
+    found = only(PAYEE="<NAME>Initech<CITY>Bonn</PAYEE>", MEMO="x")
+    assert (found.from_to, found.description) == ("Initech", "x")
     assert only(PAYEE="<NAME>Initech</PAYEE>", NAME="Globex").from_to == "Globex"
+
+
+def test_the_first_value_of_a_tag_counts_wherever_a_part_stands_between():
+    assert only(MEMO="first<MEMO>second").description == "first"
+    assert only(MEMO="first", PAYEE="<NAME>Initech</PAYEE><MEMO>second").description == "first"
+    assert only(MEMO="\n<MEMO>first").description == "first"
+
+
+def test_tags_may_be_closed_each():
+    closed = "<MEMO>two</MEMO>\n<BANKACCTTO><BANKID>1</BANKID><FITID>2</FITID></BANKACCTTO><FITID>F1</FITID>"
+    (found,) = read(statement(movement(X=f"x</X>{closed}"), movement(), behind=balance("10")))
+    assert [(each.description, each.reference) for each in found.entries] == [("two", "F1"), ("", "")]
+    assert (found.closing, found.account_number) == (10, "DE1")
+
+
+def test_a_statement_without_a_currency_has_movements_without_one():
+    (found,) = read(statement(movement(), currency=""))
+    assert [each.currency for each in found.entries] == [""]
 
 
 def test_the_account_on_the_other_side_says_nothing_of_this_one():
@@ -194,6 +223,8 @@ def test_notes_stand_on_lines_of_their_own():
         ({"TRNAMT": "."}, "“.” is no amount."),
         ({"DTPOSTED": "2026131" + "x" * 50}, f"“2026131{'x' * 33}” is no time."),
         ({"DTPOSTED": "20261301"}, "“20261301” is no time."),
+        ({"DTPOSTED": "2026 1 1"}, "“2026 1 1” is no time."),
+        ({"DTPOSTED": "2026+1+1"}, "“2026+1+1” is no time."),
         ({"NAME": "x" * (LONGEST_TEXT + 1)}, f"A text of more than {LONGEST_TEXT} characters."),
         ({"MEMO": "x" * (LONGEST_TEXT + 1)}, f"A text of more than {LONGEST_TEXT} characters."),
     ],
@@ -225,6 +256,6 @@ def test_the_last_point_or_comma_of_an_amount_stands_before_the_cents(text, amou
     assert ofx.signed(text, 1) == amount
 
 
-@given(st.dates(date(1, 1, 1)), st.sampled_from(["", "120000", "120000.000[-5:EST]"]))
+@given(st.dates(date(1, 1, 1)), st.sampled_from(["", "[0:GMT]", "120000", "120000.000[-5:EST]"]))
 def test_a_time_is_the_day_that_is_written_there(day, time):
     assert ofx.day(f"{day.year:04}{day:%m%d}{time}", 1) == day
