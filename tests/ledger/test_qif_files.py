@@ -65,6 +65,10 @@ def test_an_entry_of_another_kind_is_not_carried_over_into_an_accounts():
     assert read(HEAD, "Mopen", HEAD, "^", "D31/12/26", "T1", "^")[1][0].description == ""
 
 
+def test_what_stands_before_the_first_header_is_passed_over():
+    assert len(read("D31/12/26", "T1", "^", HEAD, "D31/12/26", "T2", "^")[1]) == 1
+
+
 def test_an_entry_of_nothing_is_none():
     assert read(HEAD, "^", "", "^") == (None, [])
     assert read() == (None, [])
@@ -139,7 +143,7 @@ def test_two_digits_are_a_year_from_1970_and_behind_an_apostrophe_from_2000(text
         (["13/1/26"], DAY_FIRST),
         (["1/13/26"], MONTH_FIRST),
         (["12/1/26", "1/13/26"], MONTH_FIRST),
-        (["13/1/26", "2026-01-31"], DAY_FIRST),  # one that begins with its year tells nothing
+        (["2026-01-31", "13/1/26", "999-01-31"], DAY_FIRST),  # one that begins with its year tells nothing
         (["1/2/26"], None),
         (["12/12/26"], None),
         (["13/1/26", "1/13/26"], None),  # they contradict each other
