@@ -16,7 +16,6 @@ from openpyxl.utils.escape import unescape
 from companies.pages.downloads import as_it_was, harmless
 from ledger.calc.money import CURRENCIES, minor_units
 from ledger.exporting import tables
-from ledger.exporting.calc.names import legal, unique
 from ledger.exporting.decimals import decimals_of
 from ledger.transactions.pages.words import NOT_SHOWN
 
@@ -214,21 +213,3 @@ def test_as_many_statements_for_a_thousand_rows_as_for_one(api, books, bank, rea
     assert len(read(api)) == 1000
     with django_assert_num_queries(8, exact=False):
         read(api, maxAmount="1")
-
-
-# ---------------------------------------------------------------------------------------------- names
-
-
-@given(st.text(max_size=40))
-def test_a_name_is_legal_whatever_people_call_things(text):
-    from beancount.core import account
-
-    name = legal(text, otherwise="Account-1f")
-    assert account.is_valid_leaf(name)
-    assert ":" not in name
-
-
-@given(st.lists(st.sampled_from(["A", "A-2", "A-2-2", "B"]), max_size=12))
-def test_no_two_things_have_one_name(names):
-    taken = set()
-    assert len({unique(name, taken) for name in names}) == len(names)

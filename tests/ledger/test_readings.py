@@ -27,6 +27,12 @@ LOCALES = [("en_US", POINT), ("de_DE", COMMA), ("fr_FR", COMMA), ("de_CH", POINT
 MONEY = st.decimals(min_value=-(10**13), max_value=10**13, places=2)
 
 
+@pytest.fixture(autouse=True)
+def nothing_read_before():
+    """Dates are remembered: what another test has read would hide how this one's are read."""
+    read_date.cache_clear()
+
+
 @pytest.mark.parametrize(("locale", "sign"), LOCALES)
 @given(amount=MONEY)
 def test_what_a_country_writes_is_read_as_it_was_meant(locale, sign, amount):
@@ -139,6 +145,45 @@ def test_what_is_no_day_of_the_order_is_refused(text, order):
 )
 def test_a_day_that_its_month_has_not_is_the_months_last(text, order):
     assert read_date(text, order) == date(2026, 11, 30)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("31.12.69", date(2069, 12, 31)),
+        ("01.01.70", date(1970, 1, 1)),
+        ("01.01.00", date(2000, 1, 1)),
+        ("31 Dec 69", date(2069, 12, 31)),
+        ("Jan 1, 70", date(1970, 1, 1)),
+    ],
+)
+def test_two_digits_are_a_year_from_1970_to_2069(text, day):
+    assert read_date(text, DAY) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "sign", "said"),
+    [
+        ("1.5,0", POINT, "“1.5,0” is no amount with a decimal point."),
+        ("1,5.0", COMMA, "“1,5.0” is no amount with a decimal comma."),
+        ("-5-", POINT, "“-5-” is no amount."),
+        ("(" + "1" * 49, POINT, f"“({'1' * 39}” is no amount."),
+        ("x" * 50, POINT, f"“{'x' * 40}” is no amount with a decimal point."),
+        ("x" * 50, COMMA, f"“{'x' * 40}” is no amount with a decimal comma."),
+    ],
+)
+def test_a_refused_amount_is_told_with_its_first_forty_letters_and_how_it_was_to_be_written(text, sign, said):
+    with pytest.raises(Unreadable) as refused:
+        read_amount(text, sign)
+    assert str(refused.value) == said
+    assert refused.value.why.format(**refused.value.values) == said  # which people read in their own language
+
+
+@pytest.mark.parametrize("sign", DecimalSign)
+def test_an_amount_has_sixty_characters_at_most(sign):
+    assert read_amount("0" * 59 + "5", sign) == "5"
+    with pytest.raises(Unreadable):
+        read_amount("0" * 60 + "5", sign)
 
 
 @given(st.text(max_size=80), st.sampled_from(DateOrder))

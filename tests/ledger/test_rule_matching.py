@@ -6,6 +6,7 @@ import time
 import unicodedata
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,6 +98,34 @@ def test_the_first_rule_that_holds_wins():
     assert Matcher(rules).first(movement("Alpha", "beta")) == "beta"
     assert Matcher(rules).first(movement("Alpha")) == "alpha"
     assert Matcher(rules).first(movement("Gamma")) is None
+
+
+def test_a_rule_that_fails_by_a_fact_leaves_the_way_to_the_next():
+    rules = [
+        ("in", Conditions(text=Condition("contains", "rent"), direction="in")),
+        ("any", Conditions(currency="EUR")),
+    ]
+    assert Matcher(rules).first(movement("Rent")) == "any"
+
+
+def test_every_fact_is_asked_where_a_rule_names_them_all():
+    facts = {
+        "account_ids": frozenset([1, 2]), "currency": "EUR", "direction": "out",
+        "min_amount": Decimal(5), "max_amount": Decimal(10),
+    }  # fmt: skip
+    assert holds(Conditions(**facts), movement())
+    for other in ({"account": 3}, {"currency": "USD"}, {"amount": "7"}, {"amount": "-4.99"}, {"amount": "-10.01"}):
+        assert not holds(Conditions(**facts), movement(**other)), other
+
+
+def test_a_movement_of_nothing_goes_neither_in_nor_out():
+    assert not holds(Conditions(direction="out"), movement(amount="0"))
+    assert not holds(Conditions(direction="in"), movement(amount="0"))
+
+
+def test_an_operator_that_there_is_not_is_refused_by_its_name():
+    with pytest.raises(ValueError, match="matches"):
+        Matcher([("rule", Conditions(text=Condition("matches", "x")))])
 
 
 def test_a_counterparty_is_known_by_its_parts_and_by_its_name():

@@ -101,7 +101,7 @@ class Draft:
     @property
     def interim(self) -> bool:
         """Whether it is a report within the day: it tells no balances."""
-        return not self.balances and bool({"13", "34"} & set(self.about))
+        return not self.balances and "34" in self.about
 
     def take(self, line: int, tag: str, value: str) -> None:
         if tag in ("60F", "60M", "62F", "62M"):
@@ -113,8 +113,8 @@ class Draft:
             self.entries[-1] = number, movement, value
         elif tag in ("25", "25P", "28", "28C"):
             self.about[tag[:2]] = value
-        elif tag in ("34F", "13", "13D"):
-            self.about.setdefault(tag[:2], value)
+        elif tag == "34F":
+            self.about.setdefault("34", value)
         self.last = tag
 
     def balance(self, *tags: str) -> tuple[date, str, Decimal] | None:
@@ -202,7 +202,7 @@ def checked(line: int, text: str, *parts: int) -> date:
 def entry_day(value: date, text: str, line: int) -> date:
     """The day that MMDD names, in the year in which it lies closest to the value date."""
     month, day = int(text[:2]), int(text[2:])
-    years = [year for year in (value.year - 1, value.year, value.year + 1) if 1 <= year <= 9999]
+    years = (value.year - 1, value.year, value.year + 1)
     return min((checked(line, text, year, month, day) for year in years), key=lambda day: abs(day - value))
 
 

@@ -27,7 +27,7 @@ UNSAFE = re.compile(r"<!(?:DOCTYPE|ENTITY|ELEMENT)", re.IGNORECASE)
 STATEMENTS = {"STMTRS", "CCSTMTRS"}
 MOVEMENTS = {"STMTTRN", "STMTTRNP"}  # the second kind is pending
 OTHERS = {"BANKACCTTO", "CCACCTTO", "IMAGEDATA", "AVAILBAL"}  # parts whose tags mean something else
-SECTIONS = {"BANKACCTFROM", "CCACCTFROM", "BANKTRANLIST", "LEDGERBAL", "CURRENCY", "ORIGCURRENCY", "PAYEE"}
+SECTIONS = {"BANKACCTFROM", "CCACCTFROM", "LEDGERBAL", "CURRENCY", "ORIGCURRENCY", "PAYEE"}
 MOST_VALUES = 1000  # of one movement or statement; the standard has some dozens
 SIGNED = re.compile(r"([+-]?)([0-9.,]+)")
 
@@ -41,7 +41,7 @@ def read(text: str, *, most: int) -> list[Statement]:
         enough(count, reader.count, line=line)
         last = f"/{name}" if closing else name
         if closing:
-            reader.close(name, line)
+            reader.close(name)
         else:
             reader.open(name, value, line)
     if last != "/OFX":
@@ -94,11 +94,11 @@ class Reader:
                 raise Unreadable("Too many kinds of values.", line=line)
             into.setdefault(f"{self.section}.{name}" if self.section else name, unescape(value))
 
-    def close(self, name: str, line: int) -> None:
+    def close(self, name: str) -> None:
         if self.skipped:
             self.skipped = "" if name == self.skipped else self.skipped
         elif name in SECTIONS:
-            self.section = "BANKTRANLIST" if self.movement is not None and name != "BANKTRANLIST" else ""
+            self.section = ""
         elif name in MOVEMENTS and self.movement is not None and self.draft is not None:
             self.count += 1
             if self.count > self.most:
@@ -119,8 +119,7 @@ def finished(draft: Draft) -> Statement:
     account = about.get("BANKACCTFROM.ACCTID") or about.get("CCACCTFROM.ACCTID") or ""
     told = about.get("LEDGERBAL.BALAMT")
     closing = Decimal(signed(told, draft.line)) if told else None
-    start, end = (about.get(f"BANKTRANLIST.{name}") for name in ("DTSTART", "DTEND"))
-    end = about.get("LEDGERBAL.DTASOF") or end
+    start, end = about.get("DTSTART"), about.get("LEDGERBAL.DTASOF") or about.get("DTEND")
     statement = Statement(
         account_number=clean(account)[:LONGEST_NUMBER],
         currency=about.get("CURDEF", "").upper(),
@@ -137,7 +136,6 @@ def finished(draft: Draft) -> Statement:
 
 def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: bool) -> Entry:
     """One movement. Raises Unreadable."""
-    has = {name.removeprefix("BANKTRANLIST."): value for name, value in has.items()}
     posted, amount = has.get("DTPOSTED") or (has.get("DTTRAN") if pending else None), has.get("TRNAMT")
     if not posted or amount is None:
         raise Unreadable("STMTTRN has no DTPOSTED or no TRNAMT.", line=line)

@@ -1,0 +1,274 @@
+"""CAMT, element by element: messages, statements and their balances; without a database."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from ledger.statements.calc import camt
+from ledger.statements.calc.facts import NoStatement, TooManyEntries, Unreadable, Unsafe
+from tests.ledger.banks import balance, entry, tag
+
+ENTRY = entry("-1.00", text="Rent")
+CUT = "The file ends here, in its middle: it was cut off. Export or download it again."
+BROKEN = "The file is broken here, its XML is not well-formed. Export it again."
+FIRST, LAST = date(2026, 1, 1), date(2026, 1, 31)
+
+
+def document(*statements, message="BkToCstmrStmt"):
+    return f"<Document><{message}>{''.join(statements)}</{message}></Document>"
+
+
+def statement(*inside, name="Stmt"):
+    return tag(name, *inside)
+
+
+def account(currency="EUR", **numbers):
+    return tag("Acct", tag("Id", numbers.get("number", tag("IBAN", "DE1"))), tag("Ccy", currency) if currency else "")
+
+
+def read(text, most=100, **more):
+    return camt.read(text.encode(), most=most, **more)
+
+
+def only(*inside):
+    _, (found,) = read(document(statement(*inside)))
+    return found
+
+
+def refused(text, **more):
+    with pytest.raises(Unreadable) as told:
+        read(text, **more)
+    return str(told.value)
+
+
+# ---------------------------------------------------------------------------------------------- the file
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "format_"),
+    [
+        ("BkToCstmrAcctRpt", "Rpt", "camt.052"),
+        ("BkToCstmrStmt", "Stmt", "camt.053"),
+        ("BkToCstmrDbtCdtNtfctn", "Ntfctn", "camt.054"),
+    ],
+)
+def test_a_message_tells_its_format_and_a_statement_alone_is_final(message, name, format_):
+    found, statements = read(document(statement(ENTRY, name=name), statement(name=name), message=message))
+    assert found == format_
+    assert [len(each.entries) for each in statements] == [1, 0]
+    assert {each.final for each in statements} == {format_ == "camt.053"}
+
+
+def test_elements_around_statements_and_of_other_depths_are_none():
+    inner = statement(ENTRY, tag("Other", statement(ENTRY)))
+    found = read(document(tag("GrpHdr", statement(ENTRY)), inner))[1]
+    assert [len(each.entries) for each in found] == [1]
+    assert len(read(f"<a><b>{document(statement(ENTRY))}</b></a>")[1]) == 1
+
+
+def test_xml_of_something_else_is_no_statement():
+    with pytest.raises(NoStatement):
+        read("<Document><pain><Stmt/></pain></Document>")
+    with pytest.raises(Unsafe):
+        read("<!DOCTYPE a><Document/>")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", f"Line 1: {CUT}"),
+        ("<Document>\n<a", f"Line 2: {CUT}"),
+        ("<Document>\n<a>", f"Line 2: {CUT}"),
+        ("<Document>\n<![CDATA[x", f"Line 2: {CUT}"),
+        ("<Document>\n<a></b>", f"Line 2: {BROKEN}"),
+        ("<Document>\n& </Document>", f"Line 2: {BROKEN}"),
+        ("<?xml version='1.0' encoding='klingon'?><a/>", None),
+    ],
+)
+def test_a_file_that_breaks_off_is_told_apart_from_one_that_is_broken(text, said):
+    told = refused(text)
+    assert told == said or (said is None and told.startswith("Line 1: "))
+
+
+def test_an_encoding_that_nobody_knows_is_told():
+    assert refused("<a/>", encoding="klingon").startswith("Line 1: Its encoding cannot be read: ")
+
+
+def test_how_far_a_reader_is_is_told_as_it_goes():
+    heard = []
+    text = document(statement(ENTRY)) + " " * 150_000
+    read(text, far=heard.append)
+    assert heard == [0, 65_536, 131_072, len(text)]
+
+
+@pytest.mark.parametrize("size", [1_000_000, 1_300_000])
+def test_a_tag_ends_within_a_mebibyte(size):
+    text = document(statement(f"\n<Ntry a='{'x' * size}'>{ENTRY[6:]}"))
+    if size < 1024 * 1024:
+        assert len(read(text)[1][0].entries) == 1
+    else:
+        assert refused(text) == "Line 2: A tag without an end."
+
+
+def test_levels_are_sixty_four_at_most():
+    with pytest.raises(NoStatement):
+        read("<a>" * 64 + "</a>" * 64)
+    assert refused("<a>" * 64 + "\n<a></a>" + "</a>" * 64) == "Line 2: More than 64 levels."
+
+
+def test_kinds_of_elements_end_somewhere(monkeypatch):
+    monkeypatch.setattr(camt, "MOST_NAMES", 20)
+    many = "".join(f"<a{number}/>" for number in range(19)) * 2
+    with pytest.raises(NoStatement):
+        read(f"<x>\n{many}</x>")
+    assert refused(f"<x>\n{many}<b/></x>") == "Line 2: Too many kinds of elements."
+
+
+def test_an_entry_has_so_many_elements_and_so_much_text_and_no_more(monkeypatch):
+    text = document(statement("\n", ENTRY, "\n", ENTRY))
+    elements = ENTRY.count("<") // 2 - 1
+    monkeypatch.setattr(camt, "LARGEST", elements)
+    assert len(read(text)[1][0].entries) == 2
+    monkeypatch.setattr(camt, "LARGEST", elements - 1)
+    assert refused(text) == "Line 2: An entry with too many elements."
+    monkeypatch.undo()
+    letters = len("".join(part.partition(">")[2] for part in ENTRY.split("<")))
+    monkeypatch.setattr(camt, "LONGEST", letters)
+    assert len(read(text)[1][0].entries) == 2
+    monkeypatch.setattr(camt, "LONGEST", letters - 1)
+    assert refused(text) == "Line 2: An entry with too much text."
+
+
+def test_elements_for_so_few_entries_end_somewhere(monkeypatch):
+    monkeypatch.setattr("ledger.statements.calc.facts.MOST_AROUND", 5)
+    monkeypatch.setattr("ledger.statements.calc.facts.MOST_AN_ENTRY", 0)
+    read(document(statement(ENTRY, ENTRY)))  # the document, its message, a statement, and what is in it
+    assert refused("\n" + document(statement(ENTRY, ENTRY, ENTRY))) == "Line 2: Too many elements for so few entries."
+
+
+def test_more_entries_statements_or_payments_than_an_import_takes_are_refused():
+    two = tag("NtryDtls", "<TxDtls/>" * 2) * 2
+    batch = tag("Ntry", "<Amt>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><BookgDt><Dt>2026-01-01</Dt></BookgDt>", two)
+    assert len(read(document(statement(ENTRY, ENTRY), statement()), most=2)[1]) == 2
+    assert len(read(document(statement(batch)), most=2)[1]) == 1  # payments may be twice as many
+    for text in (statement(ENTRY * 3), statement(ENTRY * 2) + statement(ENTRY), statement() * 3, statement(batch * 2)):
+        with pytest.raises(TooManyEntries):
+            read(document(text), most=2)
+
+
+def test_what_nobody_reads_is_passed_over_with_all_that_is_in_it():
+    hidden = tag("Chrgs", tag("Amt", "9"), tag("Chrgs", tag("BookgDt", "x")), tag("CdtDbtInd", "CRDT"))
+    found = only(account(), ENTRY.replace("<Amt", f"{hidden}<Amt", 1))
+    assert [each.amount for each in found.entries] == ["-1"]
+
+
+# ---------------------------------------------------------------------------------------------- a statement
+
+
+def test_a_statement_tells_its_account_number_days_and_balances():
+    period = tag("FrToDt", tag("FrDtTm", "2026-01-01T00:00:00"), tag("ToDtTm", "2026-01-31T23:59:59"))
+    found = only(
+        tag("Id", " 2026 \n 1 "), tag("CreDtTm", "2026-02-03T10:00:00"), period, account(),
+        balance("OPBD", "5", "2025-12-31"), balance("CLBD", "-4", "2026-02-01"), ENTRY,
+    )  # fmt: skip
+    assert (found.account_number, found.currency, found.statement_id) == ("DE1", "EUR", "2026 1")
+    assert (found.start, found.end, found.opening, found.closing) == (FIRST, LAST, 5, -4)
+
+
+@pytest.mark.parametrize(
+    ("number", "found"),
+    [
+        (tag("IBAN", "DE1") + tag("Othr", tag("Id", "4711")), "DE1"),
+        (tag("Othr", tag("Id", "4711")) + tag("PrtryAcct", tag("Id", "9")), "4711"),
+        (tag("PrtryAcct", tag("Id", "9")), "9"),
+        (tag("IBAN", "9" * 70), "9" * 64),
+        ("", ""),
+    ],
+)
+def test_an_account_is_known_by_its_iban_or_else_by_the_banks_own_number(number, found):
+    assert only(account(number=number)).account_number == found
+
+
+@pytest.mark.parametrize(
+    ("inside", "start", "end"),
+    [
+        (tag("FrToDt", tag("FrDt", "2026-01-01"), tag("ToDt", "2026-01-31")), FIRST, LAST),
+        (balance("OPBD", "1", "2026-01-01") + balance("CLBD", "1", "2026-01-31"), FIRST, LAST),
+        (balance("PRCD", "1", "2025-12-31") + balance("CLBD", "1", "2026-01-31"), FIRST, LAST),  # of the day before
+        (tag("FrToDt", tag("FrDt", "2026-01-01")) + balance("CLBD", "1", "2026-01-31"), FIRST, LAST),
+        (tag("CreDtTm", "2026-01-31T12:00:00"), None, LAST),
+        (balance("PRCD", "1", "soon"), None, None),
+        ("", None, None),
+    ],
+)
+def test_the_days_of_a_statement_are_told_by_itself_its_balances_or_when_it_was_made(inside, start, end):
+    found = only(account(), inside)
+    assert (found.start, found.end) == (start, end)
+
+
+@pytest.mark.parametrize(
+    ("balances", "opening", "closing"),
+    [
+        (["OPBD", "CLBD"], 1, 2),
+        (["PRCD", "CLBD"], 1, 2),
+        (["PRCD", "OPBD", "CLBD"], 2, 3),  # its own goes before that of the day before
+        (["ITBD", "ITBD"], 1, 2),
+        (["ITBD"], None, 1),  # one alone is how much there is
+        (["ITBD", "ITBD", "ITBD"], 1, 3),
+        (["ITBD", "CLBD", "ITBD"], 1, 2),
+        (["OPBD", "OPBD"], 1, None),
+        (["CLAV", "FWAV"], None, None),  # what a credit line leaves
+        ([], None, None),
+    ],
+)
+def test_a_statement_opens_and_closes_with_its_booked_balances(balances, opening, closing):
+    rows = [balance(kind, str(number), "2026-01-01") for number, kind in enumerate(balances, 1)]
+    found = only(account(), *rows)
+    assert (found.opening, found.closing) == (opening, closing)
+
+
+@pytest.mark.parametrize(
+    ("told", "balances", "currency", "opening"),
+    [
+        ("EUR", [("USD", 1), ("EUR", 2)], "EUR", 2),  # others can be compared with nothing
+        ("", [("USD", 1), ("EUR", 2)], "USD", 1),
+        ("", [], "EUR", None),  # that of its entries
+    ],
+)
+def test_a_statement_is_in_the_currency_of_its_account_its_balances_or_its_entries(told, balances, currency, opening):
+    rows = [balance("OPBD", str(value), "2026-01-01", each) for each, value in balances]
+    found = only(account(told), *rows, ENTRY)
+    assert (found.currency, found.opening) == (currency, opening)
+
+
+def test_a_balance_without_a_currency_is_in_the_statements():
+    bare = balance("OPBD", "7", "2026-01-01").replace(' Ccy="EUR"', "")
+    assert only(account(), bare).opening == 7
+    assert only(account(""), bare, balance("CLBD", "8", "2026-01-01", "USD")).currency == "USD"
+    assert only(account(""), tag("Bal", tag("Tp", "")), ENTRY).currency == "EUR"
+
+
+def test_a_broken_balance_is_refused():
+    with pytest.raises(Unreadable, match=r"^“x” is no amount\.$"):
+        only(account(), balance("OPBD", "7", "2026-01-01").replace(">7<", ">x<"))
+
+
+def test_so_many_balances_are_looked_at(monkeypatch):
+    monkeypatch.setattr(camt, "MOST_BALANCES", 1)
+    found = only(account(), balance("OPBD", "1", "2026-01-01"), balance("CLBD", "2", "2026-01-31"))
+    assert (found.opening, found.closing) == (Decimal(1), None)
+
+
+# ---------------------------------------------------------------------------------------------- entries without a day
+
+
+def test_an_entry_without_a_day_is_of_the_statements_last_and_so_are_its_payments():
+    part = tag("TxDtls", tag("Amt", "0.50", Ccy="EUR"))
+    bare = tag("Ntry", tag("Amt", "1", Ccy="EUR"), tag("CdtDbtInd", "CRDT"), tag("NtryDtls", part * 2))
+    (found, dated) = only(account(), tag("FrToDt", tag("ToDt", "2026-01-31")), bare, ENTRY).entries
+    assert (found.day, dated.day) == (LAST, date(2026, 1, 15))
+    assert [each.day for each in found.parts] == [LAST, LAST]
+    (made,) = only(account(), tag("CreDtTm", "2026-01-31T12:00:00"), bare).entries
+    assert made.day == LAST
+    assert refused("\n" + document(statement("\n", bare))) == "Line 3: Ntry has no BookgDt."

@@ -1,0 +1,261 @@
+"""OFX, tag by tag; without a database."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.statements.calc import ofx
+from ledger.statements.calc.facts import LONGEST_TEXT, TooManyEntries, Unreadable, Unsafe
+
+COFFEE = {"DTPOSTED": "20260115", "TRNAMT": "-3.50"}
+
+
+def movement(kind="STMTTRN", /, **values):
+    return f"<{kind}>\n{''.join(f'<{name}>{value}' for name, value in (COFFEE | values).items() if value)}</{kind}>\n"
+
+
+def statement(*inside, kind="STMTRS", currency="<CURDEF>EUR", behind=""):
+    rows = "".join(inside)
+    account = "<BANKACCTFROM><BANKID>370<ACCTID>DE1</BANKACCTFROM>"
+    return f"<{kind}>{currency}\n{account}<BANKTRANLIST>\n{rows}</BANKTRANLIST>{behind}</{kind}>\n"
+
+
+def read(*statements, most=100):
+    head = "<SIGNONMSGSRSV1><SONRS><DTSERVER>20260201</SONRS></SIGNONMSGSRSV1>"
+    return ofx.read(f"OFXHEADER:100\n<OFX>{head}\n{''.join(statements)}</OFX>\n", most=most)
+
+
+def only(**values):
+    (found,) = read(statement(movement(**values)))
+    return found.entries[0]
+
+
+def refused(*statements):
+    with pytest.raises(Unreadable) as told:
+        read(*statements)
+    return str(told.value)
+
+
+def balance(amount, day=None):
+    return f"<LEDGERBAL><BALAMT>{amount}{f'<DTASOF>{day}' if day else ''}</LEDGERBAL>"
+
+
+# ---------------------------------------------------------------------------------------------- the file
+
+
+@pytest.mark.parametrize("evil", ["<!DOCTYPE a>", "<!ENTITY a 'b'>", "<!element a>"])
+def test_a_file_that_declares_anything_is_refused(evil):
+    with pytest.raises(Unsafe):
+        ofx.read(f"{evil}<OFX></OFX>", most=1)
+
+
+def test_a_file_ends_with_its_last_tag():
+    with pytest.raises(Unreadable, match=r"^Line 3: The file ends before its </OFX>\.$"):
+        ofx.read("<OFX>\n<STMTRS>\n</STMTRS>", most=1)
+    with pytest.raises(Unreadable, match=r"^Line 1: The file ends before"):
+        ofx.read("", most=1)
+    with pytest.raises(Unreadable, match=r"^Line 2: The file ends before"):
+        ofx.read("<OFX></OFX>\n<OFX>", most=1)
+    assert ofx.read("<ofx></ofx> \n", most=1) == []
+
+
+def test_tags_for_so_few_movements_end_somewhere(monkeypatch):
+    monkeypatch.setattr("ledger.statements.calc.facts.MOST_AROUND", 4)
+    assert ofx.read("<OFX><A><B></OFX>", most=1) == []
+    with pytest.raises(Unreadable, match=r"^Line 2: Too many elements for so few entries\.$"):
+        ofx.read("<OFX><A><B><C>\n</OFX>", most=1)
+
+
+def test_tags_are_read_with_their_lines_however_they_are_written():
+    text = "\n<a>one</a>\n<B.C_1 x='1'> two \n three\n<d/>"
+    assert list(ofx.tags(text)) == [
+        (2, False, "A", "one"), (2, True, "A", ""), (3, False, "B.C_1", "two \n three"), (5, False, "D", ""),
+    ]  # fmt: skip
+
+
+def test_statements_of_accounts_and_of_cards_are_read_each_with_its_account():
+    card = statement(movement(), kind="CCSTMTRS").replace("BANKACCTFROM", "CCACCTFROM")
+    found = read(statement(), card, "<STMTTRN>" + movement())
+    assert [(each.account_number, len(each.entries)) for each in found] == [("DE1", 0), ("DE1", 1)]
+
+
+def test_more_movements_or_statements_than_an_import_takes_are_refused():
+    assert len(read(statement(movement() * 2), statement(), most=2)) == 2
+    for content in ([statement(movement() * 3)], [statement()] * 3, [statement(movement() * 2), statement(movement())]):
+        with pytest.raises(TooManyEntries):
+            read(*content, most=2)
+
+
+def test_a_movement_or_a_statement_has_so_many_values_and_no_more():
+    many = "".join(f"<A{number}>x" for number in range(ofx.MOST_VALUES - 2))
+    assert len(read(statement(movement(MEMO="", X=f"x{many[:-6]}")))[0].entries) == 1
+    assert refused(statement(movement(X=f"x\n{many}<B>x"))) == "Line 7: Too many kinds of values."
+    assert refused(statement(behind=f"\n{many}")) == "Line 6: Too many kinds of values."
+
+
+# ---------------------------------------------------------------------------------------------- a statement
+
+
+def test_a_statement_opens_with_what_was_there_before_its_movements():
+    (found,) = read(
+        statement(
+            "<DTSTART>20260101<DTEND>20260120\n", movement(), movement(TRNAMT="10"), behind=balance("100", "20260131")
+        )
+    )
+    assert (found.closing, found.opening) == (100, Decimal("93.5"))
+    assert (found.start, found.end) == (date(2026, 1, 1), date(2026, 1, 31))  # the balance is of a later day
+    assert (found.currency, found.final) == ("EUR", False)
+
+
+@pytest.mark.parametrize(
+    ("behind", "closing", "opening", "end"),
+    [
+        ("", None, None, date(2026, 1, 20)),
+        (balance("-1,5"), Decimal("-1.5"), Decimal(2), date(2026, 1, 20)),
+        ("<AVAILBAL><BALAMT>7<DTASOF>20260131</AVAILBAL>", None, None, date(2026, 1, 20)),  # what a credit line leaves
+    ],
+)
+def test_balance_and_days_are_those_that_the_bank_tells(behind, closing, opening, end):
+    (found,) = read(statement("<DTSTART>20260101<DTEND>20260120\n", movement(), behind=behind))
+    assert (found.closing, found.opening, found.end) == (closing, opening, end)
+
+
+def test_a_statement_may_tell_neither_days_nor_currency_nor_account():
+    (found,) = read("<STMTRS><BANKTRANLIST></BANKTRANLIST></STMTRS>")
+    assert (found.start, found.end, found.currency, found.account_number) == (None, None, "", "")
+
+
+def test_what_was_announced_counts_for_no_balance_and_may_tell_when_it_was_made():
+    pending = movement("STMTTRNP", DTPOSTED="", DTTRAN="20260116")
+    (found,) = read(statement(movement(), pending, behind=balance("10")))
+    assert [(str(each.day), each.pending) for each in found.entries] == [("2026-01-15", False), ("2026-01-16", True)]
+    assert found.opening == Decimal("13.5")
+    assert "no DTPOSTED" in refused(statement(movement(DTPOSTED="", DTTRAN="20260116")))  # a booked one is posted
+
+
+def test_a_number_of_an_account_is_one_line_of_sixty_four_letters():
+    number = "9" * 40 + " \n " + "8" * 40
+    (found,) = read(statement().replace("DE1", number))
+    assert found.account_number == ("9" * 40 + " " + "8" * 40)[:64]
+
+
+def test_without_all_in_one_currency_no_opening_balance_follows():
+    foreign = movement(CURRENCY="<CURSYM>USD</CURRENCY>")
+    (found,) = read(statement(foreign, behind=balance("10")))
+    assert (found.closing, found.opening) == (10, None)
+
+
+# ---------------------------------------------------------------------------------------------- a movement
+
+
+def test_a_movement_says_who_what_for_and_which():
+    found = only(NAME="A &amp; B", MEMO=" two \n words ", FITID=" F 1 ", CHECKNUM=" 17 ")
+    assert (found.from_to, found.description, found.reference, found.notes) == ("A & B", "two words", "F 1", "Check 17")
+    assert (found.currency, found.amount, found.line, found.pending) == ("EUR", "-3.5", 5, False)
+    silent = only()
+    assert (silent.from_to, silent.description, silent.reference, silent.notes) == ("", "", "", "")
+
+
+def test_a_payee_may_be_named_in_a_part_of_its_own():
+    found = only(PAYEE="<NAME>Initech<CITY>Bonn</PAYEE>", MEMO="x")
+    assert (found.from_to, found.description) == ("Initech", "x")
+    assert only(PAYEE="<NAME>Initech</PAYEE>", NAME="Globex").from_to == "Globex"
+
+
+def test_the_first_value_of_a_tag_counts_wherever_a_part_stands_between():
+    assert only(MEMO="first<MEMO>second").description == "first"
+    assert only(MEMO="first", PAYEE="<NAME>Initech</PAYEE><MEMO>second").description == "first"
+    assert only(MEMO="\n<MEMO>first").description == "first"
+
+
+def test_tags_may_be_closed_each():
+    closed = "<MEMO>two</MEMO>\n<BANKACCTTO><BANKID>1</BANKID><FITID>2</FITID></BANKACCTTO><FITID>F1</FITID>"
+    (found,) = read(statement(movement(X=f"x</X>{closed}"), movement(), behind=balance("10")))
+    assert [(each.description, each.reference) for each in found.entries] == [("two", "F1"), ("", "")]
+    assert (found.closing, found.account_number) == (10, "DE1")
+
+
+def test_a_statement_without_a_currency_has_movements_without_one():
+    (found,) = read(statement(movement(), currency=""))
+    assert [each.currency for each in found.entries] == [""]
+
+
+def test_the_account_on_the_other_side_says_nothing_of_this_one():
+    found = only(BANKACCTTO="<NAME>Other<FITID>2</BANKACCTTO>", MEMO="x")
+    assert (found.from_to, found.description, found.reference) == ("", "x", "")
+
+
+@pytest.mark.parametrize(
+    ("inside", "told"),
+    [
+        ("<CURSYM>USD<CURRATE>0.5", ("-1.75", "EUR", "Amount USD -3.5")),
+        ("<CURSYM>usd<CURRATE>0,333", ("-1.17", "EUR", "Amount USD -3.5")),  # half up, as money is
+        ("<CURSYM>USD", ("-3.5", "USD", "Amount USD -3.5")),  # nobody tells the rate
+        ("<CURSYM>USD<CURRATE>soon", ("-3.5", "USD", "Amount USD -3.5")),
+        ("<CURSYM>EUR<CURRATE>2", ("-3.5", "EUR", "")),
+    ],
+)
+def test_money_of_another_currency_is_told_in_the_statements_where_the_bank_tells_the_rate(inside, told):
+    found = only(CURRENCY=f"{inside}</CURRENCY>", CHECKNUM="")
+    assert (found.amount, found.currency, found.notes) == told
+
+
+def test_half_a_cent_is_rounded_up_and_large_amounts_have_no_exponent():
+    assert ofx.in_own("0.01", "0.5", currency="EUR", foreign="USD") == ("0.01", "EUR")
+    assert ofx.in_own("1000000", "1000", currency="EUR", foreign="USD") == ("1000000000.00", "EUR")
+
+
+def test_notes_stand_on_lines_of_their_own():
+    found = only(CURRENCY="<CURSYM>USD</CURRENCY>", CHECKNUM="17")
+    assert found.notes == "Amount USD -3.5\nCheck 17"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"DTPOSTED": ""}, "STMTTRN has no DTPOSTED or no TRNAMT."),
+        ({"TRNAMT": ""}, "STMTTRN has no DTPOSTED or no TRNAMT."),
+        ({"TRNAMT": "x" * 50}, f"“{'x' * 40}” is no amount."),
+        ({"TRNAMT": "--1"}, "“--1” is no amount."),
+        ({"TRNAMT": "."}, "“.” is no amount."),
+        ({"DTPOSTED": "2026131" + "x" * 50}, f"“2026131{'x' * 33}” is no time."),
+        ({"DTPOSTED": "20261301"}, "“20261301” is no time."),
+        ({"DTPOSTED": "2026 1 1"}, "“2026 1 1” is no time."),
+        ({"DTPOSTED": "2026+1+1"}, "“2026+1+1” is no time."),
+        ({"NAME": "x" * (LONGEST_TEXT + 1)}, f"A text of more than {LONGEST_TEXT} characters."),
+        ({"MEMO": "x" * (LONGEST_TEXT + 1)}, f"A text of more than {LONGEST_TEXT} characters."),
+    ],
+)
+def test_a_broken_movement_is_told_with_its_line(values, said):
+    assert refused(statement(movement(**values))) == f"Line 5: {said}"
+
+
+def test_texts_are_as_long_as_the_ledger_holds():
+    found = only(NAME="x" * LONGEST_TEXT, MEMO="y" * LONGEST_TEXT)
+    assert (len(found.from_to), len(found.description)) == (LONGEST_TEXT, LONGEST_TEXT)
+
+
+@pytest.mark.parametrize("behind", [balance("x"), balance("1", "x")])
+def test_a_broken_balance_is_told_with_the_line_of_its_statement(behind):
+    assert refused("\n", statement(behind=behind)).startswith("Line 4: “x” is no ")
+    assert refused(statement("<DTSTART>x")) == "Line 3: “x” is no time."
+    assert refused(statement("<DTEND>x")) == "Line 3: “x” is no time."
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("1,234.50", "1234.5"), ("1.234,50", "1234.5"), ("1234,5", "1234.5"), ("-1 234.50", "-1234.5"), ("+7", "7"),
+        ("1.234.567,89", "1234567.89"), ("-0.00", "0"), ("1234", "1234"), (".5", "0.5"),
+    ],
+)  # fmt: skip
+def test_the_last_point_or_comma_of_an_amount_stands_before_the_cents(text, amount):
+    assert ofx.signed(text, 1) == amount
+
+
+@given(st.dates(date(1, 1, 1)), st.sampled_from(["", "[0:GMT]", "120000", "120000.000[-5:EST]"]))
+def test_a_time_is_the_day_that_is_written_there(day, time):
+    assert ofx.day(f"{day.year:04}{day:%m%d}{time}", 1) == day

@@ -1,0 +1,119 @@
+"""From what was seen to what is proposed: counting, without a database."""
+
+from collections import Counter
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.rules.calc.proposing import (
+    ACCOUNT,
+    COUNTERPARTY,
+    TEXT,
+    Proposal,
+    Use,
+    alike,
+    by_text,
+    nearness,
+    proposals,
+    words_of,
+)
+
+
+def use(category, counterparty=None, line="ga"):
+    return Use(UUID(int=category), line, counterparty and UUID(int=counterparty), counterparty and "vendor")
+
+
+RENT, FOOD, FUEL, FEES = (use(number) for number in (1, 2, 3, 4))
+USES = st.builds(use, st.integers(1, 5), st.sampled_from([None, 1, 2]), st.sampled_from(["ga", "cogs"]))
+
+
+@given(st.lists(st.tuples(USES, st.integers(1, 4)), max_size=10))
+def test_the_choices_that_were_made_most_often_are_proposed_of_all_that_were_seen(counts):
+    found = proposals(COUNTERPARTY, counts)
+    made = Counter()
+    for each, count in counts:
+        made[each.category_id, each.pl_type] += count
+    assert [each.agreed for each in found] == [count for _, count in made.most_common(3)]
+    assert [(each.use.category_id, each.use.pl_type) for each in found] == [choice for choice, _ in made.most_common(3)]
+    assert {each.seen for each in found} <= {sum(made.values())}
+    assert {each.kind for each in found} <= {COUNTERPARTY}
+
+
+def test_a_category_counts_as_a_whole_and_brings_its_most_usual_counterparty():
+    counts = [(use(1, 7), 2), (use(2), 4), (use(1, 8), 3), (use(1, 9), 3)]
+    best, second = proposals(TEXT, counts)
+    assert best == Proposal(use(1, 8), TEXT, seen=12, agreed=8)  # of 8 and 9, used as often, the one named first
+    assert second == Proposal(use(2), TEXT, seen=12, agreed=4)
+
+
+def test_the_same_category_on_another_line_is_another_choice():
+    assert [each.agreed for each in proposals(TEXT, [(use(1, line="ga"), 2), (use(1, line="cogs"), 1)])] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "seen", "agreed", "confidence", "certain"),
+    [
+        (COUNTERPARTY, 9, 9, "0.90", True),
+        (COUNTERPARTY, 5, 5, "0.83", True),
+        (COUNTERPARTY, 4, 4, "0.80", False),  # too few were seen
+        (COUNTERPARTY, 20, 19, "0.90", True),
+        (COUNTERPARTY, 20, 18, "0.86", False),  # less than nineteen in twenty agree
+        (TEXT, 9, 9, "0.75", False),  # who it is was not known
+        (ACCOUNT, 9, 9, "0.60", False),
+        (TEXT, 5, 1, "0.13", False),  # half up from 0.125
+    ],
+)
+def test_little_that_was_seen_is_doubted_and_only_who_it_is_makes_certain(kind, seen, agreed, confidence, certain):
+    found = Proposal(RENT, kind, seen, agreed)
+    assert (found.confidence, found.certain) == (Decimal(confidence), certain)
+
+
+# ---------------------------------------------------------------------------------------------- by text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Invoice 4711, hosting March", {"invoice", "hosting", "march"}),
+        ("rent,April", {"rent", "april"}),  # a comma parts words
+        ("RE4711 no. 5", set()),  # numbers differ from one to the next, and so do words with them
+        ("Café CAFE", {"cafe"}),
+        ("", set()),
+    ],
+)
+def test_words_of_a_text_are_those_that_come_again(text, words):
+    assert words_of(text) == words
+
+
+WORDS = st.frozensets(st.sampled_from("abcd"))
+
+
+@given(WORDS, WORDS)
+def test_nearness_is_the_share_of_words_in_common(one, other):
+    both = sum(each in one and each in other for each in "abcd")
+    either = sum(each in one or each in other for each in "abcd")
+    assert nearness(one, other) == (both / either if either else 0)
+
+
+@given(WORDS, st.lists(st.tuples(WORDS, st.sampled_from([RENT, FOOD])), max_size=8))
+def test_only_the_nearest_texts_count_and_whoever_is_as_near(words, others):
+    counted = dict(alike(words, others))
+    best = max((nearness(words, theirs) for theirs, _ in others), default=0)
+    assert counted == Counter(each for theirs, each in others if nearness(words, theirs) == best)
+
+
+def test_a_text_proposes_what_the_nearest_were_for():
+    others = [
+        (words_of("Hosting March"), FEES),
+        (words_of("Hosting April"), FEES),
+        (words_of("Hosting May"), FOOD),
+        (words_of("Fuel"), FUEL),
+    ]
+    assert by_text("hosting June", others) == [
+        Proposal(FEES, TEXT, seen=3, agreed=2),
+        Proposal(FOOD, TEXT, seen=3, agreed=1),
+    ]
+    assert by_text("hosting", []) == []

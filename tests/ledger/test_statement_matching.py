@@ -1,0 +1,280 @@
+"""What the entries of a file are to a ledger: new, known, booked, pending still or lapsed. Without a database."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.statements.calc.facts import Entry
+from ledger.statements.calc.matching import MOST_COMPARED, Ledger, Row, family, groups_of, wanted, words
+
+DAY = date(2026, 3, 10)
+
+
+def entry(amount="-3.5", text="Coffee", *, days=0, **more):
+    return Entry(DAY + timedelta(days), amount, "EUR", description=text, **more)
+
+
+def row(number, amount="-3.50", text="Coffee", *, days=0, reference="", format_="camt.053", account="a", **more):
+    """What a file has brought, if not said otherwise."""
+    told = ("EUR", reference, "", text)
+    return Row(number, account, DAY + timedelta(days), Decimal(amount), *told, format=format_, **more)
+
+
+def sorted_out(rows, *entries, format_="camt.053", details=False, settled=None):
+    groups = groups_of("a", entries, details=details)
+    fresh = [replace(each, taken=False) for each in rows]  # they remember what took them
+    return Ledger(fresh, format_=format_).sort_out(groups, settled=settled or {})
+
+
+def booked(found):
+    return [(stored.id, told) for stored, told in found.booked]
+
+
+def new(found):
+    return [entry for group in found.groups for entry in group.new]
+
+
+# ---------------------------------------------------------------------------------------------- known
+
+
+@pytest.mark.parametrize(
+    ("stored", "told", "known"),
+    [
+        (row(1), entry(), True),
+        (row(1, text="COF-FEE"), entry(text="c of fee!"), True),  # formats break lines and drop signs
+        (row(1), entry(text="Tea"), False),
+        (row(1), entry("-3.51"), False),
+        (row(1), entry(days=1), False),
+        (row(1), replace(entry(), currency="USD"), False),
+        (row(1, account="b"), entry(), False),
+        (row(1, reference="A", text="x"), entry(reference="A"), True),  # the reference tells, whatever the words
+        (row(1, reference="A"), entry(reference="B"), False),  # both have one: by that alone
+        (row(1, reference="A"), entry(), True),
+        (row(1), entry(reference="A"), True),
+        (row(1, reference="A"), entry("-4", reference="A"), False),
+        (row(1, format_=None), entry(), True),  # typed by hand, or from a table
+    ],
+)
+def test_an_entry_is_known_by_account_day_amount_and_reference_or_else_text(stored, told, known):
+    found = sorted_out([stored], told)
+    assert (new(found), found.known) == (([], [1]) if known else ([told], []))
+
+
+@given(st.lists(st.sampled_from(["-1", "-2"]), max_size=6), st.lists(st.sampled_from(["-1", "-2"]), max_size=6))
+def test_equal_entries_are_counted_against_equal_rows_and_the_oldest_rows_are_taken(stored, told):
+    found = sorted_out([row(n, each) for n, each in enumerate(stored)], *map(entry, told))
+    for amount in ("-1", "-2"):
+        have, come = stored.count(amount), told.count(amount)
+        assert sum(each.amount == amount for each in new(found)) == max(come - have, 0)
+        oldest = [n for n, each in enumerate(stored) if each == amount][: min(have, come)]
+        assert sorted(n for n in found.known if stored[n] == amount) == oldest
+
+
+def test_references_are_looked_for_before_texts():
+    plain, named = entry(), entry(reference="A")
+    found = sorted_out([row(1, reference="A")], plain, named)
+    assert (new(found), found.known) == ([plain], [1])
+
+
+def test_what_somebody_has_changed_is_known_as_it_was_told_and_as_it_was_made():
+    as_made = entry("-4", "Tea", days=1)
+    for told, left in (([entry()], 0), ([as_made], 0), ([entry(), as_made], 1)):  # it is one row
+        assert len(new(sorted_out([row(1, corrected=row(1, "-4.00", "Tea", days=1))], *told))) == left
+
+
+# ---------------------------------------------------------------------------------------------- of other formats
+
+
+@pytest.mark.parametrize(
+    ("stored", "told", "known"),
+    [
+        ("mt940", "Kaffee", False),  # the texts contradict each other
+        ("mt940", "Coffee bar", True),
+        ("mt940", "", True),  # it says nothing, so nothing contradicts
+        ("camt.052", "Coffee bar", False),  # the same family words it alike
+        (None, "Coffee bar", False),  # no bank has told it
+    ],
+)
+def test_between_families_of_formats_texts_that_may_mean_the_same_do(stored, told, known):
+    found = sorted_out([row(1, format_=stored)], entry(text=told))
+    assert (found.known == [1]) is known
+    assert (new(found) == []) is known
+
+
+def test_formats_are_of_one_family_where_they_tell_references_alike():
+    assert family("camt.052") == family("camt.054") == "camt"
+    assert family("mt940") == family("mt942") == "mt94"
+    assert family(None) is None
+    assert family("ofx") == "ofx"
+
+
+def test_of_one_day_and_amount_as_many_are_known_as_another_format_has_told():
+    stored = [row(1, format_="mt940"), row(2, format_="mt940"), row(3, format_="mt940", days=1)]
+    told = [entry(text=f"Coffee {word}") for word in ("bar", "house", "shop")]
+    found = sorted_out(stored, *told)
+    assert (len(new(found)), sorted(found.known)) == (1, [1, 2])
+
+
+def test_texts_that_agree_go_before_those_that_say_nothing():
+    found = sorted_out(
+        [row(1, text="", format_="mt940"), row(2, text="Coffee", format_="mt940")], entry(text="Coffee x")
+    )
+    assert found.known == [2]
+
+
+@pytest.mark.parametrize(("rows", "entries", "compared"), [(40, MOST_COMPARED // 40, True), (32, 32, False)])
+def test_up_to_a_thousand_pairs_of_texts_are_compared_and_more_are_counted_only(rows, entries, compared):
+    stored = [row(n, text=f"Kaffee kx{n:02}y", format_="mt940") for n in range(rows)]
+    told = [entry(text=f"Tea ty{n:02}z") for n in range(entries)]
+    assert len(new(sorted_out(stored, *told))) == (entries if compared else 0)
+
+
+# ---------------------------------------------------------------------------------------------- whole, or its payments
+
+
+def batch(*amounts, **more):
+    parts = tuple(entry(each, f"to {each}") for each in amounts)
+    return entry(str(sum(map(Decimal, amounts))), "Batch", parts=parts, **more)
+
+
+def test_an_entry_is_taken_whole_or_as_its_payments():
+    both = batch("-1", "-2")
+    assert new(sorted_out([], both)) == [both]
+    assert new(sorted_out([], both, details=True)) == [*both.parts]
+    assert new(sorted_out([], entry(), details=True)) == [entry()]
+
+
+def test_an_entry_that_was_stored_whole_is_known_when_it_comes_as_its_payments():
+    found = sorted_out([row(1, "-3", "Batch")], batch("-1", "-2"), details=True)
+    assert (new(found), found.known) == ([], [1])
+
+
+def test_payments_that_were_stored_are_known_when_their_entry_comes_whole():
+    found = sorted_out([row(1, "-1", "to -1"), row(2, "-2", "to -2")], batch("-1", "-2"))
+    assert (new(found), found.known) == ([], [1, 2])
+
+
+def test_an_entry_is_new_where_one_of_its_payments_is_missing_and_the_others_stay_for_the_next():
+    stored = [row(1, "-1", "to -1"), row(3, "-4", "to -4")]
+    one, other = batch("-1", "-2"), batch("-1", "-4")
+    found = sorted_out(stored, one, other)
+    assert (new(found), found.known) == ([one], [1, 3])
+
+
+def test_a_payment_that_is_missing_is_new_where_the_others_are_there():
+    both = batch("-1", "-2")
+    found = sorted_out([row(1, "-1", "to -1"), row(2, "-3", "Batch")], both, details=True)
+    assert (new(found), found.known) == ([both.parts[1]], [1])
+
+
+def test_rows_are_looked_for_that_could_be_an_entry_or_its_payments():
+    groups = groups_of("a", [batch("-1", "-2")], details=False)
+    assert [*wanted(groups)] == [("a", DAY, Decimal(amount), "EUR") for amount in ("-3", "-1", "-2")]
+
+
+# ---------------------------------------------------------------------------------------------- pending
+
+
+def pending(number, *args, **more):
+    return row(number, *args, pending=True, **more)
+
+
+@pytest.mark.parametrize(
+    ("stored", "told", "books"),
+    [
+        (pending(1), entry(), True),
+        (pending(1), entry(days=5), True),
+        (pending(1), entry(days=-5), True),
+        (pending(1), entry(days=6), False),
+        (pending(1), entry(days=-6), False),
+        (pending(1), entry(text="Tea"), False),
+        (pending(1), entry("-4"), False),
+        (pending(1, account="b"), entry(), False),
+        (pending(1), replace(entry(), currency="USD"), False),
+        (pending(1, reference="A", text="x"), entry(days=30, reference="A"), True),  # a reference needs no day
+        (pending(1, reference="A"), entry("-9", "Tea", reference="A"), True),  # an estimate was announced
+        (pending(1, reference="A"), entry("9", "Tea", reference="A"), True),  # and even the other way round
+        (pending(1, reference="A"), entry("-9", reference="B"), False),
+        (pending(1, reference="A", account="b"), entry(reference="A"), False),
+    ],
+)
+def test_a_booked_entry_takes_the_place_of_what_was_announced(stored, told, books):
+    found = sorted_out([stored], told)
+    assert booked(found) == ([(1, told)] if books else [])
+    assert new(found) == ([] if books else [told])
+    assert found.groups[0].booked == books
+    assert found.known == []
+
+
+def test_of_what_was_announced_the_nearest_day_is_booked():
+    near, far = pending(1, days=2), pending(2, days=-3)
+    assert booked(sorted_out([near, far], entry())) == [(1, entry())]
+    assert booked(sorted_out([far, near], entry(days=-1))) == [(2, entry(days=-1))]
+
+
+def test_the_surest_bookings_go_first_the_same_amount_then_the_same_direction():
+    announced = [pending(1, "-3.5", "x", reference="A"), pending(2, "-8", "x", reference="A")]
+    back, other, same = (entry(each, "y", reference="A") for each in ("5", "-2", "-8"))
+    found = sorted_out(announced, back, other, same)
+    assert {(stored.id, told.amount) for stored, told in found.booked} == {(2, "-8"), (1, "-2")}
+    assert new(found) == [back]
+
+
+def test_a_booking_of_nothing_counts_as_money_out():
+    announced = pending(1, "-3.5", "x", reference="A")
+    found = sorted_out([announced, pending(2, "3.5", "x", reference="A")], entry("0", "y", reference="A"))
+    assert [stored.id for stored, _ in found.booked] == [1]
+
+
+def test_two_bookings_take_two_of_what_was_announced_and_a_third_is_new():
+    found = sorted_out([pending(1), pending(2)], entry(), entry(days=1), entry(days=2))
+    assert ([stored.id for stored, _ in found.booked], len(new(found))) == ([1, 2], 1)
+
+
+def test_the_payments_of_an_entry_are_booked_one_by_one():
+    found = sorted_out([pending(1, "-1", "to -1")], batch("-1", "-2"), details=True)
+    assert (found.groups[0].booked, [each.amount for each in new(found)]) == (1, ["-2"])
+
+
+def test_what_is_booked_in_the_ledger_is_known_before_it_books_anything():
+    found = sorted_out([row(1), pending(2)], entry())
+    assert (found.known, found.booked, new(found)) == ([1], [], [])
+
+
+def test_what_is_announced_again_is_seen_and_not_new():
+    found = sorted_out([pending(1, days=2)], entry(pending=True))
+    assert (found.seen, new(found), found.booked, found.known) == ({1}, [], [], [])
+    assert found.groups[0].lapsed == 0
+
+
+def test_what_is_announced_after_it_was_booked_is_neither_new_nor_seen():
+    found = sorted_out([row(1, days=3)], entry(pending=True))
+    assert (found.seen, new(found)) == (set(), [])
+    typed = sorted_out([row(1, days=3, format_=None)], entry(pending=True))
+    assert len(new(typed)) == 1, "no bank has booked it"
+
+
+def test_one_booking_answers_one_announcement():
+    assert len(new(sorted_out([row(1)], entry(pending=True), entry(pending=True)))) == 1
+
+
+@pytest.mark.parametrize(("settled", "lapsed"), [(-1, False), (0, True), (1, True), (None, False)])
+def test_what_was_announced_for_a_day_whose_final_statement_has_it_not_has_lapsed(settled, lapsed):
+    until = {"b": DAY} if settled is None else {"a": DAY + timedelta(settled)}
+    found = sorted_out([], entry(pending=True), settled=until)
+    assert (found.groups[0].lapsed, len(new(found))) == ((1, 0) if lapsed else (0, 1))
+    assert new(sorted_out([], entry(), settled=until)) == [entry()], "what is booked never lapses"
+
+
+# ---------------------------------------------------------------------------------------------- words
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_words_are_what_is_left_of_texts_without_case_blanks_and_signs(one, other):
+    found = words(one, other)
+    assert found == words(f"{one} - ", other.upper().lower()) or not (one + other).isascii()
+    assert found == "".join(each for each in (one + other).casefold() if each.isalnum())
