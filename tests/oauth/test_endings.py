@@ -4,7 +4,6 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from django.test import Client
 
 from companies.members import password_link
 from companies.models import AuditEntry, Membership, User
@@ -24,15 +23,6 @@ def bobs(application, acme, bob):
     flow = Flow(application=application)
     flow.sign_in(bob)
     return flow, flow.tokens(acme)
-
-
-@pytest.fixture
-def staff(db):
-    client = Client()
-    client.force_login(
-        User.objects.create_superuser("staff@example.com", PASSWORD), "django.contrib.auth.backends.ModelBackend"
-    )
-    return client
 
 
 def membership_of(user, company):
