@@ -83,6 +83,16 @@ def test_a_disconnected_app_is_gone_and_audited(browser_of, signed_in, granted, 
     assert signed_in.call(granted["access_token"]).status_code == 401
     entry = AuditEntry.objects.of(acme.id).get(action="app.revoked")
     assert (entry.actor, entry.after) == (str(alice.id), {"reason": "user"})
+    assert (entry.entity_type, entry.entity_id) == ("connectedApp", str(ended.id))
+    assert entry.before == {"application": "Forecaster", "scopes": granted["scope"].split()}
+
+
+def test_a_connected_app_is_audited_and_told(browser_of, signed_in, granted, alice, acme):
+    entry = AuditEntry.objects.of(acme.id).get(action="app.connected")
+    assert (entry.entity_type, entry.entity_id, entry.before) == ("connectedApp", str(consent().id), None)
+    app = {"application": "Forecaster", "client_id": signed_in.application.client_id}
+    assert entry.after == app | {"scopes": granted["scope"].split()}
+    assert [each["type"] for each in browser_of(alice, acme).get("notifications").json()] == ["app.connected"]
 
 
 @pytest.mark.parametrize("unknown", ["x", "00000000-0000-7000-8000-000000000000"])
