@@ -4,6 +4,8 @@ import pytest
 
 from companies.models import AuditEntry
 from companies.permissions import Role
+from oauth import consents
+from oauth.models import ConsentGrant
 from tests import factories
 from tests.oauth.conftest import Flow, consent
 
@@ -85,6 +87,32 @@ def test_a_disconnected_app_is_gone_and_audited(browser_of, signed_in, granted, 
     assert (entry.actor, entry.after) == (str(alice.id), {"reason": "user"})
     assert (entry.entity_type, entry.entity_id) == ("connectedApp", str(ended.id))
     assert entry.before == {"application": "Forecaster", "scopes": granted["scope"].split()}
+
+
+def test_what_was_disconnected_stays_so_when_the_app_ends_it_too(browser_of, signed_in, granted, alice, acme):
+    browser_of(alice, acme).delete(f"connected_apps/{consent().id}")
+    ended = consent()
+    assert signed_in.revoke(granted["refresh_token"]).status_code == 200
+    assert (consent().revoked_reason, consent().revoked_time) == ("user", ended.revoked_time)
+    assert AuditEntry.objects.of(acme.id).filter(action="app.revoked").count() == 1
+
+
+def test_one_that_ended_meanwhile_does_not_keep_another_from_being_told(
+    browser_of, signed_in, granted, alice, acme, monkeypatch
+):
+    first = consent()
+    signed_in.tokens(acme)
+    revoke = consents.revoke
+
+    def revoked_by_the_app(consent, *, reason, **more):
+        if consent == first:
+            ConsentGrant.objects.filter(id=first.id).update(revoked_time=more["stamp"].time, revoked_reason="client")
+        return revoke(consent, reason=reason, **more)
+
+    monkeypatch.setattr(consents, "revoke", revoked_by_the_app)
+    browser = browser_of(alice, acme)
+    assert browser.delete(f"connected_apps/{consent().id}").status_code == 200
+    assert [each["type"] for each in browser.get("notifications").json()].count("app.revoked") == 1
 
 
 def test_a_connected_app_is_audited_and_told(browser_of, signed_in, granted, alice, acme):
