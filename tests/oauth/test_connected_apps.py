@@ -1,13 +1,16 @@
 """GET and DELETE /companies/{id}/connected_apps: one's own always, everyone's with apps:manage."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
-from companies.models import AuditEntry
+from companies.models import AuditEntry, Membership
 from companies.permissions import Role
 from oauth import consents
 from oauth.models import ConsentGrant
+from oauth.registration import register
 from tests import factories
-from tests.oauth.conftest import Flow, consent
+from tests.oauth.conftest import REDIRECT, Flow, consent
 
 pytestmark = pytest.mark.django_db
 
@@ -148,6 +151,35 @@ def test_an_app_that_was_approved_twice_is_one_connection_and_ends_as_one(browse
     assert browser.get("connected_apps").json() == []
     told = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("used_last", ["first", "second"])
+def test_the_last_use_of_a_connection_is_the_latest_of_all_its_consents(used_last, browser_of, signed_in, acme, alice):
+    now, ids = factories.stamp().time, []
+    for _ in range(2):
+        signed_in.tokens(acme)
+        ids.append(consent().id)
+    last = ids[used_last == "second"]
+    ConsentGrant.objects.update(last_used_time=now - timedelta(days=1))
+    ConsentGrant.objects.filter(id=last).update(last_used_time=now)
+    (one,) = browser_of(alice, acme).get("connected_apps").json()
+    assert datetime.fromisoformat(one["lastUsedTime"]) == now
+
+
+def test_a_connection_ends_alone(browser_of, signed_in, granted, bobs, acme, globex, alice):
+    """Neither that of another person, nor another app's, nor the same app's in another company."""
+    Membership(company=globex, user=alice, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
+    made = register(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    another = Flow(made.application, browser=signed_in.browser)
+    others = [
+        (bobs[0], bobs[1]["access_token"]),
+        (another, another.tokens(acme)["access_token"]),
+        (signed_in, signed_in.tokens(globex)["access_token"]),
+    ]
+    (mine,) = ConsentGrant.objects.filter(user=alice, application=signed_in.application, company=acme)
+    assert browser_of(alice, acme).delete(f"connected_apps/{mine.id}").status_code == 200
+    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert [flow.call(token).status_code for flow, token in others] == [200, 200, 200]
 
 
 def test_a_connection_of_somebody_who_left_is_not_listed(browser_of, bobs, alice, acme, bob):
