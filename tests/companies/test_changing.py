@@ -100,6 +100,13 @@ def test_the_log_says_once_who_and_when(api, browser_of, alice, acme, group):
     assert (row["actor"], row["before"], row["after"]) == (str(alice.id), {"name": "Banks"}, {"name": "Cash"})
 
 
+def test_the_log_keeps_what_differs_and_what_only_was_or_only_is(acme, group, stamp):
+    with changing(acme, stamp=stamp) as change:
+        was, is_ = {"name": "Banks", "gone": 1}, {"name": "Banks", "new": 2}
+        entry = change.record(group, "accountGroup.updated", before=was, after=is_)
+    assert (entry.before, entry.after) == ({"gone": 1, "new": None}, {"gone": None, "new": 2})
+
+
 def last_overall_update(company):
     return Company.objects.get(id=company.id).last_overall_updated_time
 
@@ -120,6 +127,12 @@ def test_another_companys_row_is_missing(acme, globex, group, stamp):
         assert change.locked_or_none(AccountGroup, group.id) is None
         with pytest.raises(Missing):
             change.locked(AccountGroup, str(group.id))
+
+
+def test_a_new_row_takes_the_place_of_none(acme, group, stamp):
+    with pytest.raises(Contradiction), changing(acme, stamp=stamp) as change:
+        change.create(AccountGroup(company=acme, id=group.id, name="Cash"), "accountGroup.created")
+    assert AccountGroup.objects.get(id=group.id).name == "Banks"
 
 
 def test_a_change_that_fails_leaves_nothing(acme, group, stamp):
