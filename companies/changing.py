@@ -83,7 +83,7 @@ class Change:
     def update(self, row: Any, action: str, **values: Any) -> bool:
         """Stores the values that differ and logs them; True where one did."""
         before = snapshot(row)
-        changed = bool(row.change(self.stamp, **values))
+        changed: bool = row.change(self.stamp, **values)
         if changed:
             self.record(row, action, before=before, after=snapshot(row))
         return changed

@@ -20,11 +20,12 @@ from oauth.wire import scopes
 USED_EVERY = timedelta(minutes=1)  # lastUsedTime is written at most this often
 
 
-def grantable(access: Access, asked: list[str]) -> bool:
-    """Whether the user has anything to give in this company for what is asked."""
-    if access.waits or not scopes.reaches_data(asked):
-        return not access.waits
-    return bool(effective(scopes=asked, snapshot=access.permissions, current=access.permissions))
+def grantable(access: Access, asked: list[str], *, snapshot: Permissions) -> bool:
+    """Whether the user has anything to give in this company for what is asked: of what they held at consent, or who
+    they are where that is all."""
+    if scopes.reaches_data(asked):
+        return bool(effective(scopes=asked, snapshot=snapshot, current=access.permissions))
+    return not access.waits
 
 
 def snapshot_of(permissions: Permissions) -> list[str]:
@@ -74,9 +75,7 @@ def standing(*, application: Application, user_id: UUID, asked: list[str]) -> Co
         .filter(company__in=memberships, application=application, user_id=user_id, scopes__contains=asked)
     )
     for consent in candidates[:20]:
-        access = memberships[consent.company_id]
-        held = effective(scopes=asked, snapshot=consent.snapshot, current=access.permissions)
-        if held or not (access.waits or scopes.reaches_data(asked)):
+        if grantable(memberships[consent.company_id], asked, snapshot=consent.snapshot):
             return consent
     return None
 
@@ -91,7 +90,6 @@ def revoke(consent: ConsentGrant, *, reason: RevokedReason, stamp: Stamp, told: 
     )
     if not ended:
         return False
-    consent.revoked_time, consent.revoked_reason = stamp.time, reason
     AuditEntry.objects.record(
         stamp,
         company_id=consent.company_id,

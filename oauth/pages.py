@@ -244,7 +244,12 @@ def choices(request: HttpRequest, asked_scopes: list[str]) -> list[dict[str, Any
     """The user's companies, each with whether there is anything to give for these scopes."""
     accesses = SessionCredential(user=person(request)).accesses()
     return [
-        {"id": str(a.company.id), "access": a, "possible": consents.grantable(a, asked_scopes), "chosen": False}
+        {
+            "id": str(a.company.id),
+            "access": a,
+            "possible": consents.grantable(a, asked_scopes, snapshot=a.permissions),
+            "chosen": False,
+        }
         for a in accesses
     ]
 

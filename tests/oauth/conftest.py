@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from companies.models import User
 from oauth.models import Application, ConsentGrant
 from oauth.registration import register
 
@@ -156,6 +157,15 @@ def signed_in(flow: Flow, alice: Any) -> Flow:
 def granted(signed_in: Flow, acme: Any) -> dict[str, Any]:
     """The tokens of a consent of Alice's, with every scope."""
     return signed_in.tokens(acme)
+
+
+@pytest.fixture
+def staff(db):
+    client = Client()
+    client.force_login(
+        User.objects.create_superuser("staff@example.com", PASSWORD), "django.contrib.auth.backends.ModelBackend"
+    )
+    return client
 
 
 @pytest.fixture

@@ -13,22 +13,19 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
+<<<<<<< HEAD
 from companies.membership.founding import IllegalMove
 from companies.models import AuditEntry, Company, User
+=======
+from companies.founding import IllegalMove
+from companies.models import AuditEntry, Company
+>>>>>>> doors
 from oauth.models import Application, ClientHost
 from oauth.registration import secret_digest
 from tests.oauth.conftest import csrf, returned
 
 pytestmark = pytest.mark.django_db
 ADD = "/admin/oauth/application/add/"
-
-
-@pytest.fixture
-def staff(db):
-    user = User.objects.create_superuser("staff@example.com", "correct horse battery")
-    client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-    return client
 
 
 def inlines(name="consents"):

@@ -1,11 +1,16 @@
 """GET and DELETE /companies/{id}/connected_apps: one's own always, everyone's with apps:manage."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
-from companies.models import AuditEntry
+from companies.models import AuditEntry, Membership
 from companies.permissions import Role
+from oauth import consents
+from oauth.models import ConsentGrant
+from oauth.registration import register
 from tests import factories
-from tests.oauth.conftest import Flow, consent
+from tests.oauth.conftest import REDIRECT, Flow, consent
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +88,42 @@ def test_a_disconnected_app_is_gone_and_audited(browser_of, signed_in, granted, 
     assert signed_in.call(granted["access_token"]).status_code == 401
     entry = AuditEntry.objects.of(acme.id).get(action="app.revoked")
     assert (entry.actor, entry.after) == (str(alice.id), {"reason": "user"})
+    assert (entry.entity_type, entry.entity_id) == ("connectedApp", str(ended.id))
+    assert entry.before == {"application": "Forecaster", "scopes": granted["scope"].split()}
+
+
+def test_what_was_disconnected_stays_so_when_the_app_ends_it_too(browser_of, signed_in, granted, alice, acme):
+    browser_of(alice, acme).delete(f"connected_apps/{consent().id}")
+    ended = consent()
+    assert signed_in.revoke(granted["refresh_token"]).status_code == 200
+    assert (consent().revoked_reason, consent().revoked_time) == ("user", ended.revoked_time)
+    assert AuditEntry.objects.of(acme.id).filter(action="app.revoked").count() == 1
+
+
+def test_one_that_ended_meanwhile_does_not_keep_another_from_being_told(
+    browser_of, signed_in, granted, alice, acme, monkeypatch
+):
+    first = consent()
+    signed_in.tokens(acme)
+    revoke = consents.revoke
+
+    def revoked_by_the_app(consent, *, reason, **more):
+        if consent == first:
+            ConsentGrant.objects.filter(id=first.id).update(revoked_time=more["stamp"].time, revoked_reason="client")
+        return revoke(consent, reason=reason, **more)
+
+    monkeypatch.setattr(consents, "revoke", revoked_by_the_app)
+    browser = browser_of(alice, acme)
+    assert browser.delete(f"connected_apps/{consent().id}").status_code == 200
+    assert [each["type"] for each in browser.get("notifications").json()].count("app.revoked") == 1
+
+
+def test_a_connected_app_is_audited_and_told(browser_of, signed_in, granted, alice, acme):
+    entry = AuditEntry.objects.of(acme.id).get(action="app.connected")
+    assert (entry.entity_type, entry.entity_id, entry.before) == ("connectedApp", str(consent().id), None)
+    app = {"application": "Forecaster", "client_id": signed_in.application.client_id}
+    assert entry.after == app | {"scopes": granted["scope"].split()}
+    assert [each["type"] for each in browser_of(alice, acme).get("notifications").json()] == ["app.connected"]
 
 
 @pytest.mark.parametrize("unknown", ["x", "00000000-0000-7000-8000-000000000000"])
@@ -110,6 +151,35 @@ def test_an_app_that_was_approved_twice_is_one_connection_and_ends_as_one(browse
     assert browser.get("connected_apps").json() == []
     told = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("used_last", ["first", "second"])
+def test_the_last_use_of_a_connection_is_the_latest_of_all_its_consents(used_last, browser_of, signed_in, acme, alice):
+    now, ids = factories.stamp().time, []
+    for _ in range(2):
+        signed_in.tokens(acme)
+        ids.append(consent().id)
+    last = ids[used_last == "second"]
+    ConsentGrant.objects.update(last_used_time=now - timedelta(days=1))
+    ConsentGrant.objects.filter(id=last).update(last_used_time=now)
+    (one,) = browser_of(alice, acme).get("connected_apps").json()
+    assert datetime.fromisoformat(one["lastUsedTime"]) == now
+
+
+def test_a_connection_ends_alone(browser_of, signed_in, granted, bobs, acme, globex, alice):
+    """Neither that of another person, nor another app's, nor the same app's in another company."""
+    Membership(company=globex, user=alice, role=Role.VIEWER).stamp_new(factories.stamp()).save(force_insert=True)
+    made = register(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    another = Flow(made.application, browser=signed_in.browser)
+    others = [
+        (bobs[0], bobs[1]["access_token"]),
+        (another, another.tokens(acme)["access_token"]),
+        (signed_in, signed_in.tokens(globex)["access_token"]),
+    ]
+    (mine,) = ConsentGrant.objects.filter(user=alice, application=signed_in.application, company=acme)
+    assert browser_of(alice, acme).delete(f"connected_apps/{mine.id}").status_code == 200
+    assert signed_in.call(granted["access_token"]).status_code == 401
+    assert [flow.call(token).status_code for flow, token in others] == [200, 200, 200]
 
 
 def test_a_connection_of_somebody_who_left_is_not_listed(browser_of, bobs, alice, acme, bob):

@@ -4,15 +4,15 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from django.test import Client
 
 from companies.membership.members import password_link
 from companies.models import AuditEntry, Membership, User
 from companies.permissions import Role
 from notifications.models import Notification
 from oauth.models import ConsentGrant
+from oauth.registration import register
 from tests import factories
-from tests.oauth.conftest import PASSWORD, Flow, consent, csrf
+from tests.oauth.conftest import PASSWORD, REDIRECT, Flow, consent, csrf
 
 pytestmark = pytest.mark.django_db
 NEW = "another battery staple"
@@ -24,15 +24,6 @@ def bobs(application, acme, bob):
     flow = Flow(application=application)
     flow.sign_in(bob)
     return flow, flow.tokens(acme)
-
-
-@pytest.fixture
-def staff(db):
-    client = Client()
-    client.force_login(
-        User.objects.create_superuser("staff@example.com", PASSWORD), "django.contrib.auth.backends.ModelBackend"
-    )
-    return client
 
 
 def membership_of(user, company):
@@ -85,6 +76,17 @@ def test_apps_in_other_companies_and_of_other_people_stay(
     assert flow.call(elsewhere["access_token"]).status_code == 200
     assert signed_in.call(granted["access_token"]).status_code == 200
     assert closed(flow, tokens)
+
+
+def test_each_app_that_ends_with_a_membership_is_told_once(bobs, browser_of, alice, bob, acme):
+    flow, _ = bobs
+    flow.tokens(acme)
+    made = register(name="Another", redirect_uris=[REDIRECT], allowed=[], confidential=False)
+    Flow(made.application, browser=flow.browser).tokens(acme)
+    browser = browser_of(alice, acme)
+    browser.delete(f"members/{membership_of(bob, acme).id}")
+    told = [each for each in browser.get("notifications").json() if each["type"] == "app.revoked"]
+    assert sorted(each["payload"]["applicationName"] for each in told) == ["Another", "Forecaster"]
 
 
 def test_a_membership_that_could_not_be_ended_ends_no_app(signed_in, granted, browser_of, alice, acme):
@@ -175,3 +177,14 @@ def test_a_refused_password_ends_no_app(bobs, bob):
     form = {"new_password1": "1", "new_password2": "2", "csrfmiddlewaretoken": csrf(page), "sign_out_apps": "on"}
     flow.browser.post(page.request["PATH_INFO"], form)
     assert flow.call(tokens["access_token"]).status_code == 200
+
+
+@pytest.mark.parametrize("what", ["switched off", "new password"])
+def test_apps_of_other_people_go_on(what, staff, bobs, bob, signed_in, granted):
+    flow, tokens = bobs
+    if what == "switched off":
+        switch(staff, bob, on=False)
+    else:
+        set_password(flow, bob, sign_out_apps="on")
+    assert closed(flow, tokens)
+    assert signed_in.call(granted["access_token"]).status_code == 200

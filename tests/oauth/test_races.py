@@ -1,11 +1,14 @@
-"""Many at the same moment: exactly one wins. T7 and T17 of the checklist."""
+"""Many at the same moment: exactly one wins, T7 and T17 of the checklist. And what ends while access is being given."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Thread
 
 import pytest
 from django.db import connection
 
+from companies.models import Membership, User
+from oauth import consents
 from oauth.models import AccessToken, ConsentGrant, RefreshToken
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,3 +64,72 @@ def test_a_revocation_beats_refreshes_that_come_with_it(signed_in, acme):
     for answer in answers:
         if "access_token" in answer.content.decode():
             assert signed_in.call(answer.json()["access_token"]).status_code == 401
+
+
+# ---------------------------------------------------------------------------------------------- giving access
+
+WAITING = "SELECT 1 FROM pg_locks WHERE NOT granted"
+
+
+@pytest.fixture
+def ends(bob, acme, browser_of, alice, staff):
+    """Bob's membership, or his account, ended by somebody else."""
+    browser, member = browser_of(alice, acme), Membership.objects.of(acme.id).get(user=bob)
+    form = {"email": bob.email, "name": bob.name}  # and not that he is active
+    return {
+        "membership": lambda: browser.delete(f"members/{member.id}"),
+        "account": lambda: staff.post(f"/admin/companies/user/{bob.pk}/change/", form),
+    }
+
+
+@pytest.mark.parametrize("what", ["membership", "account"])
+def test_who_has_just_gone_gives_no_access(what, ends, flow, bob, acme, monkeypatch):
+    flow.sign_in(bob)
+    give = consents.give
+    monkeypatch.setattr(consents, "give", lambda **asked: (in_another(ends[what]), give(**asked))[1])
+    answer = flow.decide(acme)
+    assert (answer.status_code, ConsentGrant.objects.count()) == (400, 0)
+    assert "You no longer belong to that company." in answer.content.decode()
+
+
+@pytest.mark.parametrize("what", ["membership", "account"])
+def test_who_goes_while_they_give_access_leaves_no_app_behind(what, ends, flow, bob, acme, monkeypatch):
+    flow.sign_in(bob)
+    others = []
+
+    def told(*args, **facts):
+        """The consent is stored, and not yet committed."""
+        others.append(in_another(ends[what], wait=False))
+        return follow_up(*args, **facts)
+
+    follow_up = consents.follow_up
+    monkeypatch.setattr(consents, "follow_up", told)
+    answer = flow.decide(acme)
+    monkeypatch.undo()
+    others[0].join()
+    assert answer.status_code == 302
+    reason = {"membership": "membershipEnded", "account": "userDeactivated"}[what]
+    assert ConsentGrant.objects.get().revoked_reason == reason
+    assert not User.objects.filter(pk=bob.pk, is_active=True, memberships__company=acme).exists()
+
+
+def in_another(act, *, wait=True):
+    """Has it done in another thread, until it ended, or (without ``wait``) until the database has it wait too."""
+
+    def run():
+        try:
+            act()
+        finally:
+            connection.close()
+
+    thread = Thread(target=run)
+    thread.start()
+    while thread.is_alive() and (wait or not waiting()):
+        time.sleep(0.01)
+    return thread
+
+
+def waiting():
+    with connection.cursor() as cursor:
+        cursor.execute(WAITING)
+        return cursor.fetchone() is not None

@@ -16,6 +16,7 @@ from joserfc.jwk import RSAKey
 
 from companies.models import Company, Membership, User
 from companies.permissions import ADMIN_LEVEL, ALL, Permission, Role, known
+from oauth import consents
 from oauth.models import ConsentGrant
 from oauth.permissions import effective
 from oauth.wire import scopes, tokens
@@ -444,6 +445,19 @@ def test_the_last_use_is_noted_at_most_once_a_minute(signed_in, granted, acme, d
     later(monkeypatch, seconds=61)
     signed_in.call(token)
     assert consent().last_used_time - first >= timedelta(seconds=60)
+
+
+def test_a_use_is_noted_of_its_own_consent_and_once_by_requests_that_come_together(signed_in, granted, acme):
+    first = consent()
+    signed_in.tokens(acme)
+    signed_in.call(granted["access_token"])
+    assert consent().last_used_time is None
+    first.refresh_from_db()
+    used = first.last_used_time
+    for seconds, noted in ((0.1, 0), (59, 0), (60, 60)):
+        consents.note_use(first.id, now=used + timedelta(seconds=seconds))
+        first.refresh_from_db()
+        assert first.last_used_time == used + timedelta(seconds=noted)
 
 
 def test_the_company_of_a_token_is_whole(signed_in, granted, acme, api):
