@@ -163,7 +163,10 @@ def changing(company: Company, *, stamp: Stamp) -> Iterator[Change]:
             if company.id in stamp.changed:
                 Company.objects.touch(company.id, stamp.time)  # last, so that its lock is held for the shortest time
     except (DatabaseError, psycopg.DatabaseError) as error:
-        raise refusal_of(error) or error from error
+        refusal = refusal_of(error)
+        if refusal is None:
+            raise  # as it is: whoever answers looks for the driver's own error, which is its cause
+        raise refusal from error
 
 
 def take_turn(company: Company) -> None:

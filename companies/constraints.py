@@ -16,6 +16,12 @@ VIOLATED = re.compile(r'violates (?:foreign key|unique|check|exclusion|not-null)
 SHARD = re.compile(r"_\d+$")
 LOST_RACES = ("40001", "40P01")  # serialization_failure, deadlock_detected: PostgreSQL, appendix A
 RACES_IN_WORDS = ("could not serialize access", "deadlock detected", "involved in a distributed deadlock")
+# What libpq says of a connection that ends in the middle: of the coordinator's to a worker, as it is.
+LOST_IN_WORDS = (
+    "server closed the connection unexpectedly",
+    "could not receive data from server",
+    "no connection to the",
+)
 PASSED_ON = "XX000"  # internal_error
 
 
@@ -38,6 +44,13 @@ def violated(told: psycopg.Error) -> str | None:
 def lost_a_race(told: psycopg.Error) -> bool:
     words = told.diag.message_primary or ""
     return told.sqlstate in LOST_RACES or (told.sqlstate == PASSED_ON and any(race in words for race in RACES_IN_WORDS))
+
+
+def lost_a_machine(told: psycopg.Error) -> bool:
+    """Whether a worker of a cluster went away while it was asked; before that it is an OperationalError, as is our own
+    server's going."""
+    words = told.diag.message_primary or ""
+    return told.sqlstate == PASSED_ON and any(lost in words for lost in LOST_IN_WORDS)
 
 
 def named(name: str) -> BaseConstraint | None:

@@ -64,12 +64,14 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     with django_db_blocker.unblock():
         if cluster.EVERY_TEST:
             cluster.join(connection.settings_dict["NAME"])
-            distribute(told=lambda step: None)
+            distribute(shards=cluster.SHARDS, told=lambda step: None)
             connection.close()  # a new session knows what this set for the database
         with connection.cursor() as cursor:  # after a test that commits, Django empties all tables
             cursor.execute("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'audit_is_never_emptied'")
             for (part,) in cursor.fetchall():
                 cursor.execute(f"ALTER TABLE {part} DISABLE TRIGGER audit_is_never_emptied")
+            if cluster.EVERY_TEST:
+                cluster.let_the_log_be_emptied(cursor)
         emptying.start()
 
 

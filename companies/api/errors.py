@@ -189,6 +189,8 @@ def from_below(error: Exception) -> tuple[int, str, str] | None:
         return None
     if constraints.lost_a_race(told):
         return RACE
+    if constraints.lost_a_machine(told):
+        return LOST
     return SQL_STATES.get(told.sqlstate or "") or (None if constraints.violated(told) is None else CONTRADICTS)
 
 

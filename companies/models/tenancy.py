@@ -169,7 +169,7 @@ class CompanyKeys(Operation):
             for statement in key_statements(model):
                 schema_editor.execute(statement)
             if is_distributed(schema_editor.connection, COMPANIES):
-                schema_editor.execute("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'")
+                schema_editor.execute(IN_TURN)
                 schema_editor.execute(distribution(model._meta.db_table))
         for model in owned:
             for statement in reference_statements(model):
@@ -190,6 +190,9 @@ class CompanyReferences(CompanyKeys):
 
 
 COMPANIES = "companies_company"
+# A table joins those that are distributed only where machines are asked one after the other from the transaction's
+# start: a migration that changes such a table before it makes a new one says this first.
+IN_TURN = "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"
 
 
 def is_distributed(connection: Any, table: str) -> bool:

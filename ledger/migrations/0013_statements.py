@@ -14,6 +14,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunSQL(companies.models.tenancy.IN_TURN, migrations.RunSQL.noop),
         migrations.AddField(
             model_name='importbatch',
             name='account_ids',

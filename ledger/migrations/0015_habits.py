@@ -9,6 +9,8 @@ import django.db.models.deletion
 import django.db.models.functions.text
 from django.db import migrations, models
 
+from companies.models.tenancy import IN_TURN
+
 LINES = ("revenue", "cogs", "cac", "pd", "ga", "no", "neutral")
 ANY_LINE = ", ".join(f"p.{line}" for line in LINES)
 LINE = "CASE " + " ".join(f"WHEN p.{line} IS NOT NULL THEN '{line}'" for line in LINES) + " END"
@@ -17,22 +19,23 @@ LATEST = 20
 # A use: a movement that is as a whole for one thing, and a person or a rule said so. Its parts are asked for by both
 # columns of their index whatever is known of the tables: with no statistics yet, a plain join would read all parts of
 # the company for each movement. So does their primary key where it takes the company for a new one; only the index that
-# begins with the transaction's id can give its order without sorting, which is switched off below.
+# begins with the transaction's id can give its order without sorting, which is switched off below. The company is named
+# to each table by its value: on a cluster, that is what tells that all of it lies on one machine.
 USES = f"""
     SELECT p.category_id, {LINE} AS pl_type, p.counterparty_id,
            row_number() OVER ({{partition}} ORDER BY h.date DESC, h.id DESC) AS n{{more}}
       FROM ledger_transaction h
       CROSS JOIN LATERAL (
             SELECT * FROM ledger_categorization
-             WHERE company_id = h.company_id AND transaction_id BETWEEN h.id AND h.id ORDER BY transaction_id OFFSET 0
+             WHERE company_id = {{company}} AND transaction_id BETWEEN h.id AND h.id ORDER BY transaction_id OFFSET 0
            ) AS p
      WHERE h.categorized_value <> 0 AND h.categorized_value = h.amount_value AND h.source <> 'initialBalance'
        AND p.value = h.amount_value AND p.counter_id IS NULL AND coalesce({ANY_LINE}) IS NOT NULL
        AND (p.source_note IS NULL OR p.source_note NOT IN ('history', 'account'))
 """  # noqa: S608 - our own words
 COLUMNS = "company_id, name, place, category_id, pl_type, counterparty_id, count"
-ONE = USES.format(partition="", more="")
-BODY = f"""
+ONE = USES.format(company="touched.company_id", partition="", more="")
+FUNCTION = f"""
 CREATE OR REPLACE FUNCTION ledger_habits_{{of}}_{{event}}() RETURNS trigger LANGUAGE plpgsql
     SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
     SET enable_sort = off AS $$
@@ -52,10 +55,12 @@ BEGIN
          GROUP BY known.name, u.category_id, u.pl_type, u.counterparty_id;
     END LOOP;
     RETURN NULL;
-END $$;
-CREATE OR REPLACE TRIGGER ledger_habits_{{of}}_{{event}} AFTER {{event}} ON ledger_{{of}} {{referencing}}
-    FOR EACH STATEMENT EXECUTE FUNCTION ledger_habits_{{of}}_{{event}}();
+END $$
 """  # noqa: S608
+TRIGGER = """
+CREATE OR REPLACE TRIGGER ledger_habits_{of}_{event} AFTER {event} ON ledger_{of} {referencing}
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_habits_{of}_{event}()
+"""
 TABLES = {
     "insert": "REFERENCING NEW TABLE AS new_rows",
     "update": "REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows",
@@ -95,37 +100,29 @@ GONE = "SELECT company_id, lower(left(from_to, 100)) AS name FROM old_rows WHERE
 
 
 def of_parts(event: str) -> str:
-    return BODY.format(
-        of="categorization",
-        event=event,
-        referencing=TABLES[event],
-        touched=PARTS.format(rows=ROWS[event]),
-        names=NAMES_OF_PARTS,
-    )
+    return FUNCTION.format(of="categorization", event=event, touched=PARTS.format(rows=ROWS[event]), names=NAMES_OF_PARTS)
 
 
 def of_transactions(event: str, rows: str) -> str:
     """Not for inserts: what is new has no parts yet."""
-    return BODY.format(
-        of="transaction",
-        event=event,
-        referencing=TABLES[event],
-        touched=MOVED.format(rows=rows),
-        names=NAMES_MOVED,
-    )
+    return FUNCTION.format(of="transaction", event=event, touched=MOVED.format(rows=rows), names=NAMES_MOVED)
 
 
-TRIGGERS = {
-    **{f"categorization_{event}": of_parts(event) for event in TABLES},
-    "transaction_update": of_transactions("update", CHANGED),
-    "transaction_delete": of_transactions("delete", GONE),
+FUNCTIONS = {
+    **{("categorization", event): of_parts(event) for event in TABLES},
+    ("transaction", "update"): of_transactions("update", CHANGED),
+    ("transaction", "delete"): of_transactions("delete", GONE),
 }
+STATEMENTS = [  # one by one: a cluster passes on a trigger as it was given
+    *FUNCTIONS.values(),
+    *(TRIGGER.format(of=of, event=event, referencing=TABLES[event]) for of, event in FUNCTIONS),
+]
 NAME = ", h.company_id, lower(left(h.from_to, 100)) AS name"
 FILL = f"""
     INSERT INTO ledger_habit ({COLUMNS})
     SELECT company_id, name, row_number() OVER (PARTITION BY company_id, name ORDER BY min(n)),
            category_id, pl_type, counterparty_id, count(*)
-      FROM ({USES.format(partition="PARTITION BY h.company_id, lower(left(h.from_to, 100))", more=NAME)}
+      FROM ({USES.format(company="h.company_id", partition="PARTITION BY h.company_id, lower(left(h.from_to, 100))", more=NAME)}
               AND h.from_to <> '') AS uses
      WHERE n <= {LATEST}
      GROUP BY company_id, name, category_id, pl_type, counterparty_id
@@ -136,6 +133,7 @@ class Migration(migrations.Migration):
     dependencies = [("companies", "0009_auto_categorize"), ("ledger", "0014_categorization_rules")]
 
     operations = [
+        migrations.RunSQL(IN_TURN, migrations.RunSQL.noop),
         migrations.CreateModel(
             name="Habit",
             fields=[
@@ -178,6 +176,8 @@ class Migration(migrations.Migration):
                 name="transaction_known_by_name",
             ),
         ),
-        migrations.RunSQL("".join(TRIGGERS.values()), "".join(f"DROP FUNCTION ledger_habits_{of}() CASCADE;" for of in TRIGGERS)),
+        migrations.RunSQL(
+            STATEMENTS, [f"DROP FUNCTION ledger_habits_{of}_{event}() CASCADE" for of, event in FUNCTIONS]
+        ),
         migrations.RunSQL(FILL, migrations.RunSQL.noop),
     ]

@@ -4,10 +4,10 @@ from importlib import import_module
 
 from django.db import migrations
 
-TRIGGERS = import_module("ledger.migrations.0015_habits").TRIGGERS
+STATEMENTS = import_module("ledger.migrations.0015_habits").STATEMENTS
 
 
 class Migration(migrations.Migration):
     dependencies = [("ledger", "0015_habits")]
 
-    operations = [migrations.RunSQL("".join(TRIGGERS.values()), migrations.RunSQL.noop)]
+    operations = [migrations.RunSQL(STATEMENTS, migrations.RunSQL.noop)]

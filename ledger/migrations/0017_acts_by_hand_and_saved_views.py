@@ -16,6 +16,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunSQL(companies.models.tenancy.IN_TURN, migrations.RunSQL.noop),
         migrations.CreateModel(
             name='SavedView',
             fields=[

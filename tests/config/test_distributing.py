@@ -251,7 +251,11 @@ def test_later_migrations_join_what_is_distributed(on):
     assert [move.split("'")[1] for move in moves] == ["ledger_recurringseries"]
     on("distribute")
     on("migrate", "-v0")
+    on("distribute")
     assert "0 statements" in on("distribute")
+    on("update_rates")
+    on("demo", "--name", "Late", "--transactions", "500", "--months", "12")
+    assert "exact" in on("rebuild_derived", "--check")
     assert kinds() == {"reference": count_of(Shared), "local": count_of(Unowned), "distributed": len(owned_tables())}
 
 

@@ -9,6 +9,7 @@ from django.apps import apps
 from django.db import connection
 
 from companies import constraints
+from ledger.importing import imports
 
 pytestmark = pytest.mark.django_db
 
@@ -24,6 +25,22 @@ UNKNOWN = 'new row for relation "ledger_transaction_102008" violates check const
 KNOWN = "transaction_source_known"
 EMPTY = 'null value in column "date" of relation "ledger_transaction_102008" violates not-null constraint'
 DEADLOCK = "canceling the transaction since it was involved in a distributed deadlock"
+
+
+def test_an_account_that_goes_while_rows_are_copied_to_it_is_a_conflict(api, bank, monkeypatch):
+    """By the database's own words: on a cluster the coordinator's, of what a worker said."""
+    copying = imports.copy_lines
+
+    def too_late(table, *what):
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM ledger_account WHERE company_id = %s AND id = %s", [api.company.id, bank])
+        copying(table, *what)
+
+    monkeypatch.setattr(imports, "copy_lines", too_late)
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row, row | {"amountValue": "-2.00"}]})
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+    assert api.get("transactions").json() == []
 
 
 @pytest.fixture
@@ -71,6 +88,28 @@ def test_the_code_that_stands_beside_a_constraint_is_found_with_a_shards_number_
     row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
     answer = api.post("transactions", row)
     assert (answer.status_code, answer.json()["code"]) == (409, "external_id_taken")
+
+
+GONE = "server closed the connection unexpectedly"  # as a worker was killed between the coordinator's words and its own
+
+
+@pytest.mark.parametrize(
+    "message", [GONE, f"{GONE}\n\tbefore or while processing the request.", "no connection to the server"]
+)
+@pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
+def test_a_machine_that_goes_while_it_is_asked_is_one_that_does_not_answer(api, bank, said, message, many):
+    said(message, COPIED)
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "unavailable", "5")
+
+
+@pytest.mark.parametrize("many", [True, False], ids=["import", "one"])
+def test_a_disk_that_is_full_is_told_as_that(api, bank, said, many):
+    said("could not extend file", "53100")
+    row = {"accountId": bank, "date": "2026-11-18", "amountValue": "-1.00"}
+    answer = api.post("transactions/import", {"transactions": [row]}) if many else api.post("transactions", row)
+    assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
 
 
 @pytest.mark.parametrize("message", ["could not open file", "somebody says: violates constraint"])
