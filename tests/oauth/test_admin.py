@@ -17,7 +17,7 @@ from PIL import Image
 from companies.membership.founding import IllegalMove
 from companies.models import AuditEntry, Company, User
 =======
-from companies.founding import IllegalMove
+from companies.membership.founding import IllegalMove
 from companies.models import AuditEntry, Company
 >>>>>>> doors
 from oauth.models import Application, ClientHost
