@@ -119,7 +119,7 @@ def test_the_file_of_a_chart_has_the_numbers_of_its_table(shown, chart):
 def test_every_chart_of_a_full_company_is_drawn_and_says_what_it_is(shown, chart):
     part = shown.page().split(f'aria-labelledby="{chart}-heading"')[1].split("</section>")[0]
     title = re.search(rf'<title id="{chart}-title">([^<]+)</title>', part)[1]
-    assert re.search(rf'<svg class="plot[^>]+role="img" aria-labelledby="{chart}-title {chart}-desc"', part)
+    assert re.search(rf'<svg class="plot[^>]+role="img"\s+aria-labelledby="{chart}-title {chart}-desc"', part)
     assert re.search(rf'<desc id="{chart}-desc">[^<]{{20,}}</desc>', part)
     assert f'<caption class="sr">{title} in EUR</caption>' in part
     assert 'class="withheld"' not in part

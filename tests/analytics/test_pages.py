@@ -48,7 +48,7 @@ def rows(html):
 
 def figures(html):
     """Key figure -> its text and what is said of it."""
-    found = re.findall(r"<dt>([^<]+)</dt>((?:<dd[^>]*>[^<]*</dd>)+)", html)
+    found = re.findall(r"<dt>([^<]+)</dt>((?:\s*<dd[^>]*>[^<]*</dd>)+)", html)
     return {name: re.findall(r">([^<]*)</dd>", rest) for name, rest in found}
 
 
@@ -400,7 +400,7 @@ def test_a_chart_says_what_it_is_and_its_numbers_stand_below(api, alice, acme, b
     html = page(alice, acme)
     for title in CASH:
         shown = section(html, title)
-        assert re.search(r'<svg class="plot"[^>]+role="img" aria-labelledby="([\w-]+)-title \1-desc"', shown)
+        assert re.search(r'<svg class="plot"[^>]+role="img"\s+aria-labelledby="([\w-]+)-title \1-desc"', shown)
         assert f">{title}</title>" in shown
         assert re.search(r"<desc id=[^>]+>[^<]{20,}</desc>", shown)
         assert '<th scope="col">' in shown

@@ -13,13 +13,8 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
-<<<<<<< HEAD
-from companies.membership.founding import IllegalMove
-from companies.models import AuditEntry, Company, User
-=======
 from companies.membership.founding import IllegalMove
 from companies.models import AuditEntry, Company
->>>>>>> doors
 from oauth.models import Application, ClientHost
 from oauth.registration import secret_digest
 from tests.oauth.conftest import csrf, returned
