@@ -32,6 +32,15 @@ TOUCHED = "({row}.last_updated_time > coalesce({row}.told_time, {row}.created_ti
 _TOUCHED, _TOUCHED_BEFORE = TOUCHED.format(row="t"), TOUCHED.format(row="f")
 # Of a row that somebody has touched since it came the words are theirs; what is empty the bank fills.
 _BOOK = f"""
+    WITH booked AS (
+        SELECT b.*, jsonb_build_object(
+                   'account_id', coalesce(o.as_told ->> 'account_id', o.account_id::text), 'date', b.day,
+                   'amount_value', b.amount::text, 'amount_currency', b.currency, 'from_to', b.from_to,
+                   'description', b.description) AS told
+          FROM unnest(%(ids)s::uuid[], %(days)s::date[], %(amounts)s::numeric[], %(currencies)s::text[],
+                      %(from_to)s::text[], %(descriptions)s::text[], %(notes)s::text[], %(references)s::text[])
+               AS b (id, day, amount, currency, from_to, description, notes, reference)
+          JOIN ledger_transaction o ON o.company_id = %(company)s AND o.id = b.id)
     UPDATE ledger_transaction t
        SET pending = false, date = b.day, amount_value = b.amount, import_batch_id = %(batch)s,
            from_to = CASE WHEN {_TOUCHED} THEN coalesce(nullif(t.from_to, ''), b.from_to)
@@ -41,15 +50,9 @@ _BOOK = f"""
            notes = CASE WHEN {_TOUCHED} THEN coalesce(nullif(t.notes, ''), nullif(b.notes, ''))
                ELSE coalesce(nullif(b.notes, ''), t.notes) END,
            bank_reference = coalesce(nullif(b.reference, ''), t.bank_reference),
-           as_told = jsonb_build_object(
-               'account_id', coalesce(t.as_told ->> 'account_id', t.account_id::text), 'date', b.day,
-               'amount_value', b.amount::text, 'amount_currency', b.currency, 'from_to', b.from_to,
-               'description', b.description),
-           told_time = CASE WHEN {_TOUCHED} THEN t.told_time ELSE %(time)s END,
+           as_told = b.told, told_time = CASE WHEN {_TOUCHED} THEN t.told_time ELSE %(time)s END,
            last_updated_time = %(time)s, last_updated_user_id = %(actor)s
-      FROM unnest(%(ids)s::uuid[], %(days)s::date[], %(amounts)s::numeric[], %(currencies)s::text[],
-                  %(from_to)s::text[], %(descriptions)s::text[], %(notes)s::text[], %(references)s::text[])
-           AS b (id, day, amount, currency, from_to, description, notes, reference)
+      FROM booked b
      WHERE t.company_id = %(company)s AND t.id = b.id
 """  # noqa: S608 - our own words
 # Of an import that was undone itself nothing comes back.

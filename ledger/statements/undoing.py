@@ -10,6 +10,9 @@ from ledger.statements.opening import open_with_earliest
 from ledger.statements.pending import TOUCHED, give_back
 from ledger.statements.reconciling import reconcile
 
+# What depends on a session's settings, as how JSON is made and dates are read, stands in a WITH: beside the columns of
+# the table that an UPDATE changes, a cluster refuses it.
+
 # What other imports have too, the oldest of them first.
 _HEIRS = """
     WITH heirs AS (
@@ -38,20 +41,26 @@ _HAND_OVER_BOOKED = """
 """
 # What another one has booked since comes back to them when that is undone.
 _HAND_OVER_PENDING = f"""
-    {_HEIRS}
-    UPDATE ledger_pendingbefore p SET facts = p.facts || jsonb_build_object('import_batch_id', h.heir)
-      FROM heirs h
-     WHERE p.company_id = %(company)s AND p.transaction_id = h.id AND p.facts ->> 'import_batch_id' = %(batch)s::text
+    {_HEIRS}, pending AS (
+        SELECT p.id, jsonb_build_object('import_batch_id', h.heir) AS new FROM ledger_pendingbefore p
+          JOIN heirs h ON h.id = p.transaction_id
+         WHERE p.company_id = %(company)s AND p.facts ->> 'import_batch_id' = %(batch)s::text)
+    UPDATE ledger_pendingbefore p SET facts = p.facts || n.new
+      FROM pending n
+     WHERE p.company_id = %(company)s AND p.id = n.id
 """  # noqa: S608
 # What it let lapse has lapsed for each later final statement too.
 _HAND_OVER_LAPSED = """
-    UPDATE ledger_pendingbefore p SET import_batch_id = s.import_batch_id
-      FROM ledger_statement s
-     WHERE p.company_id = %(company)s AND p.import_batch_id = %(batch)s
-       AND s.company_id = %(company)s AND s.import_batch_id <> %(batch)s AND s.final
-       AND s.account_id = coalesce(p.facts #>> '{as_told,account_id}', p.facts ->> 'account_id')::uuid
-       AND s.day >= coalesce(p.facts #>> '{as_told,date}', p.facts ->> 'date')::date
-       AND NOT EXISTS (SELECT FROM ledger_transaction t WHERE t.company_id = %(company)s AND t.id = p.transaction_id)
+    WITH lapsed AS (
+        SELECT p.id, s.import_batch_id FROM ledger_pendingbefore p
+          JOIN ledger_statement s ON s.company_id = %(company)s AND s.import_batch_id <> %(batch)s AND s.final
+           AND s.account_id = coalesce(p.facts #>> '{as_told,account_id}', p.facts ->> 'account_id')::uuid
+           AND s.day >= coalesce(p.facts #>> '{as_told,date}', p.facts ->> 'date')::date
+         WHERE p.company_id = %(company)s AND p.import_batch_id = %(batch)s AND NOT EXISTS (
+               SELECT FROM ledger_transaction t WHERE t.company_id = %(company)s AND t.id = p.transaction_id))
+    UPDATE ledger_pendingbefore p SET import_batch_id = l.import_batch_id
+      FROM lapsed l
+     WHERE p.company_id = %(company)s AND p.id = l.id
 """
 
 

@@ -202,7 +202,7 @@ _GIVEN = """
     DELETE FROM ledger_categorization AS c USING ledger_transactionbefore AS b
      WHERE c.company_id = %(company)s AND c.transaction_id = ANY (%(ids)s::uuid[])
        AND b.company_id = %(company)s AND b.run_id = %(run)s AND b.transaction_id = c.transaction_id
-       AND NOT b.parts @> jsonb_build_array(jsonb_build_object('id', c.id))
+       AND NOT EXISTS (SELECT FROM jsonb_array_elements(b.parts) AS e (part) WHERE (e.part ->> 'id')::uuid = c.id)
 """
 # A run of rules that was taken back meanwhile is no more: what it gave stays, as the taking back told.
 _PARTS = """
