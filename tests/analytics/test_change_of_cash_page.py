@@ -49,7 +49,7 @@ def test_each_number_leads_to_the_rows_behind_it(viewer, acme, books, bank):
     books.book(card, "-45.00", "2024-02-04", fromTo="Lunch")
     books.book(usd, "10.00", "2024-02-05", fromTo="Dollars")
     page = viewer.get(f"/app/companies/{acme.id}/change-of-cash", YEAR).content.decode()
-    links = {label: unescape(href) for href, label in re.findall(r'<a href="([^"]+)" aria-label="([^:"]+): ', page)}
+    links = {label: unescape(href) for href, label in re.findall(r'<a href="([^"]+)"\s+aria-label="([^:"]+): ', page)}
     behind = {label: text_of(viewer.get(href)) for label, href in links.items()}
     shown = {label: {name for name in ("Before", "Sale", "Lunch") if f" {name} " in behind[label]} for label in behind}
     assert shown["Cash at the start"] == {"Before"}

@@ -71,7 +71,7 @@ def test_the_servers_settings_are_those_of_the_table(monkeypatch, tmp_path):
 
 
 def test_every_figure_is_in_the_table_of_figures():
-    sources = [ROOT / "config" / "metrics.py", ROOT / "companies" / "running" / "counters.py"]
+    sources = [ROOT / "config" / "watching" / "metrics.py", ROOT / "companies" / "running" / "counters.py"]
     made = {
         ast.literal_eval(node.args[0])
         for path in sources

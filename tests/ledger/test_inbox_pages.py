@@ -48,8 +48,10 @@ def test_a_guess_is_offered_and_what_is_likely_stands_out(api, books, bank, host
     books.book(bank, "-12.00", fromTo="Nimbus Ltd")
     books.book(bank, "-13.00", fromTo="Somebody new")
     shown = site.get("inbox").content.decode()
-    likely = r'class="button small primary" type="submit" name="category" value="[^"]+" data-key="a" title="2 of 2 from'
-    guess = r'class="button small" type="submit" name="category" value="[^"]+" data-key="a" title="2 of 2 on this'
+    likely = r'class="button small primary" type="submit"\s+name="category"\s+value="[^"]+"\s+data-key="a"\s+title="2 of 2 from'
+    guess = (
+        r'class="button small" type="submit"\s+name="category"\s+value="[^"]+"\s+data-key="a"\s+title="2 of 2 on this'
+    )
     assert len(re.findall(likely, shown)) == 1
     assert len(re.findall(guess, shown)) == 1
 

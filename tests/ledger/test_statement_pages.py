@@ -100,7 +100,7 @@ def test_several_files_are_looked_at_one_after_the_other(editor, acme, main):
 
 def test_a_difference_is_shown_before_it_is_stored(editor, acme, main):
     _, answer = looked_at(editor, acme, ("january.xml", simple("-40.00", closing="70.00")))
-    assert '<strong class="bad">€10.00</strong>' in answer.content.decode()
+    assert re.search(r'<strong\s+class="bad">€10.00</strong>', answer.content.decode())
     assert "the file itself: €10.00" in text_of(answer)
 
 
