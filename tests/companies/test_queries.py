@@ -9,7 +9,7 @@ from django.db import connection
 from companies.models import ApiKey, AuditEntry, Company, DirectoryEntry, Membership, Stamp, User
 from companies.models.tenancy import CompanyOwned
 from ledger.models import Account, AccountGroup, Transaction
-from tests import factories
+from tests import cluster, factories
 from tests.wire import statements_sent
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +119,7 @@ def test_a_person_lists_many_companies_in_two_queries_more(browser_of, alice, ac
         assert len(caller.get("/companies").json()) == 21
 
 
+@pytest.mark.skipif(cluster.EVERY_TEST, reason="each machine of a cluster counts how its own tables are read")
 @pytest.mark.django_db(transaction=True)
 def test_no_request_scans_a_company_table(api, acme, stamp):
     others = [factories.company(name=f"other {n}") for n in range(3)]
