@@ -38,10 +38,9 @@ def bring_statements(*, company: Company, stamp: Stamp, accounts: dict[str, Acco
     day = stamp.today - timedelta(days=1)
     held = balances_on(company_id=company.id, day=day)
     savings, main = accounts["savings"], accounts["main"]
-    reserve = held[savings.id][savings.default_currency]
+    reserve, balance = (held.get(each.id, {}).get(each.default_currency, Decimal(0)) for each in (savings, main))
     text = written(savings, day=day, opening=reserve, closing=reserve + TOO_MUCH)
     receive(company=company, stamp=stamp, content=text, filename="northbank-reserve.xml", account=savings)
-    balance = held[main.id][main.default_currency]
     after = balance + sum(Decimal(amount) for amount, _, _ in MOVEMENTS)
     to_try = written(main, day=day, opening=balance, closing=after, movements=MOVEMENTS)
     keeping.keep(company=company, stamp=stamp, name=TO_TRY, content=to_try, transaction_ids=[])

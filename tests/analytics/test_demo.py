@@ -96,6 +96,13 @@ def told_of(company_id):
     )
 
 
+def test_a_reserve_that_nothing_was_moved_to_yet_has_a_statement_too():
+    """Of few transactions none may have gone there: it holds nothing, and its bank says otherwise."""
+    shown = furnish(name="x", months=3, transactions=100, seed=1, now=datetime(2026, 11, 23, 19, tzinfo=UTC))
+    reserve = Account.objects.of(Company.objects.get(id=shown.company_id).id).get(name="Northbank reserve")
+    assert reserve.bank_connection[SINCE] is not None
+
+
 def test_the_same_seed_and_day_make_the_same_figures_and_other_secrets():
     one, two, other = (furnish(name="x", months=4, transactions=400, seed=seed, now=NOW) for seed in (5, 5, 6))
     assert told_of(one.company_id) == told_of(two.company_id)
