@@ -177,35 +177,39 @@ class Books:
             title=self.company.name, base=base, currencies={base, *(currency for _, currency in places)}
         )
         for account, _ in places:
-            yield from self.open(self.chart.accounts[str(account)])
+            yield self.opened_by(self.chart.accounts[str(account)])
         if any(before.values()):
-            yield from self.shown(self.opening())
+            yield self.shown(self.opening())
         days = self.window.closings[::-1]
+        closed_on = days[-1].isoformat()
         with closing(rows_of(self.company, self.window)) as rows:
             for entry in entries(rows, chart=self.chart):
-                while entry.day > days[-1].isoformat():
-                    yield from self.close(days.pop(), changes)
-                yield from self.shown(entry)
+                while entry.day > closed_on:
+                    yield self.closed(days.pop(), changes)
+                    closed_on = days[-1].isoformat()
+                yield self.shown(entry)
         while days:
-            yield from self.close(days.pop(), changes)
+            yield self.closed(days.pop(), changes)
 
     def name(self, place: Place) -> tuple[str, str]:
         account, currency = place
         return self.chart.accounts[str(account)], currency
 
-    def open(self, account: str) -> Iterator[str]:
+    def opened_by(self, account: str) -> str:
         """Opens an account before it is used for the first time."""
-        if account not in self.opened:
-            self.opened.add(account)
-            yield self.syntax.opened(account, day=self.window.before)
+        if account in self.opened:
+            return ""
+        self.opened.add(account)
+        return self.syntax.opened(account, day=self.window.before)
 
-    def shown(self, entry: Entry) -> Iterator[str]:
+    def shown(self, entry: Entry) -> str:
+        needed, base = "", self.company.base_currency
         for account, _, currency in entry.postings:
             if account not in self.opened:
-                yield from self.open(account)
-            if currency != self.company.base_currency:
-                yield from self.price(entry.day, currency)
-        yield self.syntax.entry(entry)
+                needed += self.opened_by(account)
+            if currency != base:
+                needed += self.priced_on(entry.day, currency)
+        return needed + self.syntax.entry(entry)
 
     def opening(self) -> Entry:
         """What was there before, as an entry of the day before."""
@@ -216,24 +220,25 @@ class Books:
             postings += [(account, shown, currency), (OPENING, turned(shown), currency)]
         return Entry(self.window.before.isoformat(), False, "", "", "Opening balances", postings)
 
-    def close(self, day: date, changes: dict[date, Held]) -> Iterator[str]:
+    def closed(self, day: date, changes: dict[date, Held]) -> str:
         """What every account holds at the end of a month, or of the last day, and what foreign money is worth then."""
         for place, change in changes.pop(first_of_month(day), {}).items():
             self.held[place] += change
-        for currency in sorted({currency for _, currency in self.held} - {self.company.base_currency}):
-            yield from self.price(day.isoformat(), currency)
+        foreign = sorted({currency for _, currency in self.held} - {self.company.base_currency})
+        said = "".join([self.priced_on(day.isoformat(), currency) for currency in foreign])
         shown = [(*self.name(place), format_amount(amount, place[1])) for place, amount in self.held.items()]
         if shown:
-            yield self.syntax.balances(day, [(account, amount, currency) for account, currency, amount in shown])
+            said += self.syntax.balances(day, [(account, amount, currency) for account, currency, amount in shown])
+        return said
 
-    def price(self, day: str, currency: str) -> Iterator[str]:
+    def priced_on(self, day: str, currency: str) -> str:
         """Once a day."""
         if self.priced.get(currency) == day:
-            return
+            return ""
         self.priced[currency] = day
         base = self.company.base_currency
         rate = RATE.plus(self.rates.cross(currency, base, date.fromisoformat(day)))
-        yield self.syntax.price(day, currency=currency, rate=f"{rate:f}", base=base)
+        return self.syntax.price(day, currency=currency, rate=f"{rate:f}", base=base)
 
 
 # ---------------------------------------------------------------------------------------------- reading

@@ -77,7 +77,7 @@ def entries(rows: Iterable[Row], *, chart: Chart) -> Iterator[Entry]:
         yield from of_transaction(list(parts), chart=chart)
 
 
-def of_transaction(parts: Sequence[Row], *, chart: Chart) -> Iterator[Entry]:
+def of_transaction(parts: Sequence[Row], *, chart: Chart) -> list[Entry]:
     """Its transfers, each an entry, and one for what is left of it.
 
     >>> books = Chart({"a": "Assets:Bank:Main"}, {"c": ["Income:Revenue:Sales"]})
@@ -88,12 +88,13 @@ def of_transaction(parts: Sequence[Row], *, chart: Chart) -> Iterator[Entry]:
     """
     first, moved = parts[0], False
     amount = first.amount
+    found: list[Entry] = []
     against: list[Posting] = []
     for part in parts:
         if part.leg and part.other:
             moved, amount = True, str(Decimal(amount) - Decimal(part.leg))
             if part.leg.startswith("-"):
-                yield transfer(part, chart=chart)
+                found.append(transfer(part, chart=chart))
         elif part.category:
             against += postings_of(part, chart=chart)
     if first.left:
@@ -103,7 +104,8 @@ def of_transaction(parts: Sequence[Row], *, chart: Chart) -> Iterator[Entry]:
         against = [(OPENING, turned(amount), first.currency)]
     if against or not moved:
         postings = [(chart.accounts[first.account], amount, first.currency), *against]
-        yield Entry(first.day, bool(first.left), first.id, first.payee, first.text, postings)
+        found.append(Entry(first.day, bool(first.left), first.id, first.payee, first.text, postings))
+    return found
 
 
 def postings_of(part: Row, *, chart: Chart) -> list[Posting]:
