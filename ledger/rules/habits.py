@@ -42,7 +42,7 @@ class Stranger(NamedTuple):
 
 
 def proposed(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[Proposal]]:
-    """By transaction what it could be for, the best first; without unknown ids. Seven statements for all of them at
+    """By transaction what it could be for, the best first; without unknown ids. Eight statements for all of them at
     most.
 
     Movements of the same counterparty tell most; where there are none, those whose text begins alike, then those on the
@@ -57,7 +57,7 @@ def proposed(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[P
 
 
 def certain(company: Company, transaction_ids: list[UUID]) -> dict[UUID, Use]:
-    """By transaction what it is for beyond doubt; four statements at most."""
+    """By transaction what it is for beyond doubt; five statements at most."""
     names = other_sides(company, transaction_ids)
     sure = {name: best.use for name, (best, *_) in of_names(company, names.values()).items() if best.certain}
     return {row_id: sure[name] for row_id, name in names.items() if name in sure}
@@ -76,14 +76,21 @@ def of_names(company: Company, given: Iterable[str]) -> dict[str, list[Proposal]
     # One text: to write and read an array of names took a third of the time of what they ask.
     names = json.dumps(list(keys))
     counts: dict[str, dict[Use, int]] = defaultdict(dict)
-    found = fetched(_BY_NAME, company=company, keys=names)
-    if others := fetched(_OF_OTHER_NAMES, company=company, keys=names):
-        ids, theirs = (list(column) for column in zip(*others, strict=True))
-        found += fetched(_BY_COUNTERPARTY, company=company, ids=ids, keys=theirs)
-    for name, *use, count in found:
+    for name, *use, count in fetched(_BY_NAME, company=company, keys=names) + of_other_names(company, names):
         known = Use(*use)
         counts[name][known] = counts[name].get(known, 0) + count
     return {name: proposals(COUNTERPARTY, of_name.items()) for name, of_name in counts.items()}
+
+
+def of_other_names(company: Company, names: str) -> list[Any]:
+    """What the movements were for that name somebody else, or nobody, and for which a counterparty of these names was
+    chosen."""
+    found = fetched(_COUNTERPARTIES, company=company, keys=names)
+    for narrower in (_CHOSEN_ELSEWHERE, _BY_COUNTERPARTY):
+        if found:
+            ids, keys = zip(*found, strict=True)
+            found = fetched(narrower, company=company, ids=as_text(ids), keys=json.dumps(keys))
+    return found
 
 
 def of_strangers(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[Proposal]]:
@@ -124,7 +131,7 @@ def of_accounts(company: Company, rows: list[Stranger]) -> Iterable[tuple[UUID, 
 
 def as_text(ids: Iterable[UUID]) -> str:
     """An array as one text: psycopg takes its time over each of a list."""
-    return f"{{{','.join(map(str, ids))}}}"
+    return f"{{{','.join([each.hex for each in ids])}}}"
 
 
 def fetched(statement: str, *, company: Company, **names: Any) -> list[Any]:
@@ -165,23 +172,24 @@ _BY_NAME = f"""
      WHERE h.company_id = %(company)s AND h.name = ANY({_KEYS})
      ORDER BY h.name, h.place
 """  # noqa: S608 - our own words
-# Counterparties of these names who were chosen for movements of other names, or of none. What is kept of those names
-# tells whether there are any: to look through all movements of each counterparty took two thirds of the time, and to
-# plan that where there are none a quarter of what was left.
-_OF_OTHER_NAMES = f"""
-    WITH known AS (
-        SELECT id, lower(left(name, 100)) AS name FROM ledger_counterparty
-         WHERE company_id = %(company)s AND lower(left(name, 100)) = ANY({_KEYS})
-    )
-    SELECT id, name FROM known
-     WHERE id IN (SELECT known.id FROM known JOIN ledger_habit k ON k.counterparty_id = known.id
-                   WHERE k.company_id = %(company)s AND k.name <> known.name)
+_COUNTERPARTIES = f"""
+    SELECT id, lower(left(name, 100)) FROM ledger_counterparty
+     WHERE company_id = %(company)s AND lower(left(name, 100)) = ANY({_KEYS})
+"""  # noqa: S608 - our own words
+# Those who were chosen for movements of other names, or of none. What is kept of those names tells whether there are
+# any: to look through all movements of each counterparty took two thirds of the time.
+_ASKED = f"unnest(%(ids)s::uuid[], {_KEYS}) AS asked (id, name)"
+_CHOSEN_ELSEWHERE = f"""
+    WITH asked AS (SELECT * FROM {_ASKED})
+    SELECT id, name FROM asked
+     WHERE id IN (SELECT asked.id FROM asked JOIN ledger_habit k ON k.counterparty_id = asked.id
+                   WHERE k.company_id = %(company)s AND k.name <> asked.name)
         OR EXISTS (SELECT FROM ledger_transaction WHERE company_id = %(company)s AND lower(left(from_to, 100)) = ''
                       AND NOT categorized_value = 0 AND source <> 'initialBalance')
 """  # noqa: S608 - our own words
 _BY_COUNTERPARTY = f"""
     SELECT asked.name, {_COUNTED}, count(*)
-      FROM unnest(%(ids)s::uuid[], %(keys)s::text[]) AS asked (id, name)
+      FROM {_ASKED}
      CROSS JOIN LATERAL (
            SELECT {USE}
              FROM (SELECT transaction_id FROM ledger_categorization

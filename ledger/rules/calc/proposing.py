@@ -56,15 +56,13 @@ def proposals(kind: str, counts: Iterable[tuple[Use, int]]) -> list[Proposal]:
     A category counts as a whole: its most usual counterparty is proposed with it.
     """
     seen = 0
-    agreed: dict[tuple[UUID, str], int] = {}
-    usual: dict[tuple[UUID, str], tuple[int, Use]] = {}
+    choices: dict[tuple[UUID, str], tuple[int, int, Use]] = {}  # → (seen of it, seen of its most usual use, that use)
     for use, count in counts:
-        choice = (use.category_id, use.pl_type)
         seen += count
-        agreed[choice] = agreed.get(choice, 0) + count
-        if choice not in usual or count > usual[choice][0]:
-            usual[choice] = count, use
-    found = [Proposal(usual[choice][1], kind, seen, count) for choice, count in agreed.items()]
+        choice = (use.category_id, use.pl_type)
+        agreed, most, usual = choices.get(choice, (0, 0, use))
+        choices[choice] = (agreed + count, count, use) if count > most else (agreed + count, most, usual)
+    found = [Proposal(usual, kind, seen, agreed) for agreed, _, usual in choices.values()]
     return sorted(found, key=lambda each: -each.agreed)[:MOST_PROPOSALS]
 
 
