@@ -38,6 +38,15 @@ examples.register_profile(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
+# For all else, and on CI, which has the same examples each time: a busy machine takes its time to make them up. They
+# share what the test's fixtures made.
+examples.register_profile(
+    "unhurried",
+    parent=examples(),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+examples.load_profile("unhurried")
 
 static.once()
 

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.fx import convert
@@ -150,7 +150,7 @@ def worth(rows, day, base):
     back=st.sampled_from([0, 0, 1, 20]),
     ahead=st.integers(0, 60),
 )
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 def test_the_projection_is_what_is_booked_expected_and_overdue_in_any_currencies(
     db, make_api, drawn, rules, back, ahead
 ):

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.fx import convert
@@ -66,7 +66,7 @@ START = date(2024, 1, 1)
 
 
 @given(drawn=any_books(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 def test_the_bridge_closes_to_the_cent_whatever_was_booked(db, make_api, drawn, first, length):
     api = make_api(factories.company(name="Any", base_currency=drawn.base))
     drawn.made(api)
@@ -113,7 +113,7 @@ def test_what_is_not_categorized_in_full_is_missing_in_the_profit_and_loss(api, 
 
 
 @given(drawn=any_books(first=START, days=60))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8)
 def test_open_ones_are_counted_each_at_its_own_days_rate(db, make_api, drawn):
     api = make_api(factories.company(name="Any", base_currency=drawn.base))
     drawn.made(api)

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.fx import convert
@@ -158,7 +158,7 @@ FLOWS = st.lists(st.tuples(st.integers(0, 30), st.integers(-500, 500), st.boolea
 
 
 @given(flows=FLOWS, moved=st.lists(st.tuples(st.integers(0, 30), st.integers(1, 300)), max_size=3))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flows, moved):
     api = make_api(factories.company(name="Any"))
     books = Books(api)
@@ -196,7 +196,7 @@ def test_net_flow_and_transfers_are_the_change_of_the_balance(db, make_api, flow
     days=st.integers(0, 80),
     interval=st.sampled_from(["day", "week", "month"]),
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 def test_what_is_planned_and_what_is_settled_is_all_that_occurs_and_nothing_twice(db, make_api, rules, days, interval):
     api = make_api(factories.company(name="Any"))
     books = Books(api)

@@ -8,7 +8,7 @@ from html import unescape
 
 import pytest
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.overview.amounts import brief
@@ -75,7 +75,7 @@ START = date(2024, 1, 1)
 
 
 @given(drawn=any_books(first=START, days=60), first=st.integers(0, 50), length=st.integers(0, 30))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 def test_the_overview_opens_and_closes_with_the_cash_of_its_change_whatever_was_booked(
     db, make_api, drawn, first, length
 ):

@@ -48,7 +48,7 @@ def history(events):
 
 
 @given(customers=st.lists(EVENTS, max_size=6), rates=RATES, base=st.sampled_from(["EUR", "USD", "JPY"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_all_at_once_is_the_same_as_one_by_one(customers, rates, base):
     table = RateTable(
         (currency, last_of_month(month), Decimal(rate))
@@ -79,7 +79,7 @@ def test_all_at_once_is_the_same_as_one_by_one(customers, rates, base):
 
 
 @given(before=EVENTS, after=EVENTS, others=st.lists(EVENTS, max_size=3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_taking_away_what_was_and_adding_what_is_leaves_what_is(before, after, others):
     factors = {
         month: {"EUR": Decimal(1), "USD": Decimal(1) / (index + 1), "JPY": Decimal("0.006")}

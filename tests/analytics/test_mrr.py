@@ -302,7 +302,7 @@ RATES = st.lists(
 
 
 @given(customers=CUSTOMERS, rates=RATES, base=st.sampled_from(["EUR", "USD", "JPY"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_row_closes_exactly_and_ends_at_the_worth_of_all_contracts(customers, rates, base):
     table = RateTable(
         (currency, last_of_month(month), rate)

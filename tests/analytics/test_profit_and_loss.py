@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.money import round_half_up
@@ -116,7 +116,7 @@ PARTS = st.lists(
 
 
 @given(parts=PARTS, interval=st.sampled_from(["month", "quarter", "year"]))
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10)
 def test_the_transactions_behind_a_row_add_up_to_it_exactly(api, ask, books, bank, parts, interval):
     made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
     behind = {}
@@ -144,7 +144,7 @@ PLANS = st.lists(
 
 
 @given(parts=PARTS, plans=PLANS)
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10)
 def test_quarters_and_years_are_the_sums_of_their_months_to_the_cent(api, ask, books, bank, parts, plans):
     made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
     for currency, amount, day, length, category, line in parts:

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.calc.mrr import MOVEMENTS, annual
@@ -384,7 +384,7 @@ EVENTS = st.lists(
 
 
 @given(drawn=EVENTS, base=st.sampled_from(["EUR", "USD", "JPY"]), read_early=st.booleans())
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 def test_one_event_after_the_other_gives_what_all_at_once_give(db, stamp, drawn, base, read_early):
     company = factories.company(name="Any", base_currency=base)
     subscriptions, customers = {}, {}

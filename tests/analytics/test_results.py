@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.fx import convert
@@ -116,7 +116,7 @@ def test_amounts_are_worth_what_they_were_on_the_transactions_day(ask, books, ba
     days=st.integers(0, 500),
     base=st.sampled_from(["EUR", "JPY"]),
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 def test_the_months_of_an_amount_add_up_to_it(db, make_api, cents, start, days, base):
     api = make_api(factories.company(name="Any", base_currency=base))
     books = Books(api)

@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytics.calc.movements import number_of, shape
@@ -165,7 +165,7 @@ def followed_one_by_one(company, *, months):
 
 
 @given(events=EVENTS, start=st.integers(0, 23), length=st.integers(1, 24))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, start, length):
     company = factories.company(name="Any")
     api = make_api(company)

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import ROUND_DOWN, Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month
@@ -70,7 +70,7 @@ def test_transfers_initial_balances_and_accounts_that_are_no_cash_burn_nothing(a
 
 
 @given(drawn=any_books(first=add_months(MONTH, -7), days=(TODAY - add_months(MONTH, -7)).days + 1))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 def test_runway_is_what_the_bookings_say_in_any_currencies(db, make_api, drawn):
     api = make_api(factories.company(name="Any", base_currency=drawn.base))
     drawn.made(api)

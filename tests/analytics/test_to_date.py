@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analytics.test_profit_and_loss import PARTS
@@ -62,7 +62,7 @@ def test_an_invoices_day_moves_the_revenue_of_a_part_only(api, ask, books, bank,
 
 
 @given(parts=PARTS, today=st.dates(date(2024, 2, 1), date(2024, 8, 31)), interval=st.sampled_from(["month", "quarter"]))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8)
 def test_each_amount_is_the_days_so_far_and_the_rows_behind_it_add_up_to_it(
     api, ask, books, bank, on, parts, today, interval
 ):

@@ -52,7 +52,8 @@ def test_each_entry_is_a_sentence_without_ids_and_names_of_columns(owner, api, a
     assert said[2:5] == ["added the transaction “Nimbus”"] * 3
     shown = text_of(answer).partition("Change ")[2]
     assert not AN_ID.search(shown)
-    assert not re.search(r"\b[a-z]+_[a-z]+\b|\b[a-z]+[A-Z][a-z]+\b", shown.replace("IBAN", "")), "as columns are called"
+    words = re.sub(r"…\w+|IBAN", "", shown)  # a key's last letters are any
+    assert not re.search(r"\b[a-z]+_[a-z]+\b|\b[a-z]+[A-Z][a-z]+\b", words), "as columns are called"
     assert "Some Person changed the account" in text_of(answer)
     assert "Key “test” categorized" in text_of(answer)
 

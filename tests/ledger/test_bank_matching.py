@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import count, permutations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.statements.calc.facts import Entry
@@ -65,7 +65,6 @@ def after(truth, sent):
     return sorted((row.day, row.amount) for row in rows)
 
 
-@settings(deadline=None)
 @given(truth=movements, sent=files)
 def test_overlapping_files_of_any_format_leave_each_movement_once(truth, sent):
     covered = {day for _, first, last in sent for day in range(first, last + 1)}
@@ -73,14 +72,12 @@ def test_overlapping_files_of_any_format_leave_each_movement_once(truth, sent):
     assert after(truth, sent) == once
 
 
-@settings(deadline=None)
 @given(truth=movements, sent=files.filter(lambda sent: len(sent) <= 4))
 def test_the_order_of_the_files_changes_nothing(truth, sent):
     results = [after(truth, order) for order in permutations(sent)]
     assert all(each == results[0] for each in results)
 
 
-@settings(deadline=None)
 @given(truth=movements, sent=files)
 def test_the_same_file_again_adds_nothing(truth, sent):
     assert after(truth, [*sent, *sent]) == after(truth, sent)

@@ -1,7 +1,7 @@
 """Files that come again after somebody has corrected what they brought: each entry is still known."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.models import Transaction
@@ -31,7 +31,7 @@ edits = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(made=edits)
 def test_whatever_somebody_edits_the_same_file_adds_nothing(api, take, acme, main, made):
     first = take(camt(statement(*FILE)))

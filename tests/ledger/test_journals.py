@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from beancount import loader
 from beancount.core import data
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.months import last_of_month
@@ -29,7 +29,7 @@ START = date(2024, 1, 10)
 WINDOW = {"startDate": "2024-02-01", "endDate": "2024-03-31"}
 NAMES = ["main", "Main!", "MAIN", "a:b", "銀行", "🙂", "é́ß", "1st", "'\";|", "x" * 200, "Ελλάδα", "-", "٣"]
 TEXTS = ['say "so"\nand so', "back\\slash", "a;b | c", "(code) x", "\x01\t\r\u2028", "", "  ", "🙂", "* ! =", "%"]
-CHECKED = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHECKED = settings(max_examples=6)
 
 
 def journal(api, name, **asked):

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.fx import convert
@@ -111,7 +111,7 @@ PARTS = st.lists(
 
 
 @given(parts=PARTS)
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10)
 def test_the_months_of_a_line_come_to_all_of_it(api, books, bank, parts):
     category = api.post("categories", {"name": "Any", "plTypes": ["ga", "no"]}).json()["id"]
     for currency, units, start, length, line, incoming in parts:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.calc.money import CURRENCIES, minor_units
@@ -13,9 +13,7 @@ from ledger.models import Categorization, DayMovement, Posting, Transaction
 from ledger.recognition import movements, posting
 
 pytestmark = pytest.mark.django_db
-modest = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+modest = settings(max_examples=25)
 days = st.dates(date(2005, 1, 1), date(2026, 6, 30))
 
 

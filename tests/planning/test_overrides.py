@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from companies.changing import changing
@@ -344,7 +344,7 @@ RULES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(rule=RULES, start=st.dates(date(2024, 1, 1), date(2026, 1, 1)), data=st.data())
 def test_the_occurrences_of_two_adjacent_windows_are_those_of_both(api, body, rule, start, data):
     planned = api.post("planned_transactions", body | rule).json()

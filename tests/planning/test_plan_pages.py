@@ -5,7 +5,7 @@ from datetime import date
 from html import unescape
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from companies.models import AuditEntry
@@ -129,7 +129,7 @@ CELLS = st.dictionaries(st.integers(0, 11), st.sampled_from(["", "0", "1", "33.3
 
 
 @given(first=CELLS, second=CELLS, rules=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 4)), max_size=3))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 def test_what_was_typed_last_stands_and_undo_brings_back_what_was(db, browser_of, make_api, first, second, rules):
     company = factories.company(name="Any")
     client, api = (

@@ -101,7 +101,7 @@ def test_an_end_before_the_last_day_of_the_first_month_leaves_nothing():
 
 
 @given(rule=rules(), window=WINDOWS)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_jumping_to_a_window_finds_what_counting_from_the_start_finds(rule, window):
     assert occurrences(rule, **window) == counted_from_the_start(rule, **window)
 
@@ -116,7 +116,7 @@ def test_two_adjoining_windows_hold_what_one_holds(rule, window, cut):
 
 
 @given(rule=rules().filter(lambda rule: rule.frequency is not None), window=WINDOWS)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_dateutil_names_the_same_days(rule, window):
     words = {"bymonthday": -1} if rule.last_day_of_month else {}
     if rule.frequency in {"month", "year"} and rule.start.day > 28 and not rule.last_day_of_month:
