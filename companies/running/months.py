@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.db.utils import OperationalError
 from psycopg.errors import LockNotAvailable
 
+from companies.models.tenancy import IN_TURN
 from companies.running import rounds
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,9 @@ TURN = "prune:months"
 
 # The new part is made beside the log and joins it whole: who writes meanwhile waits for a moment at most. What stands
 # FOR EACH ROW, the indexes and the reference to the company are the log's own and come with joining.
-PATIENCE = "SET LOCAL lock_timeout TO '900ms'"  # less than what ends a deadlock, so that it never ends somebody else
+# Less than what ends a deadlock, so that it never ends somebody else. A cluster's machines are asked one after the
+# other: asked at once, the parts that two of them lock wait for each other.
+PATIENCE = ("SET LOCAL lock_timeout TO '900ms'", IN_TURN)
 MAKE = (
     "LOCK TABLE {rest} IN SHARE ROW EXCLUSIVE MODE",
     "CREATE TABLE {part} (LIKE {log} INCLUDING DEFAULTS)",
@@ -94,7 +97,7 @@ def take_out(*, before: date) -> list[str]:
         try:
             with transaction.atomic():
                 rounds.take(TURN, wait=True)
-                run((PATIENCE, *TAKE_OUT), month, name=name)
+                run((*PATIENCE, *TAKE_OUT), month, name=name)
         except OperationalError as error:
             raise NotTakenOut(
                 f"Others keep the log to themselves, so {name} is still part of it. Try again."
@@ -104,7 +107,7 @@ def take_out(*, before: date) -> list[str]:
 
 def make(month: date) -> None:
     """The part of one month that is not there; within a transaction."""
-    run((PATIENCE, *MAKE), month)
+    run((*PATIENCE, *MAKE), month)
     if month in held(REST, until=following(month)):
         run(MOVE, month)
     run(JOIN, month)

@@ -1,5 +1,7 @@
 """Small words of the templates."""
 
+import functools
+import re
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +10,7 @@ from django.conf import settings
 from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
@@ -32,6 +35,19 @@ STEPS = (
     (30, ngettext_lazy("{count} day ago", "{count} days ago", "count"), 86400),
     (12, ngettext_lazy("{count} month ago", "{count} months ago", "count"), 30 * 86400),
 )
+
+
+@register.simple_tag
+def mark(size: int) -> SafeString:
+    """Our mark, pixels wide and high, within the page: asked for by itself it would come after the first paint."""
+    return format_html('<svg viewBox="0 0 32 32" width="{0}" height="{0}" aria-hidden="true">{1}</svg>', size, drawn())
+
+
+@functools.cache
+def drawn() -> SafeString:
+    """What the file of the mark has within its root."""
+    text = (settings.ROOT / "static" / "mark.svg").read_text()
+    return mark_safe(re.sub(r"^<svg[^>]*>\s*|\s*</svg>\s*$", "", text).replace("\n  ", ""))  # noqa: S308 - our own file
 
 
 @register.inclusion_tag("companies/tile.html")

@@ -1,12 +1,14 @@
 """A small company to ask about: two accounts, what went through them, a category, a customer and a plan."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
+
+from tests.days import TODAY
 
 
 def on(days: int) -> str:
-    return str(datetime.now(tz=UTC).date() + timedelta(days=days))
+    return str(TODAY + timedelta(days=days))
 
 
 @dataclass

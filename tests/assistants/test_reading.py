@@ -7,10 +7,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.assistants.books import Books, on
+from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
 
-MONTH = on(0)[:7]
+MONTH = f"{TODAY:%Y-%m}"
 # Tool → what it is asked, and the call of the API that asks the same.
 ASKED: dict[str, tuple[dict[str, Any], str, str, Any]] = {
     "list_companies": ({}, "GET", "/companies", None),

@@ -20,6 +20,7 @@ PROGRAMS: dict[str, tuple[list[str], str, Path | None]] = {
     "python": ([sys.executable], ".py", None),
     "js": (["node"], ".mjs", CLIENTS),
 }
+PATIENCE = 600  # seconds: a machine may have much else to do
 KEEP = '{ declare -px; declare -f; } > "$KEPT"'
 
 
@@ -80,7 +81,7 @@ class Reader:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             check=False,
         )
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
@@ -102,7 +103,7 @@ class Reader:
                 assert program.stdout is not None
                 address = program.stdout.readline().strip()
                 told = self.visit(address) if address.startswith("http") else ""
-                self.printed, complaints = program.communicate(f"{told}\n", timeout=60)
+                self.printed, complaints = program.communicate(f"{told}\n", timeout=PATIENCE)
         assert program.returncode == 0, f"{block.text}\n{self.printed}\n{complaints}"
 
     def fill_in(self, found: re.Match[str]) -> str:

@@ -1,16 +1,15 @@
 """What is wrong is refused once: neither the inbox nor the API proposes it again, but what else fits."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from ledger.models import RefusedMatch
+from tests.days import TODAY
 from tests.ledger.conftest import text_of
 from tests.ledger.test_inbox_pages import site  # noqa: F401 - a fixture
 from tests.ledger.test_inbox_undo import form_with, pressed, undo_of
 
 pytestmark = pytest.mark.django_db
-DAY = datetime.now(tz=UTC).date().isoformat()
+DAY = TODAY.isoformat()
 WINDOW = {"startDate": DAY, "endDate": DAY}
 
 
