@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict
-from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency, a_number
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty, PlType, Transaction
 from planning.calc.plan import AMOUNT_TYPES
@@ -109,6 +109,7 @@ class PlannedTransaction(CompanyOwned, Audited):
         constraints = [
             models.CheckConstraint(condition=Q(source__in=Source.values), name="planned_source_known"),
             models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="planned_currency_known"),
+            models.CheckConstraint(condition=a_number("amount_value"), name="planned_amount_a_number"),
             models.CheckConstraint(condition=Q(rule__in=[rule for rule, _ in RULES]), name="planned_rule_known"),
             models.CheckConstraint(
                 condition=Q(rule_start_date__lte=F("rule_end_date")), name="planned_rule_period_in_order"
@@ -288,6 +289,7 @@ class PlanItem(CompanyOwned, Audited):
             models.CheckConstraint(condition=Q(pl_type__in=PlType.values), name="plan_item_pl_type_known"),
             models.CheckConstraint(condition=Q(amount_type__in=AMOUNT_TYPES), name="plan_item_amount_type_known"),
             models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="plan_item_currency_known"),
+            models.CheckConstraint(condition=a_number("amount_value"), name="plan_item_amount_a_number"),
             models.CheckConstraint(
                 condition=~Q(amount_type="relative") | Q(relative_change__isnull=False),
                 name="plan_item_relative_has_change",

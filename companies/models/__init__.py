@@ -9,6 +9,7 @@ from companies.models.companies import (
     SystemStatus,
     ValuationCategory,
     ValuationLens,
+    a_number,
 )
 from companies.models.directory import DirectoryEntry
 from companies.models.events import LONGEST_EVENT_TYPE, check_event_type
@@ -69,6 +70,7 @@ __all__ = [
     "User",
     "ValuationCategory",
     "ValuationLens",
+    "a_number",
     "check_event_type",
     "id_from",
     "latest_first",

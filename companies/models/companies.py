@@ -10,6 +10,14 @@ from django.db.models import Q
 from companies.models.stamps import Audited
 from companies.models.tenancy import new_id
 
+# The largest amount that numeric(19, 4) holds is below this; NaN, which it holds too, is above everything.
+BEYOND_ALL_AMOUNTS = 10**15
+
+
+def a_number(field: str) -> models.Q:
+    """The condition of a column of amounts that nothing else may get into."""
+    return models.Q(**{f"{field}__lt": BEYOND_ALL_AMOUNTS})
+
 
 class Currency(models.TextChoices):
     """The euro and the 29 currencies that the European Central Bank quotes."""

@@ -10,7 +10,7 @@ from django.db.models.functions import Cast, JSONObject
 from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict
-from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency, a_number
 from ledger.models.categories import Counterparty
 from ledger.models.external_ids import ExternalIdTaken
 from ledger.models.products import Product
@@ -118,6 +118,7 @@ class SubscriptionEvent(CompanyOwned, Audited):
                 violation_error_message=_("Another event has this externalId."),
             ),
             models.CheckConstraint(condition=Q(amount_value__gte=0), name="subscription_event_not_negative"),
+            models.CheckConstraint(condition=a_number("amount_value"), name="subscription_event_amount_a_number"),
             models.CheckConstraint(condition=Q(interval__in=BillingPeriod.values), name="subscription_event_interval"),
             models.CheckConstraint(condition=Q(interval_count__gte=1), name="subscription_event_interval_count"),
             models.CheckConstraint(

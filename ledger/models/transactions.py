@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from companies.errors import Conflict, Invalid
 from companies.locales import current
-from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency
+from companies.models import Audited, CompanyForeignKey, CompanyOwned, CompanyOwnedQuerySet, Currency, a_number
 from ledger.models.accounts import Account
 from ledger.models.external_ids import ExternalIdTaken
 
@@ -207,6 +207,7 @@ class Transaction(CompanyOwned, Audited):
             ),
             models.CheckConstraint(condition=Q(source__in=Source.values), name="transaction_source_known"),
             models.CheckConstraint(condition=Q(amount_currency__in=Currency.values), name="transaction_currency_known"),
+            models.CheckConstraint(condition=a_number("amount_value"), name="transaction_amount_a_number"),
             models.CheckConstraint(
                 # The parts have the amount's sign and do not exceed it; the same for the linked legs among them.
                 condition=(
