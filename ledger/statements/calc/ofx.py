@@ -149,7 +149,7 @@ def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: boo
     value, foreign = signed(amount, line), has.get("CURRENCY.CURSYM", "").upper()
     if foreign and foreign != currency:
         notes.append(f"Amount {foreign} {value}")
-        value, currency = in_own(value, has.get("CURRENCY.CURRATE", ""), currency=currency, foreign=foreign, line=line)
+        value, currency = in_own(value, has.get("CURRENCY.CURRATE"), currency=currency, foreign=foreign, line=line)
     if has.get("CHECKNUM"):
         notes.append(f"Check {clean(has['CHECKNUM'])}")
     return Entry(
@@ -165,7 +165,7 @@ def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: boo
     )
 
 
-def in_own(value: str, rate: str, *, currency: str, foreign: str, line: int) -> tuple[str, str]:
+def in_own(value: str, rate: str | None, *, currency: str, foreign: str, line: int) -> tuple[str, str]:
     """(amount, currency): in the statement's where the file tells the rate, rounded half up; else as it is. Raises
     Unreadable."""
     if not rate or currency not in CURRENCIES:  # a statement in none is refused as a whole
@@ -207,6 +207,6 @@ def day(text: str, line: int) -> date:
     try:
         if not (digits.isascii() and digits.isdigit()):  # int() takes signs and blanks too
             raise ValueError
-        return day_in_month(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
+        return day_in_month(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
     except ValueError:
         raise Unreadable("“{text}” is no time.", line=line, text=text[:40]) from None
