@@ -6,8 +6,8 @@ from companies.permissions import ADMIN_LEVEL, Permission, Permissions
 from oauth.wire.scopes import READ, WRITE
 
 SCOPE_PERMISSIONS: dict[str, Permissions] = {
-    READ: frozenset(p for p in Permission if p.reads) - ADMIN_LEVEL,
-    WRITE: frozenset(p for p in Permission if p.writes) - ADMIN_LEVEL,
+    READ: frozenset(p for p in Permission if p.reads),
+    WRITE: frozenset(p for p in Permission if p.writes),
 }
 
 

@@ -6,8 +6,6 @@ from decimal import Decimal
 from ledger.calc.money import round_half_up
 from ledger.subscriptions.calc import cut
 
-ZERO = Decimal(0)
-
 
 def closing(parts: Mapping[str, Decimal], *, change: Decimal, base: str) -> dict[str, Decimal]:
     """The parts rounded half-up so that together they are the change, which is rounded already.
@@ -21,7 +19,7 @@ def closing(parts: Mapping[str, Decimal], *, change: Decimal, base: str) -> dict
     """
     exact = {name: cut(part) for name, part in parts.items()}
     rounded = {name: round_half_up(part, base) for name, part in exact.items()}
-    remainder = change - sum(rounded.values(), ZERO)
+    remainder = change - sum(rounded.values())
     if remainder:
         rounded[next((name for name, part in exact.items() if part), next(iter(exact)))] += remainder
     return rounded

@@ -224,7 +224,7 @@ class Staying:
 
 def shape(contracts: Contracts) -> Shape:
     """The contracts as a key, whatever the order in which they were added."""
-    return tuple(sorted(contracts.items())) if len(contracts) > 1 else tuple(contracts.items())
+    return tuple(sorted(contracts.items()))
 
 
 def history_of(events: Iterable[tuple[date, str, str, Decimal]]) -> list[tuple[int, Contracts]]:

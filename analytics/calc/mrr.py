@@ -70,11 +70,11 @@ def classify(*, before: Contracts, now: Contracts, reported: Decimal, factors: F
     """
     was_active, is_active = any(before.values()), any(now.values())
     if not is_active:
-        return Change("cancel" if was_active else None, -reported if was_active else ZERO, ZERO, ZERO)
+        return Change("cancel" if was_active else None, -reported, ZERO, ZERO)
     worth = value(now, factors)
     if not was_active:
         return Change("reactivate" if seen else "new", worth, ZERO, worth)
-    at_these_rates = worth if now == before else value(before, factors)
+    at_these_rates = value(before, factors)
     currency = WIDE.subtract(at_these_rates, reported)
     difference = WIDE.subtract(worth, at_these_rates)
     if not cut(difference):
@@ -158,11 +158,11 @@ def close_row(
     """
     exact = {name: cut(amounts.get(name, ZERO)) for name in MOVEMENTS}
     start, end = cut(start), cut(end)
-    if abs(start + sum(exact.values(), ZERO) - end) > smallest_unit(base):
+    if abs(start + sum(exact.values()) - end) > smallest_unit(base):
         raise ValueError(f"The movements of {month} do not lead from {start} to {end}.")
     rounded = {name: round_half_up(amount, base) for name, amount in exact.items()}
     start, end = round_half_up(start, base), round_half_up(end, base)
-    remainder = end - start - sum(rounded.values(), ZERO)
+    remainder = end - start - sum(rounded.values())
     if remainder:
         rounded[max(MOVEMENTS, key=lambda name: abs(exact[name]))] += remainder
     numbers = {name: counts.get(name, 0) for name in MOVEMENTS}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analytics.calc.movements import Movements, Totals, history_of, month_of, number_of
+from analytics.calc.movements import Movements, Totals, history_of, month_of, number_of, shape
 from analytics.calc.mrr import MOVEMENTS
 from ledger.calc.fx import RateTable
 from ledger.calc.months import last_of_month, months_from
@@ -175,11 +175,28 @@ def test_what_one_customer_did_is_told_month_by_month(months, told):
     assert moved(months, months) == dict(enumerate(twice, start=1))
 
 
-@pytest.mark.parametrize("dollars", ["0.0499", "0.05", "0.0501"])
+@pytest.mark.parametrize(
+    ("dollars", "counts"),
+    [
+        ("0.0499", 0),
+        ("0.04999999999", 0),
+        ("0.049999999994", 0),
+        ("0.049999999995", 1),  # half a cent in twelve decimals: below them is noise
+        ("0.05", 1),
+        ("0.0501", 1),
+    ],
+)
 @pytest.mark.parametrize("more", ["", " + 9 EUR"])
-def test_a_customer_to_whom_rates_did_half_a_cent_counts(dollars, more):
+def test_a_customer_to_whom_rates_did_half_a_cent_counts(dollars, counts, more):
     found = moved([f"{dollars} USD{more}"] * 2, until=JANUARY + 1)[2]
-    assert found == {"currency": (Decimal(dollars) / 10, int(dollars >= "0.05"))}
+    assert found == {"currency": (Decimal(dollars) / 10, counts)}
+
+
+@pytest.mark.parametrize("noise", ["0.0000000000001", "-0.0000000000001"])
+def test_what_is_no_more_than_noise_makes_nobody_go_up_or_down(noise):
+    dollars = 10 + Decimal(noise)
+    found = moved(["6 EUR", f"{dollars} USD"], until=JANUARY + 1)[2]
+    assert found == {"currency": (Decimal(noise) * Decimal("0.6"), 0)}
 
 
 def test_of_contracts_in_the_base_currency_rates_move_none():
@@ -201,6 +218,10 @@ def test_the_calendars_last_month_is_the_last():
     book = Movements("EUR")
     book.add([(last, {"USD": Decimal(10)})])
     assert list(book.totals(factors_of=lambda number: {"EUR": Decimal(1), "USD": Decimal(1)}, until=last + 9)) == [last]
+
+
+def test_the_same_contracts_are_one_shape_in_whatever_order_they_came():
+    assert shape(contracts("10 USD + 5 EUR")) == shape(contracts("5 EUR + 10 USD")) == (("EUR", 5), ("USD", 10))
 
 
 def test_totals_say_whether_anything_happened():

@@ -1,6 +1,7 @@
 """One way to change something: what every change of a company's data keeps to, whatever it changes."""
 
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,8 +10,11 @@ from django.db import DatabaseError, connection, transaction
 
 from companies.changing import Contradiction, SameMoment, changing
 from companies.errors import Missing
-from companies.models import AuditEntry, Company
-from ledger.models import AccountGroup
+from companies.models import AuditEntry, Company, Membership, User, snapshot
+from companies.models.memberships import AlreadyInvited
+from companies.versions import ANY, Stale, version_of
+from ledger.models import Account, AccountGroup
+from ledger.models.accounts import AccountGroupNotEmpty
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +67,16 @@ def test_the_companys_own_row_is_nobody_elses_until_the_change_ends(acme, stamp)
     assert free(Company.objects, acme)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_what_is_read_beside_a_row_stays_free(acme, alice, stamp):
+    members = Membership.objects.select_related("user")
+    mine = members.get(company=acme, user=alice)
+    with changing(acme, stamp=stamp) as change:
+        change.locked(members, mine.id)
+        assert not free(Membership.objects, mine)
+        assert free(User.objects, alice)
+
+
 TURN_IS_FREE = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -90,6 +104,51 @@ def test_a_company_stays_while_it_is_changed(acme, stamp):
         assert in_another(lambda: Company.objects.filter(id=acme.id).update(name="New")) == 1
 
 
+# ---------------------------------------------------------------------------------------------- which row it is
+
+
+def test_of_many_rows_the_one_asked_for_is_locked_by_its_id_or_by_the_text_of_it(acme, group, stamp):
+    with changing(acme, stamp=stamp) as change:
+        other = change.create(AccountGroup(company=acme, name="Cash"), "accountGroup.created")
+        for row in (group, other):
+            assert change.locked(AccountGroup, row.id) == row
+            assert change.locked(AccountGroup.objects.active(), str(row.id)) == row
+
+
+def test_a_row_that_the_rows_do_not_have_is_missing(acme, group, stamp):
+    with changing(acme, stamp=stamp) as change:
+        assert change.locked_or_none(AccountGroup.objects.filter(archived=True), group.id) is None
+        assert change.locked_or_none(AccountGroup, "banks") is None
+
+
+def test_a_locked_row_belongs_to_the_very_company_that_is_changed(acme, group, stamp):
+    with changing(acme, stamp=stamp) as change:
+        assert change.locked(AccountGroup, group.id).company is acme
+
+
+def test_who_has_not_seen_the_row_as_it_is_does_not_get_it(acme, group, stamp):
+    seen, another = frozenset({version_of(group)}), frozenset({"another"})
+    for expected in (None, seen, frozenset({ANY})):
+        with changing(acme, stamp=replace(stamp, expected=expected)) as change:
+            assert change.locked(AccountGroup, group.id) == group
+    with changing(acme, stamp=replace(stamp, expected=another)) as change:
+        with pytest.raises(Stale) as told:
+            change.locked(AccountGroup, group.id)
+        assert told.value.row == group
+        assert change.locked(AccountGroup, group.id, versioned=False) == group
+
+
+def test_who_has_not_seen_the_company_as_it_is_does_not_get_it(acme, globex, stamp):
+    seen, another = frozenset({version_of(acme)}), frozenset({"another"})
+    for expected in (None, seen):
+        with changing(acme, stamp=replace(stamp, expected=expected)) as change:
+            assert change.locked_company() == acme
+    with changing(acme, stamp=replace(stamp, expected=another)) as change:
+        with pytest.raises(Stale) as told:
+            change.locked_company()
+        assert told.value.row == acme
+
+
 # ---------------------------------------------------------------------------------------------- what is told of it
 
 
@@ -105,6 +164,58 @@ def test_the_log_keeps_what_differs_and_what_only_was_or_only_is(acme, group, st
         was, is_ = {"name": "Banks", "gone": 1}, {"name": "Banks", "new": 2}
         entry = change.record(group, "accountGroup.updated", before=was, after=is_)
     assert (entry.before, entry.after) == ({"gone": 1, "new": None}, {"gone": None, "new": 2})
+
+
+def entry_of(company, action):
+    entry = AuditEntry.objects.of(company.id).get(action=action)
+    return entry.entity_type, entry.entity_id, entry.before, entry.after
+
+
+def test_a_new_row_is_its_authors_and_logged_as_it_is(acme, alice, stamp):
+    stamp = replace(stamp, actor=str(alice.id))
+    with changing(acme, stamp=stamp) as change:
+        made = change.create(AccountGroup(company=acme, name="Cash"), "accountGroup.created")
+    made.refresh_from_db()
+    assert (made.name, made.created_user_id, made.created_time) == ("Cash", str(alice.id), stamp.time)
+    kind, entity_id, before, after = entry_of(acme, "accountGroup.created")
+    assert (kind, entity_id, before) == ("accountGroup", str(made.id), None)
+    assert after["name"] == "Cash"
+    assert set(after) == set(snapshot(made))
+
+
+def test_a_row_whose_entry_says_more_is_stored_and_not_logged(acme, stamp):
+    entries = AuditEntry.objects.count()
+    with changing(acme, stamp=stamp) as change:
+        made = change.store(AccountGroup(company=acme, name="Cash"))
+    assert AccountGroup.objects.get(id=made.id).created_time == stamp.time
+    assert AuditEntry.objects.count() == entries
+
+
+def test_a_deleted_row_is_logged_as_it_was(acme, group, stamp):
+    with changing(acme, stamp=stamp) as change:
+        entry = change.delete(group, "accountGroup.deleted")
+    assert not AccountGroup.objects.filter(name="Banks").exists()
+    kind, entity_id, before, after = entry_of(acme, "accountGroup.deleted")
+    assert (entry.entity_id, entity_id) == (str(group.id), str(group.id))
+    assert (kind, before["name"], after) == ("accountGroup", "Banks", None)
+    assert set(before) == set(snapshot(group))
+
+
+def test_of_a_deleted_row_the_log_keeps_what_its_act_says_of_it(acme, group, stamp):
+    with changing(acme, stamp=stamp) as change:
+        change.delete(group, "accountGroup.deleted", before={"name": "of old"})
+    assert entry_of(acme, "accountGroup.deleted")[2] == {"name": "of old"}
+
+
+def test_a_row_that_others_refer_to_stays_and_its_model_says_why(acme, group, stamp):
+    inside = Account(company=acme, account_group=group, type="bank", name="Main", default_currency="EUR")
+    inside.include_in_cash_balance = True
+    inside.stamp_new(stamp).save(force_insert=True)
+    entries = AuditEntry.objects.count()
+    with pytest.raises(AccountGroupNotEmpty), changing(acme, stamp=stamp) as change:
+        change.delete(group, "accountGroup.deleted")
+    assert AccountGroup.objects.filter(id=group.id).exists()
+    assert AuditEntry.objects.count() == entries
 
 
 def last_overall_update(company):
@@ -132,6 +243,9 @@ def test_another_companys_row_is_missing(acme, globex, group, stamp):
 def test_a_new_row_takes_the_place_of_none(acme, group, stamp):
     with pytest.raises(Contradiction), changing(acme, stamp=stamp) as change:
         change.create(AccountGroup(company=acme, id=group.id, name="Cash"), "accountGroup.created")
+    group.name = "Cash"
+    with pytest.raises(Contradiction), changing(acme, stamp=stamp) as change:
+        change.store(group)
     assert AccountGroup.objects.get(id=group.id).name == "Banks"
 
 
@@ -197,3 +311,14 @@ def test_what_the_database_refuses_is_a_refusal_and_any_other_trouble_stays_what
     with pytest.raises(refusal) as told, changing(acme, stamp=stamp):
         said_by_the_database(state)
     assert isinstance(told.value, DatabaseError) == (refusal is DatabaseError)
+
+
+def test_what_a_constraint_refuses_is_said_in_the_words_that_stand_beside_it(acme, stamp):
+    def invitation():
+        return Membership(
+            company=acme, invited_email="new@acme.example", role="viewer", token_digest="", expires_time=stamp.time
+        )
+
+    invitation().stamp_new(stamp).save()
+    with pytest.raises(AlreadyInvited, match="can be sent again"), changing(acme, stamp=stamp) as change:
+        change.store(invitation())

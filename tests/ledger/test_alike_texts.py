@@ -40,6 +40,7 @@ def test_what_says_something_is_like_itself_and_nothing_can_be_compared_with_sil
         (("", "Invoice 1042"), ("", "RE 10421"), SURELY, "a number may go on in the other"),
         (("", "Re 10 42"), ("", "no. 1042 x"), PERHAPS, "pieces of two letters say nothing"),
         (("", "Inite ch"), ("Initech", ""), SURELY, "a line may break within a word"),
+        (("", "Ini tec"), ("Initec", ""), SURELY, "and into pieces of three letters"),
         (("Müller", ""), ("MUELLER", ""), SURELY, "an umlaut may be two letters"),
         (("Café", ""), ("Cafe", ""), SURELY, "accents are lost"),
         (("Bob", ""), ("Bobsled", ""), NO, "three letters are found within another word by chance"),

@@ -143,6 +143,20 @@ def test_money_that_nobody_converts_stays_in_its_currency():
     details = tag("AmtDtls", tag("TxAmt", amount("7.5")))
     (first,) = told(foreign(details), account="")
     assert (first.amount, first.currency) == ("-8", "USD"), "nobody says what the statement is in"
+    (alone,) = told(foreign())
+    assert (alone.amount, alone.currency, alone.notes) == ("-8", "USD", "")
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        foreign(tag("AmtDtls", tag("TxAmt", amount("7.5").replace("7.5", "x")))),
+        tag("Ntry", amount("-3"), tag("CdtDbtInd", "DBIT"), DAY,
+            tag("NtryDtls", detail("-1").replace(">1<", ">x<"), detail("-2"))),
+    ],
+)  # fmt: skip
+def test_what_is_no_amount_within_an_entry_is_told_with_its_line(inside):
+    assert refused("\n", inside) == "Line 3: “x” is no amount."
 
 
 def test_an_amount_in_the_own_currency_is_taken_as_it_is():
@@ -200,6 +214,11 @@ def test_a_party_is_named_at_once_or_within_and_the_nearer_one_goes_first(inside
 )  # fmt: skip
 def test_what_a_payment_is_for_is_its_free_text_or_what_it_refers_to_or_what_the_bank_adds(inside, text):
     assert only(paid(inside), tag("AddtlNtryInf", " of the \n entry ")).description == text
+
+
+def test_an_entry_without_payments_names_nobody():
+    found = only(tag("AddtlNtryInf", "Fees"))
+    assert (found.from_to, found.description, found.notes, found.parts) == ("", "Fees", "", ())
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_a_file_that_breaks_off_is_told_apart_from_one_that_is_broken(text, said
 
 
 def test_an_encoding_that_nobody_knows_is_told():
-    assert refused("<a/>", encoding="klingon").startswith("Line 1: Its encoding cannot be read: ")
+    assert refused("<a/>", encoding="klingon") == "Line 1: Its encoding cannot be read: unknown encoding: klingon."
 
 
 def test_how_far_a_reader_is_is_told_as_it_goes():
@@ -149,10 +149,12 @@ def test_elements_for_so_few_entries_end_somewhere(monkeypatch):
 
 def test_more_entries_statements_or_payments_than_an_import_takes_are_refused():
     two = tag("NtryDtls", "<TxDtls/>" * 2) * 2
-    batch = tag("Ntry", "<Amt>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><BookgDt><Dt>2026-01-01</Dt></BookgDt>", two)
+    head = "<Amt>1</Amt><CdtDbtInd>CRDT</CdtDbtInd><BookgDt><Dt>2026-01-01</Dt></BookgDt>"
+    batch, larger = (tag("Ntry", head, two, more) for more in ("", tag("NtryDtls", "<TxDtls/>")))
     assert len(read(document(statement(ENTRY, ENTRY), statement()), most=2)[1]) == 2
     assert len(read(document(statement(batch)), most=2)[1]) == 1  # payments may be twice as many
-    for text in (statement(ENTRY * 3), statement(ENTRY * 2) + statement(ENTRY), statement() * 3, statement(batch * 2)):
+    entries = (statement(ENTRY * 3), statement(ENTRY * 2) + statement(ENTRY))
+    for text in (*entries, statement() * 3, statement(batch * 2), statement(larger)):
         with pytest.raises(TooManyEntries):
             read(document(text), most=2)
 
@@ -161,6 +163,14 @@ def test_what_nobody_reads_is_passed_over_with_all_that_is_in_it():
     hidden = tag("Chrgs", tag("Amt", "9"), tag("Chrgs", tag("BookgDt", "x")), tag("CdtDbtInd", "CRDT"))
     found = only(account(), ENTRY.replace("<Amt", f"{hidden}<Amt", 1))
     assert [each.amount for each in found.entries] == ["-1"]
+
+
+def test_what_nobody_reads_counts_for_no_entrys_size(monkeypatch):
+    monkeypatch.setattr(camt, "LARGEST", ENTRY.count("<") // 2 - 1)
+    hidden = tag("Chrgs", tag("Amt", "9"))
+    assert len(only(account(), ENTRY.replace("<Amt", f"{hidden}<Amt", 1)).entries) == 1
+    inner = hidden.replace("Chrgs", "Other")
+    assert refused(document(statement(ENTRY.replace("<Amt", f"{inner}<Amt", 1)))).endswith("too many elements.")
 
 
 # ---------------------------------------------------------------------------------------------- a statement
@@ -247,11 +257,13 @@ def test_a_balance_without_a_currency_is_in_the_statements():
     assert only(account(), bare).opening == 7
     assert only(account(""), bare, balance("CLBD", "8", "2026-01-01", "USD")).currency == "USD"
     assert only(account(""), tag("Bal", tag("Tp", "")), ENTRY).currency == "EUR"
+    assert only(account(""), tag("Bal", tag("Tp", ""))).currency == "", "nobody tells one"
 
 
 def test_a_broken_balance_is_refused():
-    with pytest.raises(Unreadable, match=r"^“x” is no amount\.$"):
+    with pytest.raises(Unreadable, match=r"^“x” is no amount\.$") as told:
         only(account(), balance("OPBD", "7", "2026-01-01").replace(">7<", ">x<"))
+    assert told.value.line == 0, "it has none"
 
 
 def test_so_many_balances_are_looked_at(monkeypatch):

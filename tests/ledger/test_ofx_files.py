@@ -194,8 +194,8 @@ def test_the_account_on_the_other_side_says_nothing_of_this_one():
         ("<CURSYM>USD<CURRATE>0.5", ("-1.75", "EUR", "Amount USD -3.5")),
         ("<CURSYM>usd<CURRATE>0,333", ("-1.17", "EUR", "Amount USD -3.5")),  # half up, as money is
         ("<CURSYM>USD", ("-3.5", "USD", "Amount USD -3.5")),  # nobody tells the rate
-        ("<CURSYM>USD<CURRATE>soon", ("-3.5", "USD", "Amount USD -3.5")),
         ("<CURSYM>EUR<CURRATE>2", ("-3.5", "EUR", "")),
+        ("<CURSYM>EUR<CURRATE>NaN", ("-3.5", "EUR", "")),  # nobody needs it
     ],
 )
 def test_money_of_another_currency_is_told_in_the_statements_where_the_bank_tells_the_rate(inside, told):
@@ -203,9 +203,54 @@ def test_money_of_another_currency_is_told_in_the_statements_where_the_bank_tell
     assert (found.amount, found.currency, found.notes) == told
 
 
-def test_half_a_cent_is_rounded_up_and_large_amounts_have_no_exponent():
-    assert ofx.in_own("0.01", "0.5", currency="EUR", foreign="USD") == ("0.01", "EUR")
-    assert ofx.in_own("1000000", "1000", currency="EUR", foreign="USD") == ("1000000000.00", "EUR")
+@pytest.mark.parametrize(
+    ("amount", "rate", "own"),
+    [
+        ("0.01", "0.5", "0.01"),  # half a cent goes up
+        ("-0.01", "0.4", "0"),
+        ("-1000000", "1000", "-1000000000"),
+        ("1", "+.5", "0.5"),
+        ("1", "2.", "2"),
+        ("1", "0.000000000000000000000000000001", "0"),
+        ("999999999999999", "1", "999999999999999"),
+        ("123456789012.345678901234567890", "1", "123456789012.35"),
+        ("100000000000000.004999999999999999", "1.000000000000000000000000000000", "100000000000000"),
+    ],
+)
+def test_an_amount_at_a_rate_is_exact_to_the_cent(amount, rate, own):
+    assert only(TRNAMT=amount, CURRENCY=f"<CURSYM>USD<CURRATE>{rate}</CURRENCY>").amount == own
+
+
+def test_an_amount_at_a_rate_has_no_more_decimals_than_the_statements_currency():
+    (found,) = read(statement(movement(CURRENCY="<CURSYM>USD<CURRATE>155.3</CURRENCY>"), currency="<CURDEF>JPY"))
+    assert [(each.amount, each.currency) for each in found.entries] == [("-544", "JPY")]
+
+
+def test_no_rate_leads_to_a_currency_that_there_is_not():
+    (found,) = read(statement(movement(CURRENCY="<CURSYM>USD<CURRATE>2</CURRENCY>"), currency="<CURDEF>XXX"))
+    assert [(each.amount, each.currency) for each in found.entries] == [("-3.5", "USD")]
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        "NaN", "-NaN", "sNaN", "Infinity", "-Infinity", "0", "0.00", "-1.5", "1E400", "1e5", "1_000", "٣", "1 2",
+        "soon", ".", "1.2.3", "1" * 16, f"0.{'1' * 31}",
+    ],
+)  # fmt: skip
+def test_a_rate_that_is_none_is_told_with_its_line(rate):
+    said = refused(statement(movement(CURRENCY=f"<CURSYM>USD<CURRATE>{rate}</CURRENCY>")))
+    assert said == f"Line 5: “{rate}” is no exchange rate."
+
+
+def test_of_a_rate_that_is_none_forty_letters_are_told():
+    said = refused(statement(movement(CURRENCY=f"<CURSYM>USD<CURRATE>{'x' * 50}</CURRENCY>")))
+    assert said == f"Line 5: “{'x' * 40}” is no exchange rate."
+
+
+def test_an_amount_that_a_rate_makes_longer_than_amounts_are_is_refused():
+    foreign = movement(TRNAMT="-999999999999999", CURRENCY="<CURSYM>USD<CURRATE>10</CURRENCY>")
+    assert refused(statement(foreign)) == "Line 5: “9999999999999990.00” is no amount."
 
 
 def test_notes_stand_on_lines_of_their_own():

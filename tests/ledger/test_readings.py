@@ -97,6 +97,21 @@ def test_what_could_mean_something_else_is_no_amount(text, sign):
         read_amount(text, sign)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["-" + "9" * 28, "1" * 40 + "-", f"({'9' * 16}.50)", "-1,000,000,000,000,000.00", f"$-{'1' * 56}"],
+)
+def test_an_amount_of_more_than_fifteen_digits_is_told_as_too_large(text):
+    with pytest.raises(Unreadable) as told:
+        read_amount(text, POINT)
+    assert str(told.value) == f"“{text[:40]}” is too large: an amount has up to 15 digits before its decimals."
+
+
+def test_an_amount_of_fifteen_digits_keeps_all_of_them():
+    assert read_amount("-00999999999999999.123456789012345678", POINT) == "-999999999999999.123456789012345678"
+    assert read_amount("999.999.999.999.999,99-", COMMA) == "-999999999999999.99"
+
+
 @given(st.text(max_size=80), st.sampled_from(DecimalSign))
 def test_any_text_is_an_amount_or_is_refused(text, sign):
     try:

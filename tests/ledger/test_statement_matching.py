@@ -57,6 +57,8 @@ def new(found):
         (row(1), entry(reference="A"), True),
         (row(1, reference="A"), entry("-4", reference="A"), False),
         (row(1, format_=None), entry(), True),  # typed by hand, or from a table
+        (replace(row(1), from_to="Bistro"), replace(entry(), from_to="BISTRO"), True),
+        (replace(row(1), from_to="Bistro"), replace(entry(), from_to="Bakery"), False),
     ],
 )
 def test_an_entry_is_known_by_account_day_amount_and_reference_or_else_text(stored, told, known):
@@ -84,6 +86,12 @@ def test_what_somebody_has_changed_is_known_as_it_was_told_and_as_it_was_made():
     as_made = entry("-4", "Tea", days=1)
     for told, left in (([entry()], 0), ([as_made], 0), ([entry(), as_made], 1)):  # it is one row
         assert len(new(sorted_out([row(1, corrected=row(1, "-4.00", "Tea", days=1))], *told))) == left
+
+
+def test_what_somebody_has_made_of_a_row_is_known_by_the_other_party_too():
+    stored = row(1, corrected=replace(row(1, text="Tea"), from_to="Bistro"))
+    for party, known in (("Bistro", [1]), ("Bakery", [])):
+        assert sorted_out([stored], replace(entry(text="Tea"), from_to=party)).known == known
 
 
 # ---------------------------------------------------------------------------------------------- of other formats
@@ -119,6 +127,12 @@ def test_of_one_day_and_amount_as_many_are_known_as_another_format_has_told():
     assert (len(new(found)), sorted(found.known)) == (1, [1, 2])
 
 
+def test_what_another_format_has_told_is_no_booking_of_something_else():
+    announced = entry(pending=True)
+    found = sorted_out([row(1, format_="mt940")], entry(text="Coffee bar"), announced)
+    assert (found.known, new(found)) == ([1], [announced])
+
+
 def test_texts_that_agree_go_before_those_that_say_nothing():
     found = sorted_out(
         [row(1, text="", format_="mt940"), row(2, text="Coffee", format_="mt940")], entry(text="Coffee x")
@@ -151,6 +165,13 @@ def test_an_entry_is_taken_whole_or_as_its_payments():
 def test_an_entry_that_was_stored_whole_is_known_when_it_comes_as_its_payments():
     found = sorted_out([row(1, "-3", "Batch")], batch("-1", "-2"), details=True)
     assert (new(found), found.known) == ([], [1])
+    found = sorted_out([row(1, "-3", "x", reference="A")], batch("-1", "-2", reference="A"), details=True)
+    assert (new(found), found.known) == ([], [1])
+
+
+def test_an_entry_that_comes_as_its_payments_is_known_beside_others():
+    found = sorted_out([row(1), row(2, "-3", "Batch")], entry(), batch("-1", "-2"), details=True)
+    assert (new(found), found.known) == ([], [1, 2])
 
 
 def test_payments_that_were_stored_are_known_when_their_entry_comes_whole():
@@ -198,6 +219,10 @@ def pending(number, *args, **more):
         (pending(1, reference="A", text="x"), entry(days=30, reference="A"), True),  # a reference needs no day
         (pending(1, reference="A"), entry("-9", "Tea", reference="A"), True),  # an estimate was announced
         (pending(1, reference="A"), entry("9", "Tea", reference="A"), True),  # and even the other way round
+        (pending(1, reference="A"), entry("0.5", "Tea", reference="A"), True),
+        (pending(1, "3.5", reference="A"), entry("0", "Tea", reference="A"), True),
+        (replace(pending(1), from_to="Bistro"), replace(entry(), from_to="Bistro"), True),
+        (replace(pending(1), from_to="Bistro"), replace(entry(), from_to="Bakery"), False),
         (pending(1, reference="A"), entry("-9", reference="B"), False),
         (pending(1, reference="A", account="b"), entry(reference="A"), False),
     ],
@@ -214,6 +239,22 @@ def test_of_what_was_announced_the_nearest_day_is_booked():
     near, far = pending(1, days=2), pending(2, days=-3)
     assert booked(sorted_out([near, far], entry())) == [(1, entry())]
     assert booked(sorted_out([far, near], entry(days=-1))) == [(2, entry(days=-1))]
+    after, before = pending(1, days=1), pending(2, days=-1)
+    assert booked(sorted_out([after, before], entry())) == [(2, entry())], "of equally near ones the earlier"
+
+
+@pytest.mark.parametrize(
+    ("others", "like_it", "told"),
+    [
+        ("-3.5", "-8", "-8"),  # the very amount
+        ("5", "0", "-2"),  # nothing counts as money out
+        ("-5", "0.5", "2"),
+        ("-5", "7", "0.5"),
+    ],
+)
+def test_of_what_has_the_reference_the_same_amount_is_booked_or_one_in_its_direction(others, like_it, told):
+    announced = [pending(1, others, "x", reference="A"), pending(2, like_it, "x", reference="A")]
+    assert [stored.id for stored, _ in sorted_out(announced, entry(told, "y", reference="A")).booked] == [2]
 
 
 def test_the_surest_bookings_go_first_the_same_amount_then_the_same_direction():

@@ -9,8 +9,6 @@ from functools import partial
 
 import pytest
 from django.conf import settings
-from hypothesis import given
-from hypothesis import strategies as st
 from joserfc import jwt  # not what the service signs with
 from joserfc.jwk import RSAKey
 
@@ -18,7 +16,6 @@ from companies.models import Company, Membership, User
 from companies.permissions import ADMIN_LEVEL, ALL, Permission, Role, known
 from oauth import consents
 from oauth.models import ConsentGrant
-from oauth.permissions import effective
 from oauth.wire import scopes, tokens
 from tests.oauth.conftest import USERINFO, consent, later
 from tests.wire import statements_sent
@@ -29,30 +26,6 @@ BASE = "http://127.0.0.1:8000"
 
 def bearer(token):
     return {"Authorization": f"Bearer {token}"}
-
-
-# ---------------------------------------------------------------------------------------------- the pure function
-
-
-subsets = st.frozensets(st.sampled_from(sorted(ALL)))
-
-
-@given(asked=st.lists(st.sampled_from([*scopes.ALL, "nonsense"])), snapshot=subsets, current=subsets)
-def test_r9_r10_effective_permissions_are_never_more_than_any_of_the_three(asked, snapshot, current):
-    held = effective(scopes=asked, snapshot=snapshot, current=current)
-    assert held <= snapshot & current
-    assert not held & ADMIN_LEVEL
-    assert not held or {"svc:read", "svc:write"} & set(asked)
-    assert all(p.reads for p in held) or "svc:write" in asked
-    assert all(p.writes for p in held) or "svc:read" in asked
-
-
-@pytest.mark.parametrize(
-    ("asked", "count"),
-    [([], 0), (["openid"], 0), (["svc:read"], 12), (["svc:write"], 10), (["svc:read", "svc:write"], 22)],
-)
-def test_a_scope_grants_every_permission_of_its_kind(asked, count):
-    assert len(effective(scopes=asked, snapshot=ALL, current=ALL)) == count
 
 
 # ---------------------------------------------------------------------------------------------- challenges

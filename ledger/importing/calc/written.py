@@ -13,6 +13,7 @@ from functools import lru_cache
 from ledger.calc.months import day_in_month
 
 DECIMALS_OF_MONEY = 2  # more than the currencies have are a group of thousands that was misread
+MOST_DIGITS = 15  # before the decimal sign, as the ledger stores them
 LONGEST = 60  # characters of an amount or a date with its time; patterns try much on longer ones
 CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
 
@@ -85,7 +86,10 @@ def read_amount(text: str, sign: DecimalSign) -> str:
     brackets = bool(match["open"])
     if not (whole or cents) or len(signs) + brackets > 1 or brackets != bool(match["close"]):
         raise Unreadable("“{text}” is no amount.", text=text[:40])
-    amount = (whole.lstrip("0") or "0") + (f".{cents}" if cents else "")
+    whole = whole.lstrip("0")
+    if len(whole) > MOST_DIGITS:
+        raise Unreadable("“{text}” is too large: an amount has up to 15 digits before its decimals.", text=text[:40])
+    amount = (whole or "0") + (f".{cents}" if cents else "")
     negative = (brackets or "-" in signs) and amount.strip("0.")
     return f"-{amount}" if negative else amount
 

@@ -111,13 +111,11 @@ class Stream:
         raise Unsafe
 
     def local(self, name: str) -> str:
-        """The name without its prefix."""
-        known = self.names.get(name)
-        if known is None:
-            if len(self.names) >= MOST_NAMES:
-                raise Unreadable("Too many kinds of elements.", line=self.parser.CurrentLineNumber)
-            known = self.names[name] = name.rpartition(":")[2]
-        return known
+        """The name without its prefix, which is kept."""
+        if len(self.names) >= MOST_NAMES:
+            raise Unreadable("Too many kinds of elements.", line=self.parser.CurrentLineNumber)
+        self.names[name] = name.rpartition(":")[2]
+        return self.names[name]
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         name = self.names.get(name) or self.local(name)

@@ -40,8 +40,7 @@ def entry_of(element: Element, format_: str, currency: str, line: int) -> Entry:
     parts: tuple[Entry, ...] = ()
     if len(details) > 1:
         parts = tuple(payments(details, day, amount, own, credit, reversal, reference, pending, line))
-        from_to, members = together(details, credit=credit, reversal=reversal, currency=own)
-        more += members
+        from_to, more = together(details, credit=credit, reversal=reversal, currency=own)
     return Entry(
         day=day,
         amount=amount,

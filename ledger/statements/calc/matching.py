@@ -144,7 +144,6 @@ class Ledger:
                 self.booked.add(row)
                 if family(row.format) != mine:
                     self.elsewhere[row.place].append(row)
-        self.empty = not self.said
 
     def sort_out(self, groups: list[Group], *, settled: Mapping[str, date]) -> Sorted:
         """Matches every unit with at most one row, the surest pairs first. ``settled``: the day up to which an account
@@ -175,7 +174,7 @@ class Ledger:
         """Leaves in each group what the ledger has not."""
         for group in groups:
             group.new = list(group.units)
-        if self.empty:
+        if not self.said:  # nothing is put together for an empty ledger
             return
         booked = [group for group in groups if not group.entry.pending]
         for names in (self.by_reference, self.by_text):
@@ -277,7 +276,7 @@ class Near:
         return self.by_reference(account, unit, came=Decimal(unit.amount) <= 0)
 
     def by_reference(self, account: str, unit: Entry, *, came: bool) -> Row | None:
-        return self.referred.take((account, unit.currency, unit.reference, came)) if unit.reference else None
+        return self.referred.take((account, unit.currency, unit.reference, came))
 
 
 def match(groups: list[Group], names: Callable[[str, Entry], Names], result: Sorted) -> None:
@@ -323,8 +322,4 @@ def by_texts(each: Iterable[Told]) -> dict[tuple[str, str], list[Told]]:
 
 def wanted(groups: Iterable[Group]) -> dict[Key, Any]:
     """What rows must have in common with an entry to be looked at."""
-    found: dict[Key, Any] = {}
-    for group in groups:
-        for unit in (group.entry, *group.entry.parts):
-            found[key(group.account, unit)] = None
-    return found
+    return dict.fromkeys(key(group.account, unit) for group in groups for unit in (group.entry, *group.entry.parts))

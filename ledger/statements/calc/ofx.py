@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import Context, Decimal
 from html import unescape
 
+from ledger.calc.money import CURRENCIES, round_half_up
 from ledger.calc.months import day_in_month
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
@@ -30,6 +31,8 @@ OTHERS = {"BANKACCTTO", "CCACCTTO", "IMAGEDATA", "AVAILBAL"}  # parts whose tags
 SECTIONS = {"BANKACCTFROM", "CCACCTFROM", "LEDGERBAL", "CURRENCY", "ORIGCURRENCY", "PAYEE"}
 MOST_VALUES = 1000  # of one movement or statement; the standard has some dozens
 SIGNED = re.compile(r"([+-]?)([0-9.,]+)")
+RATE = re.compile(r"\+?[0-9]{0,15}(?:\.[0-9]{0,30})?")
+EXACT = Context(prec=80)  # holds the product of any amount and rate
 
 
 def read(text: str, *, most: int) -> list[Statement]:
@@ -146,7 +149,7 @@ def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: boo
     value, foreign = signed(amount, line), has.get("CURRENCY.CURSYM", "").upper()
     if foreign and foreign != currency:
         notes.append(f"Amount {foreign} {value}")
-        value, currency = in_own(value, has.get("CURRENCY.CURRATE", ""), currency=currency, foreign=foreign)
+        value, currency = in_own(value, has.get("CURRENCY.CURRATE"), currency=currency, foreign=foreign, line=line)
     if has.get("CHECKNUM"):
         notes.append(f"Check {clean(has['CHECKNUM'])}")
     return Entry(
@@ -162,14 +165,25 @@ def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: boo
     )
 
 
-def in_own(value: str, rate: str, *, currency: str, foreign: str) -> tuple[str, str]:
-    """(amount, currency): in the statement's where the file tells the rate, rounded to the cent; else as it is."""
-    try:
-        factor = Decimal(rate.replace(",", "."))
-        own = (Decimal(value) * factor).quantize(Decimal("0.01"), rounding=ROUND_HALF_UP)
-    except InvalidOperation:
+def in_own(value: str, rate: str | None, *, currency: str, foreign: str, line: int) -> tuple[str, str]:
+    """(amount, currency): in the statement's where the file tells the rate, rounded half up; else as it is. Raises
+    Unreadable."""
+    if not rate or currency not in CURRENCIES:  # a statement in none is refused as a whole
         return value, foreign
-    return format(own, "f"), currency
+    own = round_half_up(EXACT.multiply(Decimal(value), rate_of(rate, line)), currency)
+    return amount_of(str(own.copy_abs()), negative=own < 0, line=line), currency
+
+
+def rate_of(text: str, line: int) -> Decimal:
+    """What one of the other currency is worth in the statement's. Raises Unreadable.
+
+    >>> rate_of("0,8517", 1)
+    Decimal('0.8517')
+    """
+    plain = text.replace(",", ".")
+    if RATE.fullmatch(plain) is None or not plain.strip("+.0"):
+        raise Unreadable("“{text}” is no exchange rate.", line=line, text=text[:40])
+    return Decimal(plain)
 
 
 def signed(text: str, line: int) -> str:
@@ -193,6 +207,6 @@ def day(text: str, line: int) -> date:
     try:
         if not (digits.isascii() and digits.isdigit()):  # int() takes signs and blanks too
             raise ValueError
-        return day_in_month(int(digits[:4]), int(digits[4:6]), int(digits[6:8]))
+        return day_in_month(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
     except ValueError:
         raise Unreadable("“{text}” is no time.", line=line, text=text[:40]) from None
