@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Thread
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from companies.models import Membership, User
 from oauth import consents
@@ -111,6 +111,30 @@ def test_who_goes_while_they_give_access_leaves_no_app_behind(what, ends, flow, 
     reason = {"membership": "membershipEnded", "account": "userDeactivated"}[what]
     assert ConsentGrant.objects.get().revoked_reason == reason
     assert not User.objects.filter(pk=bob.pk, is_active=True, memberships__company=acme).exists()
+
+
+REFERRED_TO = "SELECT 1 FROM {} WHERE id = %s FOR KEY SHARE SKIP LOCKED"  # as a row's that names it does
+
+
+def test_who_gives_access_may_be_named_by_others_meanwhile(flow, bob, acme, monkeypatch):
+    flow.sign_in(bob)
+    rows = (bob, Membership.objects.of(acme.id).get(user=bob))
+    found = []
+
+    def told(*args, **facts):
+        def refer():
+            with transaction.atomic(), connection.cursor() as cursor:
+                for row in rows:
+                    cursor.execute(REFERRED_TO.format(row._meta.db_table), [row.pk])
+                    found.append(cursor.fetchone())
+
+        in_another(refer).join()
+        return follow_up(*args, **facts)
+
+    follow_up = consents.follow_up
+    monkeypatch.setattr(consents, "follow_up", told)
+    assert flow.decide(acme).status_code == 302
+    assert found == [(1,), (1,)]
 
 
 def in_another(act, *, wait=True):
