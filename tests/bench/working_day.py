@@ -322,8 +322,9 @@ def main() -> None:
         if told.returncode:
             sys.exit(told.stderr)
         every = [Books(**json.loads(line)) for line in told.stdout.splitlines()]
-        for books in every:
-            fill(bench, books)
+        with ThreadPoolExecutor(WORKERS) as pool:
+            for filled in [pool.submit(fill, bench, books) for books in reversed(every)]:  # the largest first
+                filled.result()
         bench.database.execute("ANALYZE")
         report(bench, every, filled_in=time.monotonic() - start)
 
