@@ -108,7 +108,7 @@ def test_a_bad_row_is_told_with_its_line_its_column_and_why(editor, acme, bank):
         ("2026-01-31,x", "the whole row 2026-01-31 · x The row has 2 columns"),
         (f"2026-01-31,x,{'y' * 10_001},1.00", "The text is too long."),
         ("2026-01-31,x\0,y,1.00", "Payee x␀ Must not have NUL characters."),
-        ("2026-01-31,x,y,1234567890123456.00", "Must be a string such as -1234.56."),
+        ("2026-01-31,x,y,1234567890123456.00", "is too large: an amount has up to 15 digits"),
     ],
 )
 def test_every_kind_of_bad_row_is_told(editor, acme, bank, row, told):
