@@ -188,7 +188,7 @@ class ApiViewSet(ViewSet):
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, Stale) and exc.row is not None:
-            self.headers["ETag"] = etag_of(exc.row)
+            self.headers["ETag"] = etag_of(self.as_answered(exc.row))
         if isinstance(exc, NotAuthenticated) or getattr(exc, "status_code", None) == 401:
             exc.auth_header = self.get_authenticate_header(self.request)  # type: ignore[attr-defined]
         if isinstance(exc, PermissionMissing) and self.caller.kind == "oauth":
@@ -260,6 +260,10 @@ class ApiViewSet(ViewSet):
     def created(self, row: Any) -> Response:
         """A new resource, at an address below the one that was called."""
         return self.one(row, status=201, location=f"{self.request.path_info}/{row.id}")
+
+    def as_answered(self, row: Any) -> Any:
+        """A row with what its answer shows beside it; the view of a resource that shows more than its row reads it."""
+        return row
 
     def is_known(self, etag: str | None) -> bool:
         """Whether If-None-Match names the version that would be answered."""

@@ -89,7 +89,7 @@ class FileViewSet(CompanyViewSet):
             content=document.read(keeping.MOST_BYTES + 1),
             transaction_ids=shapes.form_ids(form.getlist("transactionIds")),
         )
-        return self.created(self.tied(row))
+        return self.created(self.as_answered(row))
 
     def retrieve(self, request: Request, company_id: str, file_id: str) -> Response:
         """What is known of a document; `…/content` has its bytes."""
@@ -109,7 +109,7 @@ class FileViewSet(CompanyViewSet):
         dates the parts of its transactions that go by the invoice."""
         values = self.parsed(shapes.FileShape, partial=True)
         row = keeping.change(company=self.company, stamp=self.stamp, file_id=file_id, values=values)
-        return self.one(self.tied(row))
+        return self.one(self.as_answered(row))
 
     def destroy(self, request: Request, company_id: str, file_id: str) -> Response:
         """Deletes a document and its bytes."""
@@ -122,5 +122,5 @@ class FileViewSet(CompanyViewSet):
             return self.get_renderers()[0], "*/*"
         return super().perform_content_negotiation(request, force)
 
-    def tied(self, row: File) -> File:
-        return File.objects.of(self.company.id).with_transactions(self.company.id).get(id=row.id)
+    def as_answered(self, row: File) -> File:
+        return File.objects.of(self.company.id).with_transactions(self.company.id).filter(id=row.id).first() or row

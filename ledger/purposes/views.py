@@ -33,7 +33,7 @@ class CategoryViewSet(CompanyViewSet):
     def create(self, request: Request, company_id: str) -> Response:
         """Adds a category of the company's own."""
         row = categories.add(company=self.company, stamp=self.stamp, values=self.parsed(shapes.CategoryShape))
-        return self.created(self.counted(row))
+        return self.created(self.as_answered(row))
 
     def retrieve(self, request: Request, company_id: str, category_id: str) -> Response:
         """One category with its P&L lines and how often it is used."""
@@ -44,7 +44,7 @@ class CategoryViewSet(CompanyViewSet):
         is in use stays (409 `pl_type_in_use`)."""
         values = self.parsed(shapes.CategoryShape, partial=True)
         row = categories.change(company=self.company, stamp=self.stamp, category_id=category_id, values=values)
-        return self.one(self.counted(row))
+        return self.one(self.as_answered(row))
 
     @extend_schema(
         parameters=[
@@ -61,8 +61,8 @@ class CategoryViewSet(CompanyViewSet):
         categories.delete(company=self.company, stamp=self.stamp, category_id=category_id, replace_with=replacement)
         return Response(SUCCESS)
 
-    def counted(self, row: Category) -> Category:
-        return Category.objects.of(self.company.id).with_uses(self.company.id).get(id=row.id)
+    def as_answered(self, row: Category) -> Category:
+        return Category.objects.of(self.company.id).with_uses(self.company.id).filter(id=row.id).first() or row
 
 
 class CounterpartyViewSet(CompanyViewSet):

@@ -13,6 +13,7 @@ from companies.api.viewsets import CompanyViewSet, granted
 from companies.permissions import Permission
 from ledger.bulk.shapes import row_errors
 from ledger.models import ExternalIdTaken, Subscription, SubscriptionEvent, SubscriptionInUse
+from ledger.models.subscriptions import SubscriptionQuerySet
 from ledger.subscriptions import importing as event_importing
 from ledger.subscriptions import serializers as shapes
 from ledger.subscriptions import subscribing
@@ -42,8 +43,7 @@ class SubscriptionViewSet(CompanyViewSet):
     @extend_schema(parameters=PAGING)
     def list(self, request: Request, company_id: str) -> Response:
         """Subscriptions with what they are worth today, latest first."""
-        rows = Subscription.objects.of(self.company.id).with_standing(self.company.id, self.now.date())
-        return self.page(filtered(self, SubscriptionFilter, rows), order=("-id",))
+        return self.page(filtered(self, SubscriptionFilter, self.worth_today()), order=("-id",))
 
     def create(self, request: Request, company_id: str) -> Response:
         """A customer subscribes, to a product perhaps; events then say to how much and from when."""
@@ -53,8 +53,7 @@ class SubscriptionViewSet(CompanyViewSet):
 
     def retrieve(self, request: Request, company_id: str, subscription_id: str) -> Response:
         """One subscription with what it is worth today."""
-        row = self.found(Subscription.objects.with_standing(self.company.id, self.now.date()), subscription_id)
-        return self.one(row)
+        return self.one(self.found(self.worth_today(), subscription_id))
 
     def update(self, request: Request, company_id: str, subscription_id: str) -> Response:
         """Changes the fields that are sent; another customer takes the events over. What it is worth events say."""
@@ -68,6 +67,12 @@ class SubscriptionViewSet(CompanyViewSet):
         """Deletes a subscription made by mistake; refused with `subscription_in_use` while an event of it counts."""
         subscribing.delete_subscription(company=self.company, stamp=self.stamp, subscription_id=subscription_id)
         return Response(SUCCESS)
+
+    def worth_today(self) -> SubscriptionQuerySet:
+        return Subscription.objects.of(self.company.id).with_standing(self.company.id, self.now.date())
+
+    def as_answered(self, row: Subscription) -> Subscription:
+        return self.worth_today().filter(id=row.id).first() or row
 
 
 class SubscriptionEventFilter(django_filters.FilterSet):

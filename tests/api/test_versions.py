@@ -1,8 +1,10 @@
 """ETag, If-None-Match and If-Match on every single resource."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from ledger.models import Account, AccountGroup
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 
@@ -111,3 +113,39 @@ def test_no_answer_is_kept_by_a_shared_cache(api):
     answer = api.get("")
     assert "private" in answer["Cache-Control"]
     assert {"Authorization", "Cookie"} <= {name.strip() for name in answer["Vary"].split(",")}
+
+
+@pytest.fixture
+def shown_with_more(api, acme):
+    """Path → a change of a resource that is answered with more than its own row: uses, transactions, today's worth."""
+    account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    booked = {"accountId": account, "date": "2024-01-01", "amountValue": "-5.00"}
+    transaction = api.post("transactions", booked).json()["id"]
+    category = api.post("categories", {"name": "Trips", "plTypes": ["ga"]}).json()["id"]
+    part = {"categoryId": category, "plSplit": {"ga": -5}}
+    api.put(f"transactions/{transaction}/categorizations", {"categorizations": {"a": part}})
+    sent = {"file": SimpleUploadedFile("a.csv", b"a;b\n1;2\n"), "transactionIds": transaction}
+    file = api.client.post(api.path("files"), sent, headers=api.headers).json()["id"]
+    subscription = api.post("subscriptions", {"customerId": str(factories.customer(acme).id)}).json()["id"]
+    event = {"effectiveDate": "2024-01-01", "amountValue": "10.00", "amountCurrency": "EUR"}
+    api.post("subscription_events", event | {"subscriptionId": subscription})
+    return {
+        f"categories/{category}": {"name": "New"},
+        f"files/{file}": {"parseStatus": "parsed"},
+        f"subscriptions/{subscription}": {"externalId": "new"},
+    }
+
+
+def test_what_is_answered_beside_a_row_is_in_the_tag_of_a_refusal_too(api, shown_with_more):
+    """A client that takes the tag of the 412 for the current one is told 304 when it reads."""
+    for path, change in shown_with_more.items():
+        current = api.get(path)["ETag"]
+        for answer in (
+            api.put(path, change, if_match='W/"other"'),
+            api.put(path, change, if_match='W/"other"', idempotency_key=path),
+            api.delete(path, if_match='W/"other"'),
+        ):
+            assert (answer.status_code, answer["ETag"]) == (412, current), path
+        assert api.get(path, if_none_match=answer["ETag"]).status_code == 304
+        changed = api.put(path, change, if_match=answer["ETag"])
+        assert (changed.status_code, changed["ETag"]) == (200, api.get(path)["ETag"]), path
