@@ -40,7 +40,8 @@ FOLLOW_UPS: dict[str, list[str]] = {
     # (account, stamp), before it goes
     "account_closed": ["ledger.rules.ruling.account_closed", "planning.settling.account_closed"],
     "category_deleted": ["ledger.rules.ruling.category_deleted"],  # (company, category_id, stamp), before it goes
-    "category_lines_changed": ["ledger.rules.ruling.category_lines_changed"],  # (company, category, stamp)
+    # (company, category, stamp), after it lost some
+    "category_lines_changed": ["planning.usage.category_lines_changed", "ledger.rules.ruling.category_lines_changed"],
     # (company, category_id, replacement_id, stamp), while the old one is there still
     "category_replaced": ["ledger.rules.ruling.category_replaced", "planning.usage.category_replaced"],
     "transaction_booked": ["ledger.rules.assigning.booked"],  # (company, transaction, stamp)

@@ -12,6 +12,7 @@ from companies.errors import Invalid
 from companies.models import Company, Stamp
 from companies.pages.amounts import number
 from ledger.models import Category, Counterparty
+from ledger.purposes.categories import PlTypeInUse
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction
 
 
@@ -50,6 +51,12 @@ def told_of_counterparty(company_id: UUID, counterparty_id: UUID) -> Iterator[tu
 def of_plans(rows: Any) -> tuple[int, str]:
     count = rows.count()
     return count, ngettext("{count} planned payment", "{count} planned payments", count).format(count=number(count))
+
+
+def category_lines_changed(*, company: Company, category: Category, stamp: Stamp) -> None:
+    """Raises PlTypeInUse where the category lost a line that a plan item posts to."""
+    if PlanItem.objects.of(company.id).filter(category=category).exclude(pl_type__in=category.pl_types).exists():
+        raise PlTypeInUse
 
 
 def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: Stamp) -> None:

@@ -22,7 +22,7 @@ class CategoryIsSystem(Conflict):
 
 
 class PlTypeInUse(Conflict):
-    """Transactions post to a line that the category would lose."""
+    """Transactions or plan items post to a line that the category would lose."""
 
     code = "pl_type_in_use"
 

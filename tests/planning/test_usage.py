@@ -77,3 +77,17 @@ def test_a_category_in_a_plan_is_replaced_over_http_or_not_at_all(api, acme, cat
     assert uses(acme) == {category.id: 2, used.id: 1}
     assert api.delete(f"categories/{category.id}?replaceWith={new.id}").status_code == 200
     assert uses(acme) == {new.id: 2, used.id: 1}
+
+
+def test_a_category_keeps_the_line_that_a_plan_item_posts_to(api, category, used):
+    """A plan item whose category had lost its line could not be sent back as it was read."""
+    path = f"categories/{category.id}"
+    refused = api.put(path, {"name": "New", "plTypes": ["cogs"]})
+    assert (refused.status_code, refused.json()["code"]) == (409, "pl_type_in_use")
+    assert (api.get(path).json()["name"], api.get(path).json()["plTypes"]) == ("Rent", ["ga"])
+    item = api.get("plan_items").json()[0]
+    assert api.put(path, {"plTypes": ["cogs", "ga"]}).status_code == 200
+    assert api.put(path, {"plTypes": ["ga"]}).status_code == 200, "nothing is planned on the other"
+    assert api.put(f"plan_items/{item['id']}", item).json() == item
+    api.delete(f"plan_items/{item['id']}")
+    assert api.put(path, {"plTypes": ["cogs"]}).status_code == 200
