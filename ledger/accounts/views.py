@@ -13,7 +13,7 @@ from companies.permissions import Permission
 from ledger.accounts import opening
 from ledger.accounts import serializers as shapes
 from ledger.models import Account, AccountGroup, AccountGroupNotEmpty, AccountNotEmpty
-from ledger.transactions.shapes import TransactionBox, boxed
+from ledger.transactions.shapes import TransactionBox, TransactionShape, boxed
 
 ACCOUNTS = granted(reads=Permission.ACCOUNTS_READ, writes=Permission.ACCOUNTS_WRITE)
 ARCHIVED = {None: {"archived": False}, "true": {"archived": True}, "false": {"archived": False}, "all": {}}
@@ -91,7 +91,7 @@ class AccountViewSet(CompanyViewSet):
     @extend_schema(operation_id="setInitialBalance", request=shapes.InitialBalance, responses=TransactionBox)
     def set_initial_balance(self, request: Request, company_id: str, account_id: str) -> Response:
         """Sets what the account held at the start of a day; dataStartDate does not apply."""
-        values = self.parsed(shapes.InitialBalance)
+        values = self.parsed(shapes.InitialBalance, shown=TransactionShape)
         stored = opening.set_initial_balance(
             company=self.company,
             stamp=self.stamp,

@@ -60,6 +60,14 @@ def test_an_initial_balance_is_shown_under_the_category_for_them(opened, books, 
     assert api.get("transactions", {"categoryId": part["categoryId"]}).json() == [changed["transaction"]]
 
 
+def test_the_transaction_as_read_can_be_sent_back(opened, api, bank):
+    path = f"accounts/{bank}/initial_balance"
+    answer = api.put(path, opened)
+    assert (answer.status_code, answer.json()["transaction"]) == (200, opened)
+    assert "Ignored-Fields" not in answer
+    assert api.put(path, opened | {"colour": "red"})["Ignored-Fields"] == "colour"
+
+
 @pytest.mark.parametrize("amount", ["100.00", "-0.01", "0.00"])
 def test_an_initial_balance_is_never_open(amount, api, bank):
     row = api.put(f"accounts/{bank}/initial_balance", {"date": "2026-03-01", "amountValue": amount}).json()
