@@ -36,7 +36,7 @@ from companies.api.rendering import accepts, refuse_unreadable
 from companies.api.serializers import Nothing
 from companies.api.unknown import listed, unknown_fields
 from companies.callers.access import Access, Credential, SecondFactorRequired
-from companies.callers.authentication import challenge
+from companies.callers.authentication import FORM, challenge
 from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupported
 from companies.membership.founding import CompanyExpired
 from companies.models import Company, CompanyOwned, Stamp, id_from
@@ -341,8 +341,9 @@ class CompanyViewSet(ApiViewSet):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def handle_exception(self, exc: Exception) -> Response:
-        """What is wrong with a body is told about a resource that is there: 404 comes before 400."""
-        if isinstance(exc, ABOUT_THE_BODY) and not self.resource_is_there():
+        """What is wrong with a body is told about a resource that is there: 404 comes before 400. A second token is
+        refused before any company is looked for."""
+        if isinstance(exc, ABOUT_THE_BODY) and hasattr(self, "company") and not self.resource_is_there():
             exc = Missing()
         return super().handle_exception(exc)
 
@@ -376,9 +377,10 @@ def withheld(answered: Any) -> dict[str, Any]:
 
 
 def body_was_read(request: Request) -> bool:
-    """Whether the view looked at it, parsed or raw."""
+    """Whether the view looked at it, parsed or raw; a form was, for a second token (callers.authentication)."""
     raw: Any = request._request
-    return getattr(request, "_full_data", Empty) is not Empty or raw._read_started  # noqa: SLF001
+    looked_at = raw._read_started and raw.content_type != FORM  # noqa: SLF001
+    return getattr(request, "_full_data", Empty) is not Empty or looked_at
 
 
 def etag_of(row: Model) -> str:

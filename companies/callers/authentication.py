@@ -23,7 +23,7 @@ from companies.errors import Invalid
 from companies.models import Membership, User, id_from
 
 SECOND_HEADER = re.compile(r",\s*bearer\s", re.IGNORECASE)  # as the server joins headers that come twice
-LARGEST_FORM = 64 * 1024
+FORM, LARGEST_FORM = "application/x-www-form-urlencoded", 64 * 1024
 SCOPES = "svc:read svc:write offline_access"
 
 
@@ -51,7 +51,7 @@ def refuse_second(request: Any, header: str) -> None:
     if SECOND_HEADER.search(header) or "access_token" in plain.GET:
         raise TwoCredentials
     small = int(plain.META.get("CONTENT_LENGTH") or 0) <= LARGEST_FORM  # of larger ones nothing is read anywhere
-    if plain.content_type == "application/x-www-form-urlencoded" and small and "access_token" in plain.POST:
+    if plain.content_type == FORM and small and "access_token" in QueryDict(plain.body):  # POST has that of POST alone
         raise TwoCredentials
 
 

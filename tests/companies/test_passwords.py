@@ -100,6 +100,16 @@ def test_a_place_of_the_newer_kind_is_the_first_half_of_its_address(settings, cl
     assert attempt(DOORS[0], "a@acme.example", place="192.0.2.1").status_code == 429
 
 
+def test_a_lock_counts_by_the_place_too(settings):
+    person = factories.UserFactory()
+    places = [f"2001:db8:1:2::{number:x}" for number in range(9)] + ["2001:db8:1:2:ffff::9"]
+    tried = [attempt(DOORS[0], person.email, "wrong", place=place).status_code for place in places]
+    assert tried == [400] * 9 + [429]
+    assert attempt(DOORS[0], person.email, place="2001:db8:1:2::a").status_code == 429
+    assert attempt(DOORS[0], person.email, place="2001:db8:1:3::1").status_code == 303
+    assert attempt(DOORS[0], person.email, place="192.0.2.1").status_code == 303
+
+
 def test_the_tries_and_the_requests_of_a_minute_are_counted_apart():
     """In one file a slot of a window of another length would pass for a free one."""
     for n in range(1, 4):

@@ -103,6 +103,7 @@ SECOND_WAYS = {
     "empty in the query": lambda flow, token, path: flow.app.get(f"{path}?access_token", headers=bearer(token)),
     "body": lambda flow, token, path: flow.app.post(path, f"access_token={token}", FORM, headers=bearer(token)),
     "another in the body": lambda flow, token, path: flow.app.post(path, "access_token=x", FORM, headers=bearer(token)),
+    "empty in the body": lambda flow, token, path: flow.app.post(path, "a=b&access_token", FORM, headers=bearer(token)),
     "a second header": lambda flow, token, path: flow.app.get(
         path, headers={"Authorization": f"Bearer {token},Bearer {token}"}
     ),
@@ -110,7 +111,7 @@ SECOND_WAYS = {
 
 
 @pytest.mark.parametrize("send", SECOND_WAYS.values(), ids=SECOND_WAYS)
-@pytest.mark.parametrize("path", ["/companies", USERINFO])
+@pytest.mark.parametrize("path", ["/companies", "/companies/nowhere/accounts/nothing", USERINFO])
 def test_r5_a_token_that_comes_in_two_ways_is_an_invalid_request(send, path, signed_in, granted):
     answer = send(signed_in, granted["access_token"], path)
     assert answer.status_code == 400
@@ -123,6 +124,22 @@ def test_r5_a_key_that_comes_in_two_ways_is_one_too(api, client):
     twice = {"Authorization": f"Bearer {api.key}, Bearer {api.key}"}
     for answer in (api.get(f"/companies?access_token={api.key}"), client.get("/companies", headers=twice)):
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "GET"])
+def test_r5_the_body_of_any_method_is_a_second_way(method, api):
+    path = f"/companies/{api.company.id}/accounts/{api.post('accounts', {'name': 'Till', 'type': 'cash'}).json()['id']}"
+    answer = api.client.generic(method, path, f"access_token={api.key}", FORM, headers=bearer(api.key))
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_request")
+    assert api.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+def test_a_form_is_no_body_of_ours_where_none_is_read_either(method, api):
+    """To look for a second token in it is not to take it."""
+    path = {"PUT": "logo", "POST": "notifications/read_all"}[method]
+    answer = api.client.generic(method, f"/companies/{api.company.id}/{path}", "a=b", FORM, headers=bearer(api.key))
+    assert answer.status_code == 415
 
 
 # ---------------------------------------------------------------------------------------------- forgeries

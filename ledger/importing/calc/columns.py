@@ -1,11 +1,11 @@
 """Which column of a table says what: guessed from its headings and its data, or as somebody chose. No database."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ledger.calc.letters import bare
 from ledger.calc.tables import Line, first_of_usual_width, usual_width
 from ledger.importing.calc.written import DateOrder, DecimalSign, day_or_none, guessed_order, guessed_sign, is_money
 
@@ -167,7 +167,7 @@ def within(words: list[str], plain: Sequence[str], free: list[int]) -> int | Non
 
 def plainly(heading: str) -> str:
     """Small letters without accents, other characters as single blanks."""
-    letters_only = unicodedata.normalize("NFKD", heading.lower()).encode("ascii", "ignore").decode()
+    letters_only = bare(heading.lower()).encode("ascii", "ignore").decode()
     return " ".join(re.findall(r"[a-z0-9]+", letters_only))
 
 

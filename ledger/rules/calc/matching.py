@@ -5,12 +5,13 @@ every comparison looks for a plain text in a plain text: no caller's text is a p
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Generic, NamedTuple, TypeVar
+
+from ledger.calc.letters import bare
 
 R = TypeVar("R")
 STROKES = str.maketrans("øØłŁđĐħĦŧŦı", "oOlLdDhHtTi")  # accents that Unicode does not take apart
@@ -26,14 +27,13 @@ def fold(text: str) -> str:
     'cafe lodz'
     """
     if not text.isascii():
-        text = bare(bare(text).casefold())
+        text = plain(plain(text).casefold())
     return " ".join(text.lower().replace(EDGE, " ").split())
 
 
-def bare(text: str) -> str:
-    """The text without accents."""
-    taken_apart = unicodedata.normalize("NFKD", text.translate(STROKES))
-    return "".join(char for char in taken_apart if not unicodedata.combining(char))
+def plain(text: str) -> str:
+    """The text without accents, those included that Unicode does not take apart."""
+    return bare(text.translate(STROKES))
 
 
 def edged(folded: str) -> str:
