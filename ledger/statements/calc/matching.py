@@ -128,23 +128,25 @@ class Ledger:
     def __init__(self, rows: Iterable[Row], *, format_: str):
         self.referred, self.said, self.said_alone, self.elsewhere = Stacks(), Stacks(), Stacks(), Stacks()
         self.made = Stacks()  # by what somebody made of them
-        self.pending, self.booked = Near(), Near()
+        self.pending = Near()
+        self.booked: list[Row] = []  # by banks
         mine = family(format_)
         for row in sorted(rows, key=lambda row: row.id, reverse=True):  # the oldest ones lie on top
             if row.pending:
                 self.pending.add(row)
                 continue
-            self.said[row.place, row.words].append(row)
+            place, said = row.place, row.words
+            self.said[place, said].append(row)
             if row.reference:
-                self.referred[row.place, row.reference].append(row)
+                self.referred[place, row.reference].append(row)
             else:
-                self.said_alone[row.place, row.words].append(row)
+                self.said_alone[place, said].append(row)
             if row.corrected:
                 self.made[row.corrected.place, row.corrected.words].append(row)
             if row.format is not None:
-                self.booked.add(row)
+                self.booked.append(row)
                 if family(row.format) != mine:
-                    self.elsewhere[row.place].append(row)
+                    self.elsewhere[place].append(row)
 
     def sort_out(self, groups: list[Group], *, settled: Mapping[str, date]) -> Sorted:
         """Matches every unit with at most one row, the surest pairs first. ``settled``: the day up to which an account
@@ -158,10 +160,11 @@ class Ledger:
                 result.booked += [(row, unit) for unit, row in found]
                 for group, count in leave(booked, found):
                     group.booked += count
-        for rows, days in ((self.pending, NEARBY), (self.booked, AFTERWARDS)):
-            found = list(rows.pairs(announced, days=days))
-            result.seen |= {row.id for _, row in found if row.pending}
-            leave(announced, found)
+        if announced:
+            for rows, days in ((self.pending, NEARBY), (Near(self.booked), AFTERWARDS)):
+                found = list(rows.pairs(announced, days=days))
+                result.seen |= {row.id for _, row in found if row.pending}
+                leave(announced, found)
         for group in announced:
             unknown, until = group.new, settled.get(group.account, date.min)
             group.new = [unit for unit in unknown if unit.day > until]
@@ -254,9 +257,11 @@ def leave(groups: list[Group], found: Sequence[tuple[Entry, Row]]) -> list[tuple
 class Near:
     """Rows that an entry may be although its day is another: by reference and amount, or by amount and text."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.referred, self.exact, self.said = Stacks(), Stacks(), Stacks()
         self.amounts: set[tuple[str, str, Decimal]] = set()
+        for row in rows:
+            self.add(row)
 
     def __bool__(self) -> bool:
         return bool(self.said)
