@@ -23,6 +23,7 @@ import pytest
 from companies.models import AuditEntry, IdempotencyRecord
 from oauth.registration import register
 from tests.clients.shelf import build, built, package_of
+from tests.ledger.banks import simple
 from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
 from tests.webhooks.conftest import Deliverer
 from tests.webhooks.receiver import Receiver
@@ -129,6 +130,18 @@ def test_a_generated_client_sends_a_document(generated, client, acme):
     body = generated.models.UploadRequest(file=paper)
     stored = generated.operation("files", "create_file").sync(acme.id, client=client, body=body)
     assert (stored.filename, stored.size) == ("a.csv", 8)
+
+
+def test_a_generated_client_tries_a_statement_and_imports_it(generated, client, acme, account):
+    types = importlib.import_module(f"{GENERATED}.types")
+    ask = generated.operation("imports", "import_statement").sync
+    found = []
+    for dry_run in (True, False):
+        paper = types.File(payload=simple("-40.00", iban=None), file_name="january.xml")
+        body = generated.models.StatementUploadRequest(file=paper, account_id=account.id, dry_run=dry_run)
+        answer = ask(acme.id, client=client, body=body)
+        found.append((answer.dry_run, answer.count, answer.statements[0].closing_balance))
+    assert found == [(True, 1, "60.00"), (False, 1, "60.00")]
 
 
 def test_a_generated_client_has_types_for_refusals(generated, client, acme, site):
