@@ -130,6 +130,24 @@ def test_a_generated_client_sends_a_document(generated, client, acme):
     body = generated.models.UploadRequest(file=paper)
     stored = generated.operation("files", "create_file").sync(acme.id, client=client, body=body)
     assert (stored.filename, stored.size) == ("a.csv", 8)
+    back = generated.operation("files", "download_file").sync(acme.id, stored.id, client=client)
+    assert back.payload.read() == b"a,b\n1,2\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("transactions_csv", b"Date,Account"),
+        ("beancount_journal", b"option"),
+        ("hledger_journal", b"; "),
+        ("transactions_xlsx", b"PK"),
+    ],
+)
+def test_a_generated_client_takes_exports_as_they_are(generated, client, acme, account, name, begins):
+    row = generated.models.TransactionRequest(account_id=account.id, date=date(2026, 1, 5), amount_value="1.50")
+    generated.operation("transactions", "create_transaction").sync(acme.id, client=client, body=row)
+    file = generated.operation("exports", f"export_{name}").sync(acme.id, client=client)
+    assert file.payload.read().startswith(begins)
 
 
 def test_a_generated_client_tries_a_statement_and_imports_it(generated, client, acme, account):
