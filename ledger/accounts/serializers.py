@@ -60,9 +60,17 @@ def numeric(value: Any) -> Any:
 LONGEST_SETTINGS = 16 * 1024  # every list of accounts carries them
 
 
+CSV_SETTINGS = (
+    "how this account's CSV files are read: `headings` (their line; 0 where there are none), `columns` (the heading, or"
+    " the position from 0, of `date`, `amount` or `debit` and `credit`, and as there are `from_to`, `description`,"
+    " `currency`, `external_id`, `notes`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `decimalSign` (`point`,"
+    " `comma`), `flipSign` (true where money out has no minus)"
+)
+
+
 class ImportSettings(serializers.Serializer):
     sparse = True
-    csv = fields.JsonField(required=False, allow_null=True, help_text="how this account's CSV files are read")
+    csv = fields.JsonField(required=False, allow_null=True, help_text=CSV_SETTINGS)
 
     def to_internal_value(self, data: Any) -> Any:
         """Whole, whatever stands beside ``csv``: each integration has its own words."""

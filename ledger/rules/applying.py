@@ -39,6 +39,15 @@ STANDING = (
     *("category_id", "counterparty_id", "rule", "rule_start_date", "rule_end_date", "invoice_date"),
     *("pass_through_tax", "source_note"),
 )
+MOST_BEFORE = 5  # runs one upon the other that can all be taken back
+
+
+class Standing(NamedTuple):
+    """What a rule gave a transaction; of a run also which one, and what that found."""
+
+    choice: Choice
+    run_id: UUID | None
+    replaced: dict[str, Any] | None
 
 
 class Seen(NamedTuple):
@@ -48,7 +57,7 @@ class Seen(NamedTuple):
     rule_id: UUID | None
     choice: Choice
     changes: bool  # whether applying would change it
-    stands: Choice | None  # what a rule gave it before
+    stands: Standing | None  # what a rule gave it before
 
 
 def matched(company: Company, rows: Any, rules: Rulebook) -> Iterator[list[Seen]]:
@@ -79,21 +88,23 @@ def seen(company: Company, chunk: list[Any], rules: Rulebook) -> Iterator[Seen]:
             continue
         fact = Fact(row_id, day, amount, currency, moved, counts=not pending)
         waits = value == moved == 0 != amount and row_id not in touched
-        changes = waits or (stands is not None and differs(fact, stands, verdict.choice))
+        changes = waits or (stands is not None and differs(fact, stands.choice, verdict.choice))
         changes = changes and not (pending or excluded) and can(fact, verdict.choice)
         yield Seen(fact, verdict.rule_id, verdict.choice, changes, stands)
 
 
-def standing_of(parts: Any) -> tuple[dict[UUID, Choice], set[UUID]]:
+def standing_of(parts: Any) -> tuple[dict[UUID, Standing], set[UUID]]:
     """(what rules gave, by transaction; transactions whose parts come to nothing)"""
     found = parts.filter(Q(source_note__startswith=RULE_NOTE) | Q(value=0))
     standing, touched = {}, set()
-    for row_id, value, *rest in found.values_list("transaction_id", "value", *STANDING, *LINES):
+    columns = ("transaction_id", "value", "run_id", "replaced", *STANDING, *LINES)
+    for row_id, value, run_id, replaced, *rest in found.values_list(*columns):
         *facts, tax, note = rest[: len(STANDING)]
         lines = lines_from(rest[len(STANDING) :])
         if note and note.startswith(RULE_NOTE) and len(lines) == 1:
             category_id, counterparty_id, *dates = facts
-            standing[row_id] = Choice(category_id, lines[0][0], counterparty_id, Rule(*dates), tax, source_note=note)
+            choice = Choice(category_id, lines[0][0], counterparty_id, Rule(*dates), tax, source_note=note)
+            standing[row_id] = Standing(choice, run_id, replaced)
         if not value:
             touched.add(row_id)
     return standing, touched
@@ -203,10 +214,13 @@ def apply(*, company: Company, stamp: Stamp, selection: dict[str, Any]) -> Appli
     return done
 
 
-def as_json(choice: Choice) -> dict[str, Any]:
-    """A choice as a part keeps it that stands in its place."""
+def as_json(stands: Standing) -> dict[str, Any]:
+    """What stood there as a part keeps it that stands in its place."""
+    choice = stands.choice
     rule = choice.rule
     return {
+        "run_id": str(stands.run_id) if stands.run_id else None,
+        "replaced": shortened(stands.replaced, MOST_BEFORE),
         "category_id": str(choice.category_id),
         "pl_type": choice.pl_type,
         "counterparty_id": str(choice.counterparty_id) if choice.counterparty_id else None,
@@ -214,6 +228,15 @@ def as_json(choice: Choice) -> dict[str, Any]:
         "pass_through_tax": None if choice.pass_through_tax is None else str(choice.pass_through_tax),
         "source_note": choice.source_note,
     }
+
+
+def shortened(kept: dict[str, Any] | None, most: int) -> dict[str, Any] | None:
+    """What was found by so many runs, one upon the other."""
+    if kept is None or not kept.get("replaced"):
+        return kept
+    if most > 1:
+        return kept | {"replaced": shortened(kept["replaced"], most - 1)}
+    return kept | {"replaced": None, "run_id": None}
 
 
 # ---------------------------------------------------------------------------------------------- taking back
@@ -275,9 +298,19 @@ def take_back_some(change: Change, some: list[Untouched]) -> None:
     categories = dict(Category.objects.of(company.id).values_list("id", "pl_types"))
     people = {id_from(each.replaced["counterparty_id"] or "") for each in some if each.replaced}
     known = set(Counterparty.objects.of(company.id).filter(id__in=people - {None}).values_list("id", flat=True))
-    before = [(each.fact, was(each.replaced, categories, known)) for each in some]
-    give(change, [(fact, choice) for fact, choice in before if choice], automatic=True)
-    opened = [fact.id for fact, choice in before if choice is None]
+    before = [(each, was(each.replaced, categories, known)) for each in some]
+    by_run: dict[UUID | None, list[tuple[Fact, Choice]]] = {}
+    found: dict[UUID, dict[str, Any]] = {}  # by runs that can be taken back still
+    runs = set(CategorizationRun.objects.of(company.id).values_list("id", flat=True))
+    for each, choice in before:
+        if choice and each.replaced:
+            run_id = id_from(each.replaced.get("run_id") or "")
+            by_run.setdefault(run_id if run_id in runs else None, []).append((each.fact, choice))
+            if each.replaced.get("replaced"):
+                found[each.fact.id] = each.replaced["replaced"]
+    for run_id, choices in by_run.items():
+        give(change, choices, automatic=True, run_id=run_id, replaced=found if run_id else None)
+    opened = [each.fact.id for each, choice in before if choice is None]
     unpost(company=company, transaction_ids=opened)
     Categorization.objects.of(company.id).filter(transaction_id__in=opened).unlinked().delete()
     retotal(change, opened)

@@ -68,7 +68,8 @@ _BOOKED = f"""
       JOIN ledger_transaction t ON t.company_id = %(company)s AND t.id = p.transaction_id
      WHERE p.company_id = %(company)s AND p.import_batch_id = %(batch)s AND t.import_batch_id = %(batch)s
 """
-# What somebody has written since it was booked stays, as do their changes before.
+# What somebody has written since it was booked stays, as do their changes before. The ids are compared with what is
+# kept: beside the key of the table each of its rows would be looked for in all of them.
 _UNBOOK = f"""
     UPDATE ledger_transaction t
        SET pending = true, date = f.date, amount_value = f.amount_value, import_batch_id = f.import_batch_id,
@@ -83,7 +84,7 @@ _UNBOOK = f"""
            last_updated_time = %(time)s, last_updated_user_id = %(actor)s
     {_BEFORE}
      WHERE p.company_id = %(company)s AND p.import_batch_id = %(batch)s AND t.company_id = %(company)s
-       AND t.id = p.transaction_id AND t.id = ANY(%(ids)s::uuid[])
+       AND t.id = p.transaction_id AND p.transaction_id = ANY(%(ids)s::uuid[])
 """  # noqa: S608
 _BRING_BACK = f"""
     INSERT INTO ledger_transaction

@@ -90,6 +90,8 @@ class ReconciliationRow(Shape):
 def options_of(form: Any) -> dict[str, str]:
     """The form's options by their names; one that is empty is left out. Raises FieldErrors."""
     sent = {name: form.get(name) for name in NAMES - {"file"} if form.get(name) not in (None, "")}
+    if isinstance(sent.get("dryRun"), str):
+        sent["dryRun"] = sent["dryRun"].lower()  # clients that are made from the document send Python's True
     wrong = [
         (f"#/{name}", "invalid_choice", f"Must be {' or '.join(choices)}.")
         for name, choices in CHOICES.items()

@@ -23,6 +23,7 @@ import pytest
 from companies.models import AuditEntry, IdempotencyRecord
 from oauth.registration import register
 from tests.clients.shelf import build, built, package_of
+from tests.ledger.banks import simple
 from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
 from tests.webhooks.conftest import Deliverer
 from tests.webhooks.receiver import Receiver
@@ -129,6 +130,36 @@ def test_a_generated_client_sends_a_document(generated, client, acme):
     body = generated.models.UploadRequest(file=paper)
     stored = generated.operation("files", "create_file").sync(acme.id, client=client, body=body)
     assert (stored.filename, stored.size) == ("a.csv", 8)
+    back = generated.operation("files", "download_file").sync(acme.id, stored.id, client=client)
+    assert back.payload.read() == b"a,b\n1,2\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("transactions_csv", b"Date,Account"),
+        ("beancount_journal", b"option"),
+        ("hledger_journal", b"; "),
+        ("transactions_xlsx", b"PK"),
+    ],
+)
+def test_a_generated_client_takes_exports_as_they_are(generated, client, acme, account, name, begins):
+    row = generated.models.TransactionRequest(account_id=account.id, date=date(2026, 1, 5), amount_value="1.50")
+    generated.operation("transactions", "create_transaction").sync(acme.id, client=client, body=row)
+    file = generated.operation("exports", f"export_{name}").sync(acme.id, client=client)
+    assert file.payload.read().startswith(begins)
+
+
+def test_a_generated_client_tries_a_statement_and_imports_it(generated, client, acme, account):
+    types = importlib.import_module(f"{GENERATED}.types")
+    ask = generated.operation("imports", "import_statement").sync
+    found = []
+    for dry_run in (True, False):
+        paper = types.File(payload=simple("-40.00", iban=None), file_name="january.xml")
+        body = generated.models.StatementUploadRequest(file=paper, account_id=account.id, dry_run=dry_run)
+        answer = ask(acme.id, client=client, body=body)
+        found.append((answer.dry_run, answer.count, answer.statements[0].closing_balance))
+    assert found == [(True, 1, "60.00"), (False, 1, "60.00")]
 
 
 def test_a_generated_client_has_types_for_refusals(generated, client, acme, site):

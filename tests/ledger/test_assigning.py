@@ -274,6 +274,35 @@ def test_rules_are_applied_to_what_waits_and_to_what_rules_gave(api, books, bank
     assert results(acme) == {("2026-03", "cogs"): -20, ("2026-03", "ga"): -10}
 
 
+def test_runs_are_taken_back_one_after_the_other(api, books, bank, acme, rule, hosting):
+    """What a run gave, and a later one that was taken back, nobody has touched."""
+    ids = [books.book(bank, "-10.00", fromTo=name)["id"] for name in ("Nimbus", "Nimbus B")]
+    first = rule()
+    runs = [applied(api)["runId"]]
+    order = [first]
+    for number in range(3):
+        order.insert(0, rule("nimbus b", category=books.category("sales" if number % 2 else "officeAndAdmin")))
+        api.put("categorization_rules/order", {"ids": order})
+        runs.append(applied(api)["runId"])
+    back = [api.delete(f"categorization_runs/{run}").json() for run in reversed(runs)]
+    assert [(each["affected"], each["keptCount"]) for each in back] == [(1, 0), (1, 0), (1, 0), (2, 0)]
+    assert [books.read(each)["categorizations"] for each in ids] == [{}, {}]
+    assert results(acme) == {}
+
+
+def test_what_a_later_run_gave_stays_when_an_earlier_one_is_taken_back(api, books, bank, rule, hosting):
+    row = books.book(bank, "-10.00", fromTo="Nimbus")["id"]
+    first = rule()
+    earlier = applied(api)["runId"]
+    second = rule("nimbus", category=books.category("sales"))
+    api.put("categorization_rules/order", {"ids": [second, first]})
+    later = applied(api)["runId"]
+    back = api.delete(f"categorization_runs/{earlier}").json()
+    assert (back["affected"], back["keptCount"]) == (0, 1)
+    assert api.delete(f"categorization_runs/{later}").json()["affected"] == 1
+    assert said(books.read(row)) == (True, [f"rule:{first}"])
+
+
 def test_a_run_is_taken_back_where_nobody_has_touched_it(api, books, bank, acme, rule, hosting):
     ids = [books.book(bank, "-10.00", fromTo="Nimbus")["id"] for _ in range(4)]
     rule()

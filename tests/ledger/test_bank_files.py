@@ -353,6 +353,26 @@ def test_ofx_amounts_names_and_numbers_are_read_as_they_are_written():
     assert (found.amount, found.from_to, found.notes) == ("1234.5", "A & B", "Check 17")
 
 
+@pytest.mark.parametrize(
+    ("written", "amount"),
+    [
+        ("-1,050", "-1050"),
+        ("2,000", "2000"),
+        ("1,234,500", "1234500"),
+        ("1.234.500", "1234500"),
+        ("1,234,500.75", "1234500.75"),
+        ("1.234.500,75", "1234500.75"),
+        ("12,50", "12.5"),
+        ("0,500", "0.5"),
+        ("1050,000", "1050"),
+        ("12.500", "12.5"),
+    ],
+)
+def test_signs_of_thousands_are_told_from_those_of_cents(written, amount):
+    assert only(banks.ofx({"DTPOSTED": "20260115", "TRNAMT": written}))[0].amount == amount
+    assert read_qif(["D1/31'26", f"T{written}"])[1][0].amount == amount
+
+
 def test_the_account_of_the_other_side_is_not_the_statements():
     other = {"BANKACCTTO": "<ACCTID>999</ACCTID></BANKACCTTO><MEMO>To savings"}
     (found,) = read(banks.ofx(COFFEE | other)).statements

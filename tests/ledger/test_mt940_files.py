@@ -97,6 +97,11 @@ def test_a_report_within_the_day_has_no_balances_and_all_of_it_is_pending():
     assert read(*lines, *HEAD, END)[0] == "mt940", "a file with a statement in it is one of statements"
 
 
+def test_a_report_within_the_day_may_have_nothing_to_tell():
+    format_, (found,) = read(":20:A", ":25:DE1", ":28C:1/1", ":34F:EUR0,00", ":13D:2601151200+0100", ":90D:0EUR0,00")
+    assert (format_, found.currency, found.entries) == ("mt942", "EUR", [])
+
+
 def test_a_message_without_balances_and_reports_fields_names_no_currency():
     assert refused("", ":20:A", ":61:260115D1,NTRF") == ("Line 2: The statement names no currency (60F, 62F or 34F).")
 

@@ -299,6 +299,27 @@ def test_what_is_announced_after_it_was_booked_is_neither_new_nor_seen():
     assert len(new(typed)) == 1, "no bank has booked it"
 
 
+@pytest.mark.parametrize(("days", "there"), [(0, True), (5, True), (6, False), (-1, False), (-4, False)])
+def test_what_was_booked_before_it_is_announced_is_something_else(days, there):
+    told = entry(pending=True)
+    assert new(sorted_out([row(1, days=days)], told)) == ([] if there else [told])
+
+
+def test_of_what_is_announced_the_same_reference_and_the_nearest_day_are_seen_first():
+    later, again = entry(days=4, pending=True), entry(pending=True)
+    found = sorted_out([pending(1)], later, again)
+    assert (found.seen, new(found)) == ({1}, [later])
+    other, same = entry(days=4, reference="B", pending=True), entry(reference="A", pending=True)
+    found = sorted_out([pending(1, reference="A")], other, same)
+    assert (found.seen, new(found)) == ({1}, [other])
+
+
+def test_of_bookings_the_nearest_day_books_what_was_announced():
+    later, same = entry(days=4), entry()
+    found = sorted_out([pending(1)], later, same)
+    assert (booked(found), new(found)) == ([(1, same)], [later])
+
+
 def test_one_booking_answers_one_announcement():
     assert len(new(sorted_out([row(1)], entry(pending=True), entry(pending=True)))) == 1
 

@@ -137,6 +137,24 @@ def test_a_report_that_comes_late_brings_back_nothing_that_was_booked_or_lapsed(
     assert (told["count"], told["duplicates"]) == (0, 2)
 
 
+def test_what_is_announced_days_after_the_same_was_booked_is_another(take, acme, main):
+    """Two equal coffees within the week: the first one is booked when the second is announced."""
+    january, coffee = {"start": "2026-01-06", "end": "2026-01-06"}, {"name": "Bar", "text": "Coffee"}
+    take(camt(statement(entry("-3.50", "2026-01-06", **coffee), kind="052", **january), kind="052"))
+    announced = entry("-3.50", "2026-01-10", status="PDNG", **coffee)
+    told = take(camt(statement(announced, kind="052", start="2026-01-10", end="2026-01-10"), kind="052"))
+    assert (told["count"], told["duplicates"]) == (1, 0)
+    booked = entry("-3.50", "2026-01-12", **coffee)
+    told = take(camt(statement(booked, kind="052", start="2026-01-12", end="2026-01-12"), kind="052"))
+    assert (told["count"], told["booked"]) == (0, 1)
+    assert [row[0] for row in rows(acme)] == ["2026-01-06", "2026-01-12"]
+
+
+def test_a_report_without_movements_is_an_import_with_none(take, main):
+    told = take(banks.mt942())
+    assert (told["format"], told["count"], told["statements"][0]["accountId"]) == ("mt942", 0, main)
+
+
 def test_all_lines_of_mt942_are_pending(api, take, main):
     told = take(banks.mt942(("2601150115D40,00NTRFNONREF//BANK-1", "Rent")))
     assert (told["format"], told["count"], told["statements"][0]["pending"]) == ("mt942", 1, 1)

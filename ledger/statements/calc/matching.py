@@ -19,6 +19,7 @@ from ledger.statements.calc.facts import Entry
 
 MOST_DAYS = 5  # between a pending entry and its booking
 NEARBY = sorted(range(-MOST_DAYS, MOST_DAYS + 1), key=abs)
+AFTERWARDS = range(MOST_DAYS + 1)  # nothing that is booked is announced again
 Key = tuple[str, date, Decimal, str]
 
 
@@ -127,48 +128,55 @@ class Ledger:
     def __init__(self, rows: Iterable[Row], *, format_: str):
         self.referred, self.said, self.said_alone, self.elsewhere = Stacks(), Stacks(), Stacks(), Stacks()
         self.made = Stacks()  # by what somebody made of them
-        self.pending, self.booked = Near(), Near()
+        self.pending = Near()
+        self.booked: list[Row] = []  # by banks
         mine = family(format_)
         for row in sorted(rows, key=lambda row: row.id, reverse=True):  # the oldest ones lie on top
             if row.pending:
                 self.pending.add(row)
                 continue
-            self.said[row.place, row.words].append(row)
+            place, said = row.place, row.words
+            self.said[place, said].append(row)
             if row.reference:
-                self.referred[row.place, row.reference].append(row)
+                self.referred[place, row.reference].append(row)
             else:
-                self.said_alone[row.place, row.words].append(row)
+                self.said_alone[place, said].append(row)
             if row.corrected:
                 self.made[row.corrected.place, row.corrected.words].append(row)
             if row.format is not None:
-                self.booked.add(row)
+                self.booked.append(row)
                 if family(row.format) != mine:
-                    self.elsewhere[row.place].append(row)
+                    self.elsewhere[place].append(row)
 
     def sort_out(self, groups: list[Group], *, settled: Mapping[str, date]) -> Sorted:
         """Matches every unit with at most one row, the surest pairs first. ``settled``: the day up to which an account
         has final statements; what was pending by then and is not in them has lapsed."""
         result = Sorted(groups)
         self.known(groups, result)
-        for find in (self.pending.take, self.pending.take_other_amount, self.pending.take_other_direction):
-            for group in groups:
-                if group.new and not group.entry.pending and self.pending:
-                    left = [unit for unit in group.new if not books(find, group.account, unit, result)]
-                    group.booked += len(group.new) - len(left)
-                    group.new = left
-        for group in groups:
-            if group.entry.pending:
-                unknown = [unit for unit in group.new if not self.waits(group.account, unit, result)]
-                group.new = [unit for unit in unknown if unit.day > settled.get(group.account, date.min)]
-                group.lapsed = len(unknown) - len(group.new)
+        booked = [group for group in groups if not group.entry.pending]
+        announced = [group for group in groups if group.entry.pending]
+        if self.pending:
+            for found in self.bookings(booked):
+                result.booked += [(row, unit) for unit, row in found]
+                for group, count in leave(booked, found):
+                    group.booked += count
+        if announced:
+            for rows, days in ((self.pending, NEARBY), (Near(self.booked), AFTERWARDS)):
+                found = list(rows.pairs(announced, days=days))
+                result.seen |= {row.id for _, row in found if row.pending}
+                leave(announced, found)
+        for group in announced:
+            unknown, until = group.new, settled.get(group.account, date.min)
+            group.new = [unit for unit in unknown if unit.day > until]
+            group.lapsed = len(unknown) - len(group.new)
         return result
 
-    def waits(self, account: str, unit: Entry, result: Sorted) -> bool:
-        """Whether a pending unit is there already, as pending or booked."""
-        row = self.pending.take(account, unit)
-        if row:
-            result.seen.add(row.id)
-        return bool(row or self.booked.take(account, unit))
+    def bookings(self, groups: list[Group]) -> Iterator[list[tuple[Entry, Row]]]:
+        """What is booked with what was pending, the surest first."""
+        yield list(self.pending.pairs(groups, days=NEARBY))
+        for find in (self.pending.take_other_amount, self.pending.take_other_direction):
+            units = [(group.account, unit) for group in groups for unit in group.new]
+            yield [(unit, row) for account, unit in units if (row := find(account, unit))]
 
     def known(self, groups: list[Group], result: Sorted) -> None:
         """Leaves in each group what the ledger has not."""
@@ -234,19 +242,26 @@ class Ledger:
         result.known += [row.id for _, _, row in found]
 
 
-def books(find: Callable[[str, Entry], Row | None], account: str, unit: Entry, result: Sorted) -> bool:
-    """Whether the unit is the booking of a pending row."""
-    row = find(account, unit)
-    if row:
-        result.booked.append((row, unit))
-    return row is not None
+def leave(groups: list[Group], found: Sequence[tuple[Entry, Row]]) -> list[tuple[Group, int]]:
+    """Units that have been found are new no more; gives the groups of which some have, and how many."""
+    ids = {id(unit) for unit, _ in found}
+    changed = []
+    for group in groups if ids else ():
+        new = [unit for unit in group.new if id(unit) not in ids]
+        if len(new) < len(group.new):
+            changed.append((group, len(group.new) - len(new)))
+            group.new = new
+    return changed
 
 
 class Near:
     """Rows that an entry may be although its day is another: by reference and amount, or by amount and text."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.referred, self.exact, self.said = Stacks(), Stacks(), Stacks()
+        self.amounts: set[tuple[str, str, Decimal]] = set()
+        for row in rows:
+            self.add(row)
 
     def __bool__(self) -> bool:
         return bool(self.said)
@@ -254,19 +269,29 @@ class Near:
     def add(self, row: Row) -> None:
         if row.reference:
             self.referred[row.account, row.currency, row.reference, row.amount > 0].append(row)
-            self.exact[row.account, row.currency, row.reference, row.amount].append(row)
+            self.exact[row.account, row.currency, row.amount, row.reference].append(row)
         self.said[row.account, row.currency, row.amount, row.words, row.day.toordinal()].append(row)
+        self.amounts.add((row.account, row.currency, row.amount))
 
-    def take(self, account: str, unit: Entry) -> Row | None:
-        amount = Decimal(unit.amount)
-        if unit.reference and (row := self.exact.take((account, unit.currency, unit.reference, amount))):
-            return row
-        if not self.said:  # the usual case: nothing is put together for it
-            return None
-        said = words(unit.from_to, unit.description)
-        day = unit.day.toordinal()
-        names = ((account, unit.currency, amount, said, day + days) for days in NEARBY)
-        return next((row for name in names if (row := self.said.take(name))), None)
+    def pairs(self, groups: list[Group], *, days: Sequence[int]) -> Iterator[tuple[Entry, Row]]:
+        """Units and the rows that they are, the surest first: by reference and amount, then by amount and text, so many
+        days from the unit's."""
+        left: list[tuple[Entry, Any]] = []
+        for group in groups:
+            for unit in group.new:
+                about = (group.account, unit.currency, Decimal(unit.amount))
+                if unit.reference and (row := self.exact.take((*about, unit.reference))):
+                    yield unit, row
+                elif about in self.amounts:  # few are: nothing is put together for the others
+                    left.append((unit, (*about, words(unit.from_to, unit.description))))
+        for distance in days:
+            others = []
+            for unit, said in left:
+                if row := self.said.take((*said, unit.day.toordinal() + distance)):
+                    yield unit, row
+                else:
+                    others.append((unit, said))
+            left = others
 
     def take_other_amount(self, account: str, unit: Entry) -> Row | None:
         """By its reference alone: what was announced was an estimate."""

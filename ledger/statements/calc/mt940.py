@@ -153,7 +153,7 @@ def joined(drafts: list[Draft]) -> Iterator[Draft]:
     """The statements, whose pages have an interim closing balance (62M) and go on from there (60M)."""
     held: Draft | None = None
     for draft in drafts:
-        if not draft.balances and not draft.entries:
+        if not draft.balances and not draft.entries and not draft.interim:
             continue
         if held and "62M" in held.balances and "60M" in draft.balances and same_account(held, draft):
             held.balances.pop("62M")

@@ -31,6 +31,7 @@ OTHERS = {"BANKACCTTO", "CCACCTTO", "IMAGEDATA", "AVAILBAL"}  # parts whose tags
 SECTIONS = {"BANKACCTFROM", "CCACCTFROM", "LEDGERBAL", "CURRENCY", "ORIGCURRENCY", "PAYEE"}
 MOST_VALUES = 1000  # of one movement or statement; the standard has some dozens
 SIGNED = re.compile(r"([+-]?)([0-9.,]+)")
+GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:(?:,[0-9]{3})+|(?:\.[0-9]{3}){2,})")  # one point and three digits are cents
 RATE = re.compile(r"\+?[0-9]{0,15}(?:\.[0-9]{0,30})?")
 EXACT = Context(prec=80)  # holds the product of any amount and rate
 
@@ -187,15 +188,18 @@ def rate_of(text: str, line: int) -> Decimal:
 
 
 def signed(text: str, line: int) -> str:
-    """An amount with its sign; the last point or comma stands before the cents.
+    """An amount with its sign; the last point or comma stands before the cents, where it does not set off thousands: no
+    currency has three decimals.
 
-    >>> signed("-1,234.50", 1), signed("+12,5", 1)
-    ('-1234.5', '12.5')
+    >>> signed("-1,234.50", 1), signed("+12,5", 1), signed("1,050", 1)
+    ('-1234.5', '12.5', '1050')
     """
     match = SIGNED.fullmatch(text.replace(" ", ""))
     if match is None:
         raise Unreadable("“{text}” is no amount.", line=line, text=text[:40])
     number = match[2].replace(",", ".")
+    if GROUPED.fullmatch(match[2]):
+        number = number.replace(".", "")
     whole, point, cents = number.rpartition(".")
     plain = f"{whole.replace('.', '')}.{cents}" if point else number
     return amount_of(plain, negative=match[1] == "-", line=line)
