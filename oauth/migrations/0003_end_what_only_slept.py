@@ -1,18 +1,19 @@
 """Consents that were only hidden, because their user had left the company or was switched off, end for good."""
 
 from django.db import migrations
-from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 
 def end(apps, editor):
     consents = apps.get_model("oauth", "ConsentGrant").objects.filter(revoked_time=None)
-    memberships = apps.get_model("companies", "Membership").objects.filter(
-        company=OuterRef("company"), user=OuterRef("user")
-    )
     now = timezone.now()
     consents.filter(user__is_active=False).update(revoked_time=now, revoked_reason="userDeactivated")
-    consents.filter(~Exists(memberships)).update(revoked_time=now, revoked_reason="membershipEnded")
+    # Not by a join: on a cluster consents lie on another machine than memberships.
+    allowed = set(consents.values_list("company_id", "user_id"))
+    members = apps.get_model("companies", "Membership").objects.filter(user__in={user for _, user in allowed})
+    for company, user in allowed - set(members.values_list("company_id", "user_id")):
+        left = consents.filter(company_id=company, user_id=user)
+        left.update(revoked_time=now, revoked_reason="membershipEnded")
 
 
 class Migration(migrations.Migration):

@@ -43,7 +43,7 @@ def in_another(act):
 
 
 def free(rows, row):
-    """Whether nobody holds the row."""
+    """Whether nobody holds the row; the rows are those of one company, else a cluster locks none."""
     return in_another(lambda: rows.select_for_update(skip_locked=True).filter(id=row.id).exists())
 
 
@@ -53,10 +53,10 @@ def free(rows, row):
 @pytest.mark.django_db(transaction=True)
 def test_a_row_is_nobody_elses_until_the_change_ends(acme, group, stamp):
     with changing(acme, stamp=stamp) as change:
-        assert free(AccountGroup.objects, group)
+        assert free(AccountGroup.objects.of(acme.id), group)
         change.locked(AccountGroup, group.id)
-        assert not free(AccountGroup.objects, group)
-    assert free(AccountGroup.objects, group)
+        assert not free(AccountGroup.objects.of(acme.id), group)
+    assert free(AccountGroup.objects.of(acme.id), group)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -73,7 +73,7 @@ def test_what_is_read_beside_a_row_stays_free(acme, alice, stamp):
     mine = members.get(company=acme, user=alice)
     with changing(acme, stamp=stamp) as change:
         change.locked(members, mine.id)
-        assert not free(Membership.objects, mine)
+        assert not free(Membership.objects.of(acme.id), mine)
         assert free(User.objects, alice)
 
 

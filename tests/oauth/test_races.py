@@ -113,19 +113,22 @@ def test_who_goes_while_they_give_access_leaves_no_app_behind(what, ends, flow, 
     assert not User.objects.filter(pk=bob.pk, is_active=True, memberships__company=acme).exists()
 
 
-REFERRED_TO = "SELECT 1 FROM {} WHERE id = %s FOR KEY SHARE SKIP LOCKED"  # as a row's that names it does
+REFERENCES = [  # as rows that name them make them
+    "SELECT 1 FROM companies_user WHERE id = %(user)s FOR KEY SHARE SKIP LOCKED",
+    "SELECT 1 FROM companies_membership WHERE company_id = %(company)s AND user_id = %(user)s "
+    "FOR KEY SHARE SKIP LOCKED",
+]
 
 
 def test_who_gives_access_may_be_named_by_others_meanwhile(flow, bob, acme, monkeypatch):
     flow.sign_in(bob)
-    rows = (bob, Membership.objects.of(acme.id).get(user=bob))
     found = []
 
     def told(*args, **facts):
         def refer():
             with transaction.atomic(), connection.cursor() as cursor:
-                for row in rows:
-                    cursor.execute(REFERRED_TO.format(row._meta.db_table), [row.pk])
+                for statement in REFERENCES:
+                    cursor.execute(statement, {"user": bob.pk, "company": acme.pk})
                     found.append(cursor.fetchone())
 
         in_another(refer).join()
