@@ -12,7 +12,7 @@ CSV = "text/csv; charset=utf-8"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 JOURNAL = "text/plain; charset=utf-8"
 AT_ONCE = 64 * 1024
-TEXTS_AT_ONCE = 500
+TEXTS_AT_ONCE = 100
 
 
 def download(write: Callable[[IO[bytes]], None], *, name: str, kind: str) -> FileResponse:
