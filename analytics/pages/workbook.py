@@ -83,7 +83,7 @@ def lines(rows: Sequence[Row]) -> Iterator[Line]:
 
 
 def write_line(sheet: Any, line: Line, picked: Picked, *, style: Any) -> None:
-    sheet.write_string(line.place, 0, harmless(line.row.name), style)
+    sheet.write_string(line.place, 0, named(line.row.name), style)
     for column, cell in enumerate(line.row.cells, start=FIRST):
         if line.row.kind == "category":
             sheet.write_number(line.place, column, picked(cell), style)
@@ -92,6 +92,15 @@ def write_line(sheet: Any, line: Line, picked: Picked, *, style: Any) -> None:
     last = FIRST + len(line.row.cells)
     across = f"=SUM({xl_range(line.place, FIRST, line.place, last - 1)})" if line.row.cells else "=0"
     sheet.write_formula(line.place, last, across, style, total(line.row, picked))
+
+
+def named(name: str) -> str:
+    """Harmless for spreadsheets, and for XlsxWriter, which takes what stands from <r> to </r> for mark-up of its own.
+
+    >>> named("=Extra"), named("<r>&</r>")
+    ("'=Extra", "'<r>&</r>")
+    """
+    return f"'{name}" if name.startswith("<r>") else harmless(name)
 
 
 def total(row: Row, picked: Picked) -> Decimal:

@@ -4,8 +4,10 @@ import re
 
 # Wide signs too: some spreadsheets take them for narrow. Where semicolons part cells, as in German Excel, our quotation
 # marks stand within a cell and protect nothing: what follows a semicolon, a tab or an end of line begins a cell there.
-FORMULA = r"'*(?:[^\S\t\r\n]|\")*[=+@＝＋－＠-]"
+SIGNS = "=+@＝＋－＠-"
+FORMULA = rf"'*(?:[^\S\t\r\n]|\")*[{SIGNS}]"
 BEGINS = re.compile(rf"\A(?='*[\t\r\n]|{FORMULA})|(?<=[;\t\r\n])(?={FORMULA})")
+SUSPECT = re.compile(rf"[\t\r\n{SIGNS}]")  # in most texts is none of these, which is seen in a fifth of the time
 MARKED = re.compile(rf"\A'(?='*[\t\r\n]|{FORMULA})|(?<=[;\t\r\n])'(?={FORMULA})")
 
 
@@ -17,7 +19,7 @@ def harmless(text: str) -> str:
     >>> harmless("=HYPERLINK(A1)"), harmless(" -1"), harmless("Shop;=cmd"), harmless("Nimbus - hosting")
     ("'=HYPERLINK(A1)", "' -1", "Shop;'=cmd", 'Nimbus - hosting')
     """
-    return BEGINS.sub("'", text)
+    return BEGINS.sub("'", text) if SUSPECT.search(text) else text
 
 
 def as_it_was(text: str) -> str:

@@ -18,7 +18,8 @@ from companies.permissions import Permission
 from ledger.exporting import files
 from ledger.exporting.calc import beancount, hledger
 from ledger.exporting.journals import write_journal
-from ledger.exporting.tables import write_csv, write_xlsx
+from ledger.exporting.tables import write_csv
+from ledger.exporting.workbooks import write_xlsx
 from ledger.transactions.pages.listing import Asked, asked, show_list
 
 TABLES: dict[str, tuple[Callable[..., None], str]] = {

@@ -5,30 +5,22 @@ import io
 import operator
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import date
-from decimal import Decimal
 from itertools import groupby
 from typing import IO, Any
 
-import xlsxwriter
 from django.core.exceptions import EmptyResultSet
 from django.utils.translation import gettext
 
-from companies.errors import Invalid
 from companies.models import Company
 from companies.pages.downloads import harmless
 from companies.permissions import Permissions
 from ledger.bulk.reading import copied, one_moment
-from ledger.calc.money import minor_units
 from ledger.exporting.decimals import decimals_of
 from ledger.models import PlType
 from ledger.transactions.pages.words import COLUMNS as HEADER
 from ledger.transactions.pages.words import LINES, NOT_SHOWN, SOURCES, Names, names_in
 
 AMOUNT = list(HEADER).index("amount")
-WIDTHS = (11, 20, 28, 40, 14, 8, 8, 24, 24, 24, 8, 8, 12, 24, 16, 36)  # letters
-MOST_ROWS = 1_048_575  # of a sheet, beside its header
-MOST_DIGITS = 15  # of a number in a spreadsheet; what has more stays text
 
 COLUMNS = (
     *("id", "date", "account_id", "from_to", "description", "amount_value", "amount_currency", "categorized_value"),
@@ -54,12 +46,6 @@ _ORDERS = {
 FIRST_PART, PART = 13, 15  # where the columns of a part begin, and where its id is
 
 
-class TooManyRows(Invalid):
-    """A sheet has 1,048,575 rows below its header: ask for fewer days, or for the CSV file."""
-
-    code = "too_many_rows"
-
-
 def write_csv(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[str], permissions: Permissions) -> None:
     """In UTF-8. ``rows`` is a query set of the company's transactions, ``order`` one of ``ORDERS``."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
@@ -70,34 +56,9 @@ def write_csv(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[s
     text.detach()
 
 
-def write_xlsx(file: IO[bytes], *, company: Company, rows: Any, order: Sequence[str], permissions: Permissions) -> None:
-    """The same as a sheet in which days and amounts are such. Raises TooManyRows."""
-    with xlsxwriter.Workbook(file, {"constant_memory": True, "default_date_format": "yyyy-mm-dd"}) as book:
-        sheet = book.add_worksheet(gettext("Transactions"))
-        for column, width in enumerate(WIDTHS):
-            sheet.set_column(column, column, width)
-        sheet.freeze_panes(1, 0)
-        sheet.write_row(0, 0, header(), book.add_format({"bold": True}))
-        shown = {2: book.add_format({"num_format": "#,##0.00"}), 0: book.add_format({"num_format": "#,##0"})}
-        with table(company=company, rows=rows, order=order, permissions=permissions) as found:
-            for number, row in enumerate(found, start=1):
-                if number > MOST_ROWS:
-                    raise TooManyRows
-                write_row(sheet, number, row, money=shown[minor_units(row[AMOUNT + 1])])
-
-
 def header() -> list[str]:
     """In the words of the reader."""
     return [str(each) for each in HEADER.values()]
-
-
-def write_row(sheet: Any, number: int, row: Sequence[str], *, money: Any) -> None:
-    sheet.write_datetime(number, 0, date.fromisoformat(row[0]))
-    for column, value in enumerate(row[1:], start=1):
-        if column == AMOUNT and sum(map(str.isdigit, value)) <= MOST_DIGITS:
-            sheet.write_number(number, column, Decimal(value), money)
-        elif value:
-            sheet.write_string(number, column, value)
 
 
 # ---------------------------------------------------------------------------------------------- rows

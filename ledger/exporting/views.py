@@ -18,7 +18,8 @@ from ledger.exporting import files
 from ledger.exporting.calc import beancount, hledger
 from ledger.exporting.journals import DaysOutOfRange, write_journal
 from ledger.exporting.shapes import ExportWindow
-from ledger.exporting.tables import TooManyRows, write_csv, write_xlsx
+from ledger.exporting.tables import write_csv
+from ledger.exporting.workbooks import TooManyRows, write_xlsx
 from ledger.models import Transaction
 from ledger.recognition.posting import NoRate
 from ledger.transactions.filters import NAMES, PARAMETERS, filtered, order_of

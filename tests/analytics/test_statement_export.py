@@ -126,6 +126,14 @@ def test_what_it_is_compared_with_stands_under_its_own_months(api, year, monkeyp
     assert found["Before"]["Gross profit", "", "Jan 2024"] == Decimal("1000.10")
 
 
+def test_a_name_that_looks_like_markup_leaves_the_workbook_whole(api, books, bank):
+    made = api.post("categories", {"name": "<r>&</r>", "plTypes": ["ga"]}).json()["id"]
+    row = books.book(bank, "-20.05", "2024-02-15")["id"]
+    assert books.split(row, {"categoryId": made, "plSplit": {"ga": -20.05}})
+    names = {category for _, category, _ in read(workbook(api, **YEAR))["Actual"]}
+    assert "'<r>&</r>" in names
+
+
 def test_what_the_calendar_has_no_period_before_has_no_name(api, year):
     asked = {"startDate": "0001-12-01", "endDate": "0002-01-31", "comparison": "previousYear"}
     found = openpyxl.load_workbook(io.BytesIO(workbook(api, **asked)))

@@ -15,7 +15,7 @@ from openpyxl.utils.escape import unescape
 
 from companies.pages.downloads import as_it_was, harmless
 from ledger.calc.money import CURRENCIES, minor_units
-from ledger.exporting import tables
+from ledger.exporting import workbooks
 from ledger.exporting.decimals import decimals_of
 from ledger.transactions.pages.words import NOT_SHOWN
 
@@ -134,8 +134,8 @@ def test_what_was_made_harmless_is_read_as_it_was(text):
     assert not re.search(r"(?:\A|[;\t\r\n])[ \"]*[=+@＝-]", made)
 
 
-def test_a_workbook_holds_every_text_that_can_be_stored(api, books, bank):
-    strange = "\x01 \x1f \ufffe \uffff _x0041_ <&> 🙂 \u2028"
+@pytest.mark.parametrize("strange", ["\x01 \x1f \ufffe \uffff _x0041_ <&> 🙂 \u2028", "<r>&</r>"])
+def test_a_workbook_holds_every_text_that_can_be_stored(api, books, bank, strange):
     books.book(bank, "-1.00", fromTo=strange)
     (row,) = of_xlsx(api)
     assert row["From/to"] == strange
@@ -149,7 +149,7 @@ def test_an_amount_that_no_spreadsheet_can_keep_keeps_its_cents(api, books, bank
 
 
 def test_a_sheet_ends_where_spreadsheets_do(api, three, monkeypatch):
-    monkeypatch.setattr(tables, "MOST_ROWS", 2)
+    monkeypatch.setattr(workbooks, "MOST_ROWS", 2)
     answer = api.get("exports/transactions.xlsx")
     assert (answer.status_code, answer.json()["code"]) == (400, "too_many_rows")
     assert len(of_xlsx(api, currency="EUR")) == 2

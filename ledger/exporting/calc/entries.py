@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ledger.exporting.calc.chart import (
+    LINES,
     OPENING,
     TAX,
     TRANSFERS,
@@ -38,8 +39,8 @@ class Entry(NamedTuple):
 class Row(NamedTuple):
     """A part of a transaction, or one without any; as the database writes them, "" where there is nothing.
 
-    Amounts have the currency's decimals; ``lines``, those of the profit and loss, and ``tax`` have the sign turned. The
-    last four are a leg's: its value, and the other leg's account, currency and value where both are one entry.
+    Amounts have the currency's decimals; the lines of the profit and loss and ``tax`` have the sign turned. The last
+    four are a leg's: its value, and the other leg's account, currency and value where both are one entry.
     """
 
     id: str
@@ -52,12 +53,21 @@ class Row(NamedTuple):
     left: str  # what is not categorized
     initial: str
     category: str
-    lines: Sequence[str]
+    revenue: str
+    cogs: str
+    cac: str
+    pd: str
+    ga: str
+    no: str
+    neutral: str
     tax: str
     leg: str
     other_account: str
     other_currency: str
     other: str
+
+
+FIRST_LINE, BEHIND_LINES = 10, 10 + len(LINES)
 
 
 def turned(amount: str) -> str:
@@ -80,8 +90,8 @@ def entries(rows: Iterable[Row], *, chart: Chart) -> Iterator[Entry]:
 def of_transaction(parts: Sequence[Row], *, chart: Chart) -> list[Entry]:
     """Its transfers, each an entry, and one for what is left of it.
 
-    >>> books = Chart({"a": "Assets:Bank:Main"}, {"c": ["Income:Revenue:Sales"]})
-    >>> row = Row("1", "2026-03-15", "a", "Initech", "", "EUR", "10.00", "4.00", "", "c", ["-6.00"], *[""] * 5)
+    >>> books = Chart({"a": "Assets:Bank:Main"}, {"c": ["Income:Revenue:Sales", *[""] * 6]})
+    >>> row = Row("1", "2026-03-15", "a", "Initech", "", "EUR", "10.00", "4.00", "", "c", "-6.00", *[""] * 11)
     >>> [found] = of_transaction([row], chart=books)
     >>> found.open, found.postings[1:]
     (True, [('Income:Revenue:Sales', '-6.00', 'EUR'), ('Income:Uncategorized', '-4.00', 'EUR')])
@@ -111,13 +121,13 @@ def of_transaction(parts: Sequence[Row], *, chart: Chart) -> list[Entry]:
 def postings_of(part: Row, *, chart: Chart) -> list[Posting]:
     """What a part is for: its lines and its tax; a leg, the account of what is on its way.
 
-    >>> row = Row("1", "2026-03-15", "a", "", "", "EUR", "10.00", "", "", "c", [""], "", "10.00", *[""] * 3)
-    >>> postings_of(row, chart=Chart({}, {"c": ["Income:Revenue:Sales"]}))
+    >>> row = Row("1", "2026-03-15", "a", "", "", "EUR", "10.00", "", "", "c", *[""] * 8, "10.00", *[""] * 3)
+    >>> postings_of(row, chart=Chart({}, {}))
     [('Equity:Transfers', '-10.00', 'EUR')]
     """
     if part.leg:
         return [(TRANSFERS, turned(part.leg), part.currency)]
-    lines = zip(chart.categories[part.category], part.lines, strict=True)
+    lines = zip(chart.categories[part.category], part[FIRST_LINE:BEHIND_LINES], strict=True)
     found = [(account, value, part.currency) for account, value in lines if value]
     return [*found, (TAX, part.tax, part.currency)] if part.tax else found
 
@@ -127,7 +137,7 @@ def transfer(leg: Row, *, chart: Chart) -> Entry:
 
     >>> books = Chart({"a": "Assets:Bank:Main", "b": "Assets:Cash:Till"}, {})
     >>> away = ("-10.00", "b", "USD", "11.00")
-    >>> row = Row("1", "2026-03-15", "a", "", "", "EUR", "-10.00", "", "", "c", [], "", *away)
+    >>> row = Row("1", "2026-03-15", "a", "", "", "EUR", "-10.00", "", "", "c", *[""] * 8, *away)
     >>> for posting in transfer(row, chart=books).postings: print(*posting)
     Assets:Bank:Main -10.00 EUR
     Assets:Cash:Till 11.00 USD
