@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.urls import Resolver404, resolve
 
 from companies.api import errors
@@ -17,11 +17,13 @@ from companies.pages import failures
 
 MIB = 1024 * 1024
 JSON = "application/json"
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 OAUTH = ("/auth/oauth2/token", "/auth/oauth2/revoke")  # their refusals are RFC 6749's
 
 
 def limited(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Refuses bodies that are too large, and those in chunks, of which nobody knows how large they are.
+    """Refuses bodies that are too large, those in chunks, of which nobody knows how large they are, and forms of which
+    a part is missing.
 
     An endpoint of the API does so in its turn, behind 401, 404 and 403: ``ApiViewSet.most_bytes``.
     """
@@ -29,6 +31,8 @@ def limited(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def middleware(request: Any) -> Any:
         length, chunked = announced(request.META), "HTTP_TRANSFER_ENCODING" in request.META
         if length <= settings.MAX_FORM_BYTES and not chunked:
+            if cut_short(request):
+                return refused(request, 400, "bad_request", "A part of what was sent is missing.")
             return get_response(request)
         view = view_of(request)
         if hasattr(view, "actions"):
@@ -41,6 +45,17 @@ def limited(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return get_response(request)
 
     return middleware
+
+
+def cut_short(request: HttpRequest) -> bool:
+    """Whether a form ended before its announced length. Who reads JSON or a large upload is told so while reading."""
+    if request.content_type not in FORMS:
+        return False
+    try:
+        _ = request.body
+    except UnreadablePostError:
+        return True
+    return False
 
 
 def view_of(request: HttpRequest) -> Any:

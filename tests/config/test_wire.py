@@ -21,12 +21,14 @@ class Wire:
     def __init__(self, port: int, key: str, company: str, server: int):
         self.port, self.key, self.company, self.server = port, key, company, server
 
-    def send(self, raw: bytes, *, timeout: float = 60) -> tuple[int, dict[str, str], bytes]:
-        """(status, headers, body); 0 where the server just hung up."""
+    def send(self, raw: bytes, *, timeout: float = 60, ends: bool = False) -> tuple[int, dict[str, str], bytes]:
+        """(status, headers, body); 0 where the server just hung up. ``ends``: nothing more will be sent."""
         received = b""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as wire:
             with contextlib.suppress(OSError):  # an answer may come before the body is sent
                 wire.sendall(raw)
+                if ends:
+                    wire.shutdown(socket.SHUT_WR)
             with contextlib.suppress(ConnectionResetError):
                 while part := wire.recv(65536):
                     received += part
@@ -36,14 +38,16 @@ class Wire:
         first, *lines = head.decode("latin-1").split("\r\n")
         return int(first.split()[1]), dict(line.lower().split(": ", 1) for line in lines), body
 
-    def call(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, dict[str, str], bytes]:
+    def call(
+        self, method: str, path: str, body: bytes = b"", *, ends: bool = False, **headers: str
+    ) -> tuple[int, dict[str, str], bytes]:
         given = {"Host": "127.0.0.1", "Authorization": f"Bearer {self.key}", "Connection": "close"}
         given |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
         lines = [f"{name}: {value}" for name, value in given.items() if value != "-"]
         path = path if path.startswith("/") else f"/companies/{self.company}/{path}".rstrip("/")
         head = "\r\n".join([f"{method} {path} HTTP/1.1", *lines]).encode("latin-1")
-        return self.send(head + b"\r\n\r\n" + body)
+        return self.send(head + b"\r\n\r\n" + body, ends=ends)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +78,29 @@ def test_a_body_in_chunks_is_411_not_an_empty_one(wire):
     given = {"Content_Length": "-", "Transfer_Encoding": "chunked"}
     assert problem(wire.call("PUT", "", chunked, **given)) == (411, "length_required")
     assert problem(wire.call("POST", "transactions/import", chunked, **given)) == (411, "length_required")
+
+
+MULTIPART = "multipart/form-data; boundary=end"
+PART = b'--end\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nday,amount\r\n2026-01-01,1000'
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "body"),
+    [
+        ("accounts", "application/json", b'{"type": "bank", "name": "Bank"}'),
+        ("files", MULTIPART, PART),
+        ("files", MULTIPART, PART + b"\r\n" + b"2026-01-01,1000\r\n" * 8192),
+        ("/app/sign-in", "application/x-www-form-urlencoded", b"username=o@example.com&password=x"),
+        ("/app/sign-in", MULTIPART, PART),
+        ("/auth/oauth2/token", "application/x-www-form-urlencoded", b"grant_type=authorization_code&code=1000"),
+    ],
+)
+def test_a_body_that_ends_before_its_announced_length_is_refused(wire, path, content_type, body):
+    given = {"Content_Type": content_type, "Content_Length": str(len(body) + 2)}
+    status, _, said = wire.call("POST", path, body, ends=True, **given)
+    assert status == 400
+    assert re.search(rb"A part of what was sent is missing|The request could not be read", said)
+    assert json.loads(wire.call("GET", "accounts")[2]) == json.loads(wire.call("GET", "files")[2]) == []
 
 
 def test_too_large_a_body_is_refused_from_its_length_alone(wire):
