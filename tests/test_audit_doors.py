@@ -61,7 +61,7 @@ QUESTIONS |= {"POST transactions/proposals", "POST transactions/transfer_proposa
 QUESTIONS |= {f"POST categorization_rules/{name}" for name in ("preview", "from_transaction")}
 QUESTIONS |= {"POST notifications/read_all"}  # a key has none of its own
 QUESTIONS |= {"DELETE logo"}  # there is none
-FOR_PEOPLE = {"DELETE members/me"}  # a key is no member; tests/companies/test_invitations.py
+FOR_PEOPLE = {"DELETE members/me"}  # a key is no member; tests/companies/membership/test_invitations.py
 
 
 def test_each_operation_that_changes_a_row_leaves_one_row(api, acme, alice):

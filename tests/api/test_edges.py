@@ -49,7 +49,7 @@ def test_depth_is_looked_at_beside_csv_too(api, account, depth):
 
 
 def test_a_number_read_in_a_document_has_bounds_too(api):
-    from tests.ledger.test_files import PDF, send
+    from tests.ledger.documents.test_files import PDF, send
 
     file = send(api, PDF).json()["id"]
     for number in (1e20, -1e19, 10**30):
@@ -212,7 +212,7 @@ def test_what_a_list_adds_may_be_sent_back_to_a_create_too(api, account):
 
 
 def test_a_files_version_moves_when_its_transaction_goes(api, account):
-    from tests.ledger.test_files import PDF, send
+    from tests.ledger.documents.test_files import PDF, send
 
     row = {"accountId": account, "date": "2026-01-01", "amountValue": "1.00"}
     booked = api.post("transactions", row).json()["id"]

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from companies.models import Passkey
-from tests.companies.test_factors import PASSWORD
+from tests.companies.factors.test_factors import PASSWORD
 
 pytestmark = [pytest.mark.browser]
 KIND = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}

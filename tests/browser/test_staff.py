@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.axe import violations
 from tests.browser.walk import Site, site
-from tests.companies.test_factors import code
+from tests.companies.factors.test_factors import code
 
 pytestmark = [pytest.mark.browser, pytest.mark.server]
 STAFF = """

@@ -1,0 +1,376 @@
+"""What contracts are worth a month, what each customer did, and rows that close."""
+
+import csv
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analytics.calc.mrr import MOVEMENTS, annual, classify, close_row, value
+from ledger.calc.fx import MissingRate, RateTable
+from ledger.calc.money import minor_units, round_half_up, smallest_unit
+from ledger.calc.months import last_of_month, months_from
+from ledger.subscriptions.calc import monthly_value
+from tests.analytics.by_hand import Event, month_end_factors, monthly_rows, snapshots
+
+with (Path(__file__).parents[2] / "data" / "mrr_normalization_killbill.csv").open(newline="") as file:
+    PUBLISHED = [row for row in csv.DictReader(file) if row["period"] in {"MONTHLY", "ANNUAL"}]
+
+MONTHS = months_from(date(2024, 1, 1), date(2024, 6, 1))
+EURO = {"EUR": Decimal(1)}
+
+
+def euros(*amounts):
+    """A customer's history in euro; 0 is not a contract."""
+    return [{"EUR": Decimal(amount)} if Decimal(amount) else {} for amount in amounts]
+
+
+def rows_of(*histories):
+    months = MONTHS[: len(histories[0])]
+    return monthly_rows(histories, months=months, factors=[EURO] * len(months), base="EUR")
+
+
+# Monthly values
+
+
+@pytest.mark.parametrize("row", PUBLISHED, ids=lambda row: f"{row['period']} {row['price']}")
+def test_prices_normalize_to_the_published_monthly_values(row):
+    worth = monthly_value(Decimal(row["price"]), {"MONTHLY": "month", "ANNUAL": "year"}[row["period"]])
+    assert abs(worth - Decimal(row["mrr"])) <= Decimal("0.00005")
+
+
+def test_the_published_table_has_prices_of_both_kinds():
+    assert {row["period"] for row in PUBLISHED} == {"MONTHLY", "ANNUAL"}
+
+
+@pytest.mark.parametrize(
+    ("interval", "count", "factor"),
+    [
+        ("month", 1, Fraction(1)),
+        ("month", 3, Fraction(1, 3)),
+        ("year", 1, Fraction(1, 12)),
+        ("year", 2, Fraction(1, 24)),
+        ("week", 1, Fraction(52, 12)),
+        ("week", 2, Fraction(52, 24)),
+        ("day", 1, Fraction(365, 12)),
+        ("day", 30, Fraction(365, 360)),
+    ],
+)
+def test_an_interval_is_its_part_of_a_year_by_twelve(interval, count, factor):
+    worth = monthly_value(Decimal("99.90"), interval, count)
+    assert abs(Fraction(worth) - Fraction("99.90") * factor) < Fraction(1, 10**40)
+
+
+@pytest.mark.parametrize(("interval", "count"), [("quarter", 1), ("month", 0), ("month", -1)])
+def test_an_interval_that_cannot_be_is_refused(interval, count):
+    with pytest.raises(ValueError, match="billed"):
+        monthly_value(Decimal(1), interval, count)
+
+
+# Snapshots
+
+
+def test_a_snapshot_counts_events_up_to_the_months_last_day():
+    events = [
+        Event("s", date(2024, 1, 31), Decimal(10), "EUR"),
+        Event("s", date(2024, 3, 1), Decimal(0), "EUR"),
+    ]
+    assert snapshots(events, months=MONTHS[:4]) == euros(10, 10, 0, 0)
+
+
+def test_of_two_events_on_one_day_the_later_counts_and_order_of_days_does_not_matter():
+    events = [
+        Event("s", date(2024, 2, 5), Decimal(30), "EUR"),
+        Event("s", date(2024, 1, 5), Decimal(10), "EUR"),
+        Event("s", date(2024, 1, 5), Decimal(20), "EUR"),
+    ]
+    assert snapshots(events, months=MONTHS[:2]) == euros(20, 30)
+
+
+def test_a_customers_subscriptions_add_up_by_currency():
+    day = date(2024, 1, 1)
+    events = [
+        Event("a", day, Decimal(10), "EUR"),
+        Event("b", day, Decimal(5), "EUR"),
+        Event("c", day, Decimal(7), "USD"),
+        Event("c", date(2024, 2, 1), Decimal(7), "EUR"),
+    ]
+    assert snapshots(events, months=MONTHS[:2]) == [
+        {"EUR": Decimal(15), "USD": Decimal(7)},
+        {"EUR": Decimal(22)},
+    ]
+
+
+# One customer's month
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "seen", "kind", "amount"),
+    [
+        (0, 10, False, "new", 10),
+        (0, 10, True, "reactivate", 10),
+        (10, 15, True, "upgrade", 5),
+        (10, 4, True, "downgrade", -6),
+        (10, 0, True, "cancel", -10),
+        (10, 10, True, None, 0),
+        (0, 0, True, None, 0),
+        (0, 0, False, None, 0),
+    ],
+)
+def test_a_customer_does_one_thing_a_month(before, now, seen, kind, amount):
+    [contracts_before], [contracts_now] = euros(before), euros(now)
+    change = classify(before=contracts_before, now=contracts_now, reported=Decimal(before), factors=EURO, seen=seen)
+    assert (change.kind, change.amount, change.currency, change.value) == (kind, amount, 0, now)
+
+
+def test_rates_alone_never_upgrade_or_downgrade():
+    dollars = {"USD": Decimal(100)}
+    change = classify(before=dollars, now=dollars, reported=Decimal(90), factors={"USD": Decimal("0.8")}, seen=True)
+    assert (change.kind, change.currency, change.value) == (None, Decimal(-10), Decimal(80))
+
+
+def test_an_upgrade_is_told_at_this_months_rate_and_the_rate_apart():
+    change = classify(
+        before={"USD": Decimal(100)},
+        now={"USD": Decimal(150)},
+        reported=Decimal(90),
+        factors={"USD": Decimal("0.8")},
+        seen=True,
+    )
+    assert (change.kind, change.amount, change.currency) == ("upgrade", Decimal(40), Decimal(-10))
+
+
+def test_a_cancellation_takes_away_what_was_reported_whatever_the_rate_did():
+    change = classify(
+        before={"USD": Decimal(100)}, now={}, reported=Decimal(90), factors={"USD": Decimal("0.1")}, seen=True
+    )
+    assert (change.kind, change.amount, change.currency, change.value) == ("cancel", -90, 0, 0)
+
+
+def test_losing_one_of_two_contracts_is_a_downgrade():
+    [change] = [
+        classify(
+            before={"EUR": Decimal(10), "USD": Decimal(10)},
+            now={"EUR": Decimal(10)},
+            reported=Decimal(20),
+            factors={"EUR": Decimal(1), "USD": Decimal(1)},
+            seen=True,
+        )
+    ]
+    assert (change.kind, change.amount) == ("downgrade", -10)
+
+
+def test_a_weekly_contract_turned_into_the_same_yearly_one_is_no_upgrade():
+    weekly, yearly = monthly_value(Decimal("10.01"), "week"), monthly_value(Decimal("520.52"), "year")
+    thirds = monthly_value(Decimal("10.01"), "week", 3) * 3
+    change = classify(before={"EUR": weekly}, now={"EUR": thirds}, reported=weekly, factors=EURO, seen=True)
+    assert abs(weekly - yearly) < Decimal("1e-40")
+    assert change.kind is None
+
+
+def test_a_currency_without_a_rate_is_an_error():
+    with pytest.raises(MissingRate, match="USD"):
+        value({"USD": Decimal(1)}, EURO)
+    with pytest.raises(MissingRate):
+        month_end_factors(RateTable([]), months=MONTHS, base="EUR", currencies=["USD"])
+
+
+def test_a_months_factor_is_that_of_its_last_day_and_the_latest_known_after_that():
+    rates = RateTable(
+        [
+            ("USD", date(2024, 1, 31), Decimal(2)),
+            ("USD", date(2024, 2, 1), Decimal(4)),
+            ("USD", date(2024, 2, 20), Decimal(5)),
+        ]
+    )
+    factors = month_end_factors(rates, months=MONTHS[:3], base="EUR", currencies=["USD"])
+    assert [row["USD"] for row in factors] == [Decimal("0.5"), Decimal("0.2"), Decimal("0.2")]
+    assert all(row["EUR"] == 1 for row in factors)
+
+
+# Rows
+
+
+def test_a_customers_life_is_told_month_by_month():
+    rows = rows_of(euros(10, 15, 5, 0, 0, 8))
+    told = [
+        {name: getattr(row, name) for name in MOVEMENTS if getattr(row, name)} for row in rows
+    ]  # fmt: skip
+    assert told == [{"new": 10}, {"upgrade": 5}, {"downgrade": -10}, {"cancel": -5}, {}, {"reactivate": 8}]
+    assert [(row.start, row.end) for row in rows] == [(0, 10), (10, 15), (15, 5), (5, 0), (0, 0), (0, 8)]
+    assert [(row.start_count, row.end_count) for row in rows] == [(0, 1), (1, 1), (1, 1), (1, 0), (0, 0), (0, 1)]
+
+
+def test_counts_are_customers():
+    rows = rows_of(euros(10, 10), euros(10, 20), euros(0, 30), euros(10, 0))
+    assert (rows[1].new_count, rows[1].upgrade_count, rows[1].cancel_count, rows[1].downgrade_count) == (1, 1, 1, 0)
+    assert (rows[1].start_count, rows[1].end_count) == (3, 3)
+
+
+def test_twelfths_that_add_up_to_half_a_cent_round_up():
+    twelfth = monthly_value(Decimal("1.30"), "year")
+    [row] = rows_of(*[euros(twelfth)] * 3)
+    assert row.new == row.end == Decimal("0.33")
+
+
+def test_a_half_that_a_sum_missed_by_a_hair_is_still_a_half():
+    half = Decimal("0.00499999999999999999999999")
+    row = close_row(
+        month=MONTHS[0],
+        base="EUR",
+        start=half,
+        start_count=1,
+        end=half + half + 5,
+        amounts={"new": half, "upgrade": Decimal(5)},
+        counts={"new": 1},
+    )
+    assert (row.start, row.new, row.upgrade, row.end) == (
+        Decimal("0.01"),
+        Decimal("0.01"),
+        Decimal("4.99"),
+        Decimal("5.01"),
+    )
+
+
+def test_a_currency_movement_counts_from_half_a_minor_unit_on():
+    def counted(amount, base):
+        factors = [{"USD": Decimal(1), base: Decimal(1)}, {"USD": 1 + Decimal(amount), base: Decimal(1)}]
+        contracts = {"USD": Decimal(1)}
+        return monthly_rows([[contracts, contracts]], months=MONTHS[:2], factors=factors, base=base)[1].currency_count
+
+    assert [counted("0.005", "EUR"), counted("-0.005", "EUR"), counted("0.0049", "EUR")] == [1, 1, 0]
+    assert [counted("0.5", "JPY"), counted("0.49", "JPY")] == [1, 0]
+
+
+def test_what_rounding_leaves_over_goes_to_the_largest_movement():
+    row = close_row(
+        month=MONTHS[0],
+        base="EUR",
+        start=Decimal("10.004"),
+        start_count=2,
+        end=Decimal("14.012"),
+        amounts={"new": Decimal("5.004"), "cancel": Decimal("-1.004"), "currency": Decimal("0.008")},
+        counts={"new": 1, "cancel": 1},
+    )
+    assert (row.new, row.cancel, row.currency) == (Decimal("5.00"), Decimal("-1.00"), Decimal("0.01"))
+    row = close_row(
+        month=MONTHS[0],
+        base="EUR",
+        start=Decimal("10.004"),
+        start_count=2,
+        end=Decimal("6.008"),
+        amounts={"new": Decimal("1.004"), "cancel": Decimal("-5.004"), "upgrade": Decimal("0.004")},
+        counts={"new": 1, "cancel": 1},
+    )
+    assert (row.start, row.new, row.cancel, row.upgrade, row.end) == (10, 1, Decimal("-4.99"), 0, Decimal("6.01"))
+
+
+def test_movements_that_do_not_lead_from_start_to_end_are_refused():
+    with pytest.raises(ValueError, match=r"^The movements of 2024-01-01 do not lead from 1\.0+ to 3\.0+\.$"):
+        close_row(
+            month=MONTHS[0], base="EUR", start=Decimal(1), start_count=0, end=Decimal(3), amounts={}, counts={}
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "unit"), [("EUR", "0.01"), ("JPY", "1")])
+def test_a_row_may_be_off_by_the_smallest_unit_that_rounding_its_ends_makes_and_by_no_more(base, unit):
+    nothing = {"month": MONTHS[0], "base": base, "start": Decimal(0), "start_count": 0, "amounts": {}, "counts": {}}
+    row = close_row(**nothing, end=Decimal(unit))
+    assert (row.new, row.end, row.end_count) == (Decimal(unit), Decimal(unit), 0)
+    with pytest.raises(ValueError, match="do not lead"):
+        close_row(**nothing, end=Decimal(unit) + Decimal("0.0001"))
+
+
+AMOUNTS = st.just(Decimal(0)) | st.decimals("0.0001", 10_000, places=4)
+CUSTOMERS = st.lists(
+    st.lists(
+        st.fixed_dictionaries({"EUR": AMOUNTS, "USD": AMOUNTS, "JPY": AMOUNTS}),
+        min_size=len(MONTHS),
+        max_size=len(MONTHS),
+    ),
+    max_size=6,
+)
+RATES = st.lists(
+    st.fixed_dictionaries({"USD": st.decimals("0.5", 2, places=4), "JPY": st.decimals(90, 180, places=2)}),
+    min_size=len(MONTHS),
+    max_size=len(MONTHS),
+)
+
+
+@given(customers=CUSTOMERS, rates=RATES, base=st.sampled_from(["EUR", "USD", "JPY"]))
+@settings(max_examples=60)
+def test_every_row_closes_exactly_and_ends_at_the_worth_of_all_contracts(customers, rates, base):
+    table = RateTable(
+        (currency, last_of_month(month), rate)
+        for month, row in zip(MONTHS, rates, strict=True)
+        for currency, rate in row.items()
+    )
+    factors = month_end_factors(table, months=MONTHS, base=base, currencies=["EUR", "USD", "JPY"])
+    rows = monthly_rows(customers, months=MONTHS, factors=factors, base=base)
+    before = None
+    for index, row in enumerate(rows):
+        assert row.start + sum(getattr(row, name) for name in MOVEMENTS) == row.end
+        assert row.start_count + row.new_count + row.reactivate_count - row.cancel_count == row.end_count
+        assert row.end_count == sum(any(history[index].values()) for history in customers)
+        assert row.end == worth(customers, index, rates[index], base)
+        assert (row.start, row.start_count) == ((before.end, before.end_count) if before else (0, 0))
+        assert all(
+            getattr(row, name).as_tuple().exponent == -minor_units(base) for name in ("start", *MOVEMENTS, "end")
+        )
+        before = row
+
+
+def worth(customers, index, rates, base):
+    """All contracts of a month in the base currency by fractions, rounded half-up."""
+    per_euro = {name: Fraction(rate) for name, rate in rates.items()} | {"EUR": Fraction(1)}
+    total = sum(
+        (
+            Fraction(amount) / per_euro[currency] * per_euro[base]
+            for history in customers
+            for currency, amount in history[index].items()
+        ),
+        Fraction(),
+    )
+    units = total * 10 ** minor_units(base)
+    return Decimal(int(units + Fraction(1, 2))) * smallest_unit(base)
+
+
+@given(customers=CUSTOMERS)
+@settings(max_examples=30)
+def test_an_annual_row_is_twelve_times_the_rounded_monthly_one(customers):
+    for row in monthly_rows(
+        customers, months=MONTHS, factors=[EURO | {"USD": Decimal("0.9"), "JPY": Decimal("0.006")}] * 6, base="EUR"
+    ):
+        yearly = annual(row)
+        assert yearly.end == 12 * row.end
+        assert yearly.start + sum(getattr(yearly, name) for name in MOVEMENTS) == yearly.end
+        assert (yearly.month, yearly.end_count, yearly.new_count) == (row.month, row.end_count, row.new_count)
+        assert yearly.end == round_half_up(yearly.end, "EUR")
+
+
+@given(
+    drawn=st.lists(
+        st.tuples(
+            st.sampled_from("ab"), st.integers(0, 200), st.sampled_from([0, 10, 20]), st.sampled_from(["EUR", "USD"])
+        ),
+        max_size=8,
+    )
+)
+@settings(max_examples=60)
+def test_a_snapshot_is_what_each_subscriptions_last_event_says(drawn):
+    events = [
+        Event(name, date(2023, 12, 20) + timedelta(days=offset), Decimal(amount), currency)
+        for name, offset, amount, currency in drawn
+    ]
+    for month, contracts in zip(MONTHS, snapshots(events, months=MONTHS), strict=True):
+        expected = {}
+        for name in "ab":
+            own = [event for event in events if event.subscription == name and event.day <= last_of_month(month)]
+            if own:
+                last = max(enumerate(own), key=lambda pair: (pair[1].day, pair[0]))[1]
+                expected[last.currency] = expected.get(last.currency, 0) + last.monthly
+        assert contracts == {currency: amount for currency, amount in expected.items() if amount}

@@ -1,0 +1,131 @@
+"""The demonstration company can be put back as it was made, and left; any other company's data is its own."""
+
+import io
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.utils import timezone
+
+from analytics.demonstration import resetting
+from analytics.demonstration.company import furnish
+from companies.errors import Missing
+from companies.membership.founding import CompanyExpired
+from companies.models import ApiKey, AuditEntry, Company, Membership, Stamp, User
+from companies.permissions import Role
+from ledger.models import Account, File, Transaction
+from notifications.models import Notification
+from planning.models import PlannedTransaction
+from tests import factories
+from tests.analytics.demonstration.test_demo import told_of
+from tests.ledger.conftest import text_of as text
+
+pytestmark = pytest.mark.django_db
+SIZE = {"months": 3, "transactions": 200}
+
+
+@pytest.fixture
+def shown():
+    return Company.objects.get(id=furnish(name="Northwind", seed=3, now=timezone.now(), **SIZE).company_id)
+
+
+@pytest.fixture
+def dana(shown, browser_of):
+    """Its owner's browser."""
+    return browser_of(User.objects.get(email="demo@example.com"), shown).client
+
+
+def page(company, path=""):
+    return f"/app/companies/{company.id}{path}"
+
+
+RESET = "/settings/reset"
+
+
+def test_its_owner_puts_it_back_as_it_was_made(shown, dana):
+    made = told_of(shown.id)
+    stays = [list(rows.of(shown.id).order_by("id").values()) for rows in (Membership.objects, ApiKey.objects)]
+    logged = set(AuditEntry.objects.of(shown.id).values_list("id", flat=True))
+    papers = [row.storage_path for row in File.objects.of(shown.id)]
+    Transaction.objects.of(shown.id).filter(source="initialBalance").update(description="Mine")
+    PlannedTransaction.objects.of(shown.id).update(name="Mine")
+    dana.post(page(shown, "/settings"), {"name": "Mine", "baseCurrency": "USD", "dataStartDate": "2026-11-01"})
+    asked, count = dana.get(page(shown, RESET)), Transaction.objects.of(shown.id).count()
+    assert f"All {count} transactions" in text(asked)
+    assert Transaction.objects.of(shown.id).filter(description="Mine").exists(), "to look changes nothing"
+    answer = dana.post(page(shown, RESET), follow=True)
+    assert answer.redirect_chain[-1][0] == page(shown)
+    assert "Mine is as it was made" in text(answer)
+    assert told_of(shown.id) == made
+    shown.refresh_from_db()
+    assert (shown.name, shown.base_currency, shown.data_start_date) == ("Mine", "EUR", None)
+    assert stays == [list(rows.of(shown.id).order_by("id").values()) for rows in (Membership.objects, ApiKey.objects)]
+    entries = AuditEntry.objects.of(shown.id)
+    assert logged < set(entries.values_list("id", flat=True))
+    (entry,) = entries.filter(action="company.reset")
+    assert (entry.actor, entry.before["transaction"]) == (str(User.objects.get(email="demo@example.com").id), count)
+    assert "put the demonstration back as it was made" in text(dana.get(page(shown, "/settings/activity?kind=company")))
+    assert not set(papers) & {row.storage_path for row in File.objects.of(shown.id)}
+    call_command("rebuild_derived", check=True, company=str(shown.id), stdout=io.StringIO())
+
+
+def test_nothing_is_gone_where_it_cannot_come_back(shown, monkeypatch):
+    made, accounts = told_of(shown.id), set(Account.objects.of(shown.id).values_list("id", flat=True))
+    monkeypatch.setattr(resetting, "fill", broken)
+    with pytest.raises(RuntimeError):
+        resetting.reset(company=shown, stamp=factories.stamp(), permissions=Role.OWNER.permissions)
+    assert told_of(shown.id) == made
+    assert set(Account.objects.of(shown.id).values_list("id", flat=True)) == accounts
+    assert not AuditEntry.objects.of(shown.id).filter(action="company.reset").exists()
+
+
+def broken(**_given):
+    raise RuntimeError
+
+
+def test_every_table_of_a_companys_data_goes_and_who_may_get_in_stays():
+    owned = {model for model in apps.get_models() if any(each.name == "company" for each in model._meta.fields)}
+    goes = resetting.tables()
+    assert len(goes) == len(set(goes))
+    assert {model._meta.label for model in owned - set(goes)} == {
+        "companies.ApiKey", "companies.AuditEntry", "companies.FailedRequest", "companies.LastRound",
+        "companies.LogMonth", "companies.Membership", "oauth.ConsentGrant", "webhooks.WebhookDelivery",
+        "webhooks.WebhookEndpoint",
+    }  # fmt: skip
+
+
+def test_no_other_company_is_put_back(owner, acme, shown):
+    before = Notification.objects.count(), Transaction.objects.count()
+    assert [owner.get(page(acme, RESET)).status_code, owner.post(page(acme, RESET)).status_code] == [404, 404]
+    with pytest.raises(Missing):
+        resetting.reset(company=acme, stamp=factories.stamp(), permissions=Role.OWNER.permissions)
+    assert (Notification.objects.count(), Transaction.objects.count()) == before
+    assert RESET not in owner.get(page(acme, "/settings")).content.decode()
+    assert "demonstration" not in owner.get(page(acme)).content.decode()
+
+
+def test_one_that_is_read_only_stays_as_it_is(shown):
+    Company.objects.filter(id=shown.id).update(system_status="expired")
+    with pytest.raises(CompanyExpired):
+        resetting.reset(company=shown, stamp=Stamp(time=timezone.now()), permissions=Role.OWNER.permissions)
+
+
+def test_the_overview_says_what_it_is_and_how_to_go_on(shown, dana, browser_of):
+    told = dana.get(page(shown)).content.decode()
+    for way in ("/app/companies/new", page(shown, RESET), page(shown, "/settings/leave")):
+        assert f'href="{way}"' in told
+    assert page(shown, RESET) in dana.get(page(shown, "/settings")).content.decode()
+    finn = browser_of(User.objects.get(email="finn.finance@example.com"), shown).client
+    told = finn.get(page(shown)).content.decode()
+    assert page(shown, RESET) not in told, "its owners alone put it back"
+    assert page(shown, "/settings/leave") in told
+    left = finn.post(page(shown, "/settings/leave"), follow=True)
+    assert "You no longer belong to Northwind." in text(left)
+
+
+def test_the_last_owner_is_led_to_whom_to_hand_it_over_to(shown, dana, browser_of, acme):
+    told = dana.get(page(shown, "/settings/leave")).content.decode()
+    assert f'href="{page(shown, "/settings/members")}"' in told
+    assert 'type="submit">Leave' not in told
+    finn = browser_of(User.objects.get(email="finn.finance@example.com"), shown).client
+    assert 'type="submit">Leave' in finn.get(page(shown, "/settings/leave")).content.decode()

@@ -1,0 +1,196 @@
+"""The page of the profit and loss: every amount is the API's, and leads to rows that add up to it."""
+
+import re
+from collections import defaultdict
+from datetime import UTC, datetime
+from decimal import Decimal
+from html import unescape
+
+import pytest
+
+from companies.models import Company
+from companies.permissions import Role
+from ledger.calc.months import add_months, first_of_month, last_of_month
+from tests import factories
+from tests.analytics.overview.test_overview import Shown, as_plain, number
+from tests.analytics.overview.test_pages import book, listed, signed_in
+from tests.days import TODAY
+
+pytestmark = pytest.mark.django_db
+MONTH = first_of_month(TODAY)
+NAMES = {
+    "Revenue": "revenue", "Cost of revenue": "cogs", "Sales and marketing": "cac", "Product development": "pd",
+    "General and administration": "ga", "Non-operating": "no", "Neutral": "neutral",
+}  # fmt: skip
+SIGNS = {"revenue": 1, "cogs": -1, "cac": -1, "pd": -1, "ga": -1, "no": 1}
+LEFT = {"Gross profit": 2, "Operating result": 5, "Result": 6}  # after how many lines
+
+
+@pytest.fixture(scope="module")
+def shown(furnished):
+    with furnished(name="Stated", months=14, transactions=400, seed=5, now=datetime.now(tz=UTC)) as made:
+        yield Shown(Company.objects.get(id=made.company_id), made.api_key)
+
+
+def statement(html):
+    """(periods, rows of (kind, name, cells)); a cell is (actual, planned, before, link)."""
+    table = html.split('<section class="card statement"')[1].split("</table>")[0]
+    head = re.findall(r'<th scope="col">(.*?)</th>', table)[1:-1]
+    found = re.findall(r'<tr class="of-(\w+)"><th scope="row">(.*?)</th>(.*?)</tr>', table)
+    return head, [
+        (kind, unescape(name), [cell(text) for text in cells.split("</td>")[:-1]]) for kind, name, cells in found
+    ]
+
+
+def cell(text):
+    link = re.search(r'href="([^"]+)"', text)
+    actual = re.sub(r"<span.*", "", text)
+    plan, before = (re.search(rf">{word} ([−\d.,]+)", text) for word in ("plan", "before"))
+    return (
+        Decimal(as_plain(re.sub(r"<[^>]+>", "", actual))),
+        Decimal(as_plain(plan[1])) if plan else Decimal(0),
+        Decimal(as_plain(before[1])) if before else None,
+        link and unescape(link[1]),
+    )
+
+
+def heading(month, interval):
+    """What a column of the last twelve months is headed."""
+    length = {"month": 1, "quarter": 3, "year": 12}[interval]
+    start = datetime.strptime(month, "%Y-%m").date()
+    names = {"month": f"{start:%b %Y}", "quarter": f"Q{(start.month + 2) // 3} {start.year}", "year": f"{start.year}"}
+    begins, ends = max(start, add_months(MONTH, -11)), min(last_of_month(add_months(start, length - 1)), TODAY)
+    since = begins != start and f"{begins.day} {begins:%b}"
+    until = ends != last_of_month(add_months(start, length - 1)) and f"to {ends.day} {ends:%b}"
+    return ", ".join(filter(None, [names[interval], until or (since and f"from {since}")]))
+
+
+@pytest.mark.parametrize(
+    ("interval", "comparison"),
+    [("month", None), ("month", "previousYear"), ("quarter", "previousPeriod"), ("year", None)],
+)
+def test_every_amount_is_that_of_the_api_and_of_the_rows_behind_it(shown, interval, comparison):
+    chosen = f"&comparison={comparison}" if comparison else ""
+    answer = shown.client.get(f"{shown.path}/profit-and-loss?months=12&interval={interval}{chosen}")
+    head, rows = statement(answer.content.decode())
+    told = shown.ask(
+        "profitAndLoss", startMonth=f"{add_months(MONTH, -11):%Y-%m}", endMonth=f"{MONTH:%Y-%m}", interval=interval,
+        toDate=True, **({"comparison": comparison} if comparison else {}),
+    )  # fmt: skip
+    found, line = {}, ""
+    for kind, name, cells in rows:
+        if kind == "line":
+            line = NAMES[name]
+        if kind == "category":
+            found |= {(line, name, period): cells[place] for place, period in enumerate(head)}
+            assert cells[-1][0] == sum(each[0] for each in cells[:-1])
+    for row in told:
+        actual, planned, before, link = found[row["plType"], row["categoryName"], heading(row["month"], interval)]
+        assert (actual, planned, before) == tuple(map(number, (row["actual"], row["planned"], row["comparisonActual"])))
+        assert bool(link) is bool(actual)
+    linked = [(key, cells) for key, cells in found.items() if cells[3]]
+    assert len(linked) > len(head)
+    for _, (actual, _, _, link) in linked[:: max(len(linked) // 12, 1)]:
+        page = shown.client.get(link).content.decode()
+        said = re.search(r'class="list-total"[^>]*>\s*<strong>([^<]+)</strong>', page)[1]
+        assert Decimal(as_plain(said.replace("€", ""))) == actual, link
+    check_sums(rows)
+
+
+def check_sums(rows):
+    sums, lines = defaultdict(list), [Decimal(0)] * 7
+    for kind, name, cells in rows:
+        if kind == "line":
+            lines[list(NAMES.values()).index(NAMES[name])] = cells[0][0]
+        if kind == "sum":
+            sums[name] = cells[0][0]
+    for name, count in LEFT.items():
+        kept = zip(list(SIGNS.values())[:count], lines, strict=False)
+        assert sums[name] == sum(sign * amount for sign, amount in kept)
+
+
+def test_the_plan_of_the_month_under_way_counts_to_the_same_day(api, alice, acme, bank, books):
+    hosting = books.category("hosting")
+    amount = {"type": "fixed", "amount": {"value": 3000, "currency": "EUR"}}
+    item = {"month": f"{MONTH:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
+    assert api.post("plan_items", item).status_code == 201
+    html = signed_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?months=6").content.decode()
+    (row,) = api.post(
+        "data/profitAndLoss", {"startMonth": f"{MONTH:%Y-%m}", "endMonth": f"{MONTH:%Y-%m}", "toDate": True}
+    ).json()
+    _, rows = statement(html)
+    assert next(cells for kind, _, cells in rows if kind == "category")[-2][1] == number(row["planned"])
+
+
+def test_a_period_that_is_shown_in_part_is_headed_as_a_part(alice, acme, books, bank, api):
+    books.split(book(api, bank, "-70.00", MONTH), {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}})
+    start = MONTH.replace(month=MONTH.month % 3 + 1, year=MONTH.year - 1)
+    html = signed_in(alice).get(
+        f"/app/companies/{acme.id}/profit-and-loss?startDate={start}&endDate={TODAY}&interval=year"
+    )
+    head, _ = statement(html.content.decode())
+    until = "" if (TODAY.month, TODAY.day) == (12, 31) else f", to {TODAY.day} {TODAY:%b}"
+    since = "" if start.month == 1 else f", from 1 {start:%b}"
+    assert head == [f"{start.year}{since}", f"{TODAY.year}{until}"]
+
+
+@pytest.mark.parametrize("shown_for_past", [False, True])
+def test_sums_of_past_months_show_a_share_of_the_plan_where_the_company_wants_it(
+    api, alice, acme, books, bank, shown_for_past
+):
+    assert api.put("", {"plShowPlanningPercentageForPastMonths": shown_for_past}).status_code == 200
+    hosting, past = books.category("hosting"), add_months(MONTH, -1)
+    amount = {"type": "fixed", "amount": {"value": 100, "currency": "EUR"}}
+    item = {"month": f"{past:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
+    assert api.post("plan_items", item).status_code == 201
+    for month in (past, MONTH):
+        books.split(book(api, bank, "-70.00", month), {"categoryId": hosting, "plSplit": {"cogs": -70}})
+    html = signed_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?months=6").content.decode()
+    table = html.split('<section class="card statement"')[1].split("</table>")[0]
+    rows = re.findall(r'<tr class="of-(\w+)">(.*?)</tr>', table)
+    assert {"line", "category", "sum"} == {kind for kind, _ in rows}
+    for _, row in rows:
+        *_, last, running, _ = row.split("<td>")
+        assert "plan" in last
+        assert ("%" in last) is shown_for_past
+        assert "%" in running
+
+
+def test_what_is_not_categorized_is_said_with_the_way_there(api, alice, acme, bank):
+    book(api, bank, "-120.00", MONTH)
+    html = signed_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode()
+    address, said = re.search(r'class="notice" role="status"><a href="([^"]+)">([^<]+)</a>', html).groups()
+    assert said == "1 open transaction"
+    assert "120.00" in signed_in(alice).get(unescape(address)).content.decode()
+    assert listed(alice, f"{address}&amp;total=true") == ("−€120.00", 1)
+    assert "Nothing in these months" in html
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("interval=decade", "There is no such interval."),
+        ("startDate=2018-01-01&endDate=2026-01-01&interval=month", "So many months have no room"),
+        ("months=x&interval=quarter", "There is no such span."),
+        ("comparison=x", "There is no such comparison"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_said(alice, acme, query, said):
+    answer = signed_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?{query}")
+    assert answer.status_code == 200
+    assert said in answer.content.decode()
+
+
+def test_the_statement_asks_few_questions(shown, django_assert_max_num_queries):
+    address = f"{shown.path}/profit-and-loss?months=24&comparison=previousYear"
+    shown.client.get(address)  # the session is told of its first use in a while
+    with django_assert_max_num_queries(11):
+        shown.client.get(address)
+
+
+def test_who_may_not_list_transactions_sees_amounts_without_links(api, acme, bank, books):
+    books.split(book(api, bank, "-70.00", MONTH), {"categoryId": books.category("hosting"), "plSplit": {"cogs": -70}})
+    dan = factories.member(acme, "dan@acme.example", role=Role.VIEWER, permissions=["financials:read"])
+    _, rows = statement(signed_in(dan).get(f"/app/companies/{acme.id}/profit-and-loss").content.decode())
+    amounts = next(cells for kind, _, cells in rows if kind == "category")[-2]
+    assert (amounts[0], amounts[3]) == (70, None)

@@ -1,0 +1,185 @@
+"""The profit and loss statement by longer periods, compared with others, up to today, and down to its transactions."""
+
+from collections import defaultdict
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ledger.calc.money import round_half_up
+from ledger.calc.months import add_months, first_of_month, last_of_month
+from tests.analytics.queries.test_results import categorize, plan
+from tests.days import TODAY
+
+pytestmark = pytest.mark.django_db
+RUNNING = first_of_month(TODAY)
+
+
+def told(rows, *fields):
+    return [tuple(row[field] for field in fields) for row in rows]
+
+
+def earn(books, bank, amount, day, **more):
+    categorize(books, bank, amount, day, "revenueRecurring", "revenue", **more)
+
+
+def test_months_are_told_together_as_quarters_and_years_of_the_calendar(api, ask, books, bank):
+    for month in range(1, 8):
+        earn(books, bank, f"{month}.00", f"2024-0{month}-10")
+    plan(api, books, "revenueRecurring", "revenue", "2024-02", 10, duration=3)
+    asked = {"startMonth": "2024-02", "endMonth": "2024-07"}
+    fields = ("month", "actual", "planned")
+    assert told(ask("profitAndLoss", **asked, interval="quarter"), *fields) == [
+        ("2024-01", 2 + 3, 20), ("2024-04", 4 + 5 + 6, 10), ("2024-07", 7, 0),
+    ]  # fmt: skip
+    assert told(ask("profitAndLoss", **asked, interval="year"), *fields) == [("2024-01", 27, 30)]
+    assert ask("profitAndLoss", **asked, interval="month") == ask("profitAndLoss", **asked)
+
+
+def test_a_period_stands_beside_the_one_before_or_that_of_a_year_before(api, ask, books, bank):
+    for day, amount in (("2023-02-10", "7.00"), ("2023-11-10", "5.00"), ("2024-01-10", "1.00"), ("2024-02-10", "2.00")):
+        earn(books, bank, amount, day)
+    categorize(books, bank, "-9.00", "2024-01-20", "hosting", "cogs")
+    asked, fields = {"startMonth": "2024-02", "endMonth": "2024-02"}, ("plType", "actual", "comparisonActual")
+    assert told(ask("profitAndLoss", **asked), *fields) == [("revenue", 2, None)]
+    assert told(ask("profitAndLoss", **asked, comparison="previousPeriod"), *fields) == [
+        ("revenue", 2, 1), ("cogs", 0, 9),
+    ]  # fmt: skip
+    assert told(ask("profitAndLoss", **asked, comparison="previousYear"), *fields) == [("revenue", 2, 7)]
+    quarter = {"startMonth": "2024-01", "endMonth": "2024-03", "interval": "quarter"}
+    assert told(ask("profitAndLoss", **quarter, comparison="previousPeriod"), *fields) == [
+        ("revenue", 3, 5), ("cogs", 9, 0),
+    ]  # fmt: skip
+    assert told(ask("profitAndLoss", **quarter, comparison="previousYear"), *fields) == [
+        ("revenue", 3, 7), ("cogs", 9, 0),
+    ]  # fmt: skip
+
+
+def test_the_calendars_first_month_is_compared_with_nothing(ask, books, bank):
+    earn(books, bank, "1.00", "0001-01-10")
+    asked = {"startMonth": "0001-01", "endMonth": "0001-01", "comparison": "previousYear"}
+    assert told(ask("profitAndLoss", **asked), "actual", "comparisonActual") == [(1, 0)]
+
+
+def test_up_to_date_the_running_months_plan_counts_by_its_days_and_later_months_not_at_all(api, ask, books, bank):
+    first = add_months(RUNNING, -1)
+    earn(books, bank, "50.00", str(RUNNING))
+    plan(api, books, "revenueRecurring", "revenue", f"{first:%Y-%m}", 1000)
+    asked = {"startMonth": f"{first:%Y-%m}", "endMonth": f"{add_months(RUNNING, 2):%Y-%m}"}
+    share = round_half_up(Decimal(1000) * TODAY.day / last_of_month(TODAY).day, "EUR")
+    rows = ask("profitAndLoss", **asked, toDate=True)
+    assert told(rows, "month", "planned") == [(f"{first:%Y-%m}", 1000), (f"{RUNNING:%Y-%m}", float(share))]
+    assert rows[1]["percentage"] == float(round_half_up(Decimal(5000) / share, "EUR"))
+    assert len(ask("profitAndLoss", **asked)) == 4
+    later = {"startMonth": f"{add_months(RUNNING, 1):%Y-%m}", "endMonth": f"{add_months(RUNNING, 2):%Y-%m}"}
+    assert ask("profitAndLoss", **later, toDate=True) == []
+
+
+@pytest.mark.parametrize(
+    ("today", "asked", "now", "before"),
+    [
+        ("2024-11-22", {"comparison": "previousPeriod"}, 1, 16 + 22),
+        ("2024-11-22", {"comparison": "previousPeriod", "interval": "quarter"}, 1 + 2 + 16 + 31, 128 + 512 + 22),
+        ("2024-11-22", {"comparison": "previousYear", "interval": "year"}, 1 + 2 + 16 + 128 + 256 + 512 + 92, 1024),
+        ("2024-11-30", {"comparison": "previousPeriod"}, 1, 2 + 16 + 31),
+    ],
+    ids=["month", "quarter", "year", "on a month's last day all of it"],
+)
+def test_a_month_under_way_is_compared_up_to_the_same_day(ask, books, bank, on, today, asked, now, before):
+    for day, amount in (
+        ("2024-11-03", "1.00"), ("2024-10-23", "2.00"), ("2024-10-22", "16.00"), ("2024-08-22", "128.00"),
+        ("2024-08-23", "256.00"), ("2024-07-31", "512.00"), ("2023-11-22", "1024.00"), ("2023-11-23", "2048.00"),
+    ):  # fmt: skip
+        earn(books, bank, amount, day)
+    months = {"type": "servicePeriod", "startDate": "2024-08-01", "endDate": "2024-10-31"}
+    earn(books, bank, "92.00", "2024-08-01", rule=months)
+    on(date.fromisoformat(today))
+    first = {"quarter": "2024-10", "year": "2024-01"}.get(asked.get("interval"), "2024-11")
+    rows = ask("profitAndLoss", startMonth=first, endMonth="2024-12", toDate=True, **asked)
+    assert told(rows, "month", "actual", "comparisonActual")[-1:] == [(first, now, before)]
+
+
+PARTS = st.lists(
+    st.tuples(
+        st.sampled_from(["EUR", "USD", "JPY"]),
+        st.integers(-9_000, 9_000).filter(bool),
+        st.dates(date(2023, 11, 1), date(2024, 8, 31)),
+        st.integers(0, 200),
+        st.integers(0, 1),
+        st.sampled_from(["ga", "no", "neutral"]),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(parts=PARTS, interval=st.sampled_from(["month", "quarter", "year"]))
+@settings(max_examples=10)
+def test_the_transactions_behind_a_row_add_up_to_it_exactly(api, ask, books, bank, parts, interval):
+    made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
+    behind = {}
+    for currency, amount, day, length, category, line in parts:
+        row = books.book(bank, f"{amount}", str(day), amountCurrency=currency)["id"]
+        rule = {"type": "servicePeriod", "startDate": str(day), "endDate": str(day + timedelta(days=length))}
+        part = {"categoryId": made[category], "plSplit": {line: amount}, "usingDateRule": rule}
+        assert books.split(row, part).status_code == 200
+        behind[row] = (made[category], line)
+    rows = ask("profitAndLoss", startMonth="2024-01", endMonth="2024-08", interval=interval)
+    rows = [row for row in rows if row["categoryId"] in made]
+    for row in rows:
+        page = api.get(row["transactionsUrl"])
+        assert page.status_code == 200, page.content
+        assert Decimal(page["X-Total-Amount"]) == Decimal(str(row["actual"]))
+        assert int(page["X-Total-Count"]) == len(page.json()) > 0
+        assert {behind[each["id"]] for each in page.json()} == {(row["categoryId"], row["plType"])}
+    assert api.get(rows[0]["transactionsUrl"] + "&total=true").status_code == 200 if rows else True
+
+
+PLANS = st.lists(
+    st.tuples(st.sampled_from(["EUR", "USD", "GBP"]), st.integers(-9_000, 9_000).filter(bool), st.integers(1, 8)),
+    max_size=3,
+)
+
+
+@given(parts=PARTS, plans=PLANS)
+@settings(max_examples=10)
+def test_quarters_and_years_are_the_sums_of_their_months_to_the_cent(api, ask, books, bank, parts, plans):
+    made = [api.post("categories", {"name": name, "plTypes": ["ga", "no", "neutral"]}).json()["id"] for name in "ab"]
+    for currency, amount, day, length, category, line in parts:
+        row = books.book(bank, f"{amount}", str(day), amountCurrency=currency)["id"]
+        rule = {"type": "servicePeriod", "startDate": str(day), "endDate": str(day + timedelta(days=length))}
+        part = {"categoryId": made[category], "plSplit": {line: amount}, "usingDateRule": rule}
+        assert books.split(row, part).status_code == 200
+    for currency, value, month in plans:
+        amount = {"type": "fixed", "amount": {"value": value, "currency": currency}}
+        item = {"month": f"2024-0{month}", "plType": "ga", "categoryId": made[0], "frequency": 1, "amount": amount}
+        assert api.post("plan_items", item).status_code == 201
+    asked = {"startMonth": "2023-10", "endMonth": "2024-09", "comparison": "previousYear"}
+
+    def sums(interval, length):
+        found = defaultdict(lambda: [Decimal(0)] * 3)
+        for row in ask("profitAndLoss", **asked, interval=interval):
+            year, month = map(int, row["month"].split("-"))
+            key = (row["plType"], row["categoryId"], year, (month - 1) // length)
+            shown = (Decimal(str(row[field])) for field in ("actual", "planned", "comparisonActual"))
+            found[key] = [sum(pair) for pair in zip(found[key], shown, strict=True)]
+        return found
+
+    assert sums("month", 3) == sums("quarter", 3)
+    assert sums("month", 12) == sums("quarter", 12) == sums("year", 12)
+
+
+@pytest.mark.parametrize(
+    ("more", "pointer"),
+    [
+        ({"interval": "week"}, "#/interval"),
+        ({"comparison": "plan"}, "#/comparison"),
+        ({"toDate": "2024-01-31"}, "#/toDate"),
+    ],
+)
+def test_a_wrong_question_is_refused(api, more, pointer):
+    refused = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-01"} | more)
+    assert refused.status_code == 400
+    assert [error["pointer"] for error in refused.json()["errors"]] == [pointer]

@@ -1,0 +1,245 @@
+"""What twelve months did to recurring revenue, and what became of each month's new customers: over HTTP."""
+
+from collections import Counter
+from datetime import date
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analytics.calc.movements import number_of, shape
+from analytics.queries.cohorts import cohorts
+from analytics.queries.recurring import MRR, Chosen, histories
+from analytics.queries.retention import at, bridge, stays_of
+from ledger.calc.fx import convert
+from ledger.calc.money import round_half_up
+from ledger.calc.months import add_months, format_month, last_of_month, months_from
+from ledger.money.rates import rate_table
+from ledger.subscriptions.calc import cut
+from tests import factories
+from tests.analytics.queries.test_recurring import item, moves, rows, send
+
+pytestmark = pytest.mark.django_db
+RATES = ("netRevenueRetention", "grossRevenueRetention", "customerChurnRate", "revenueChurnRate", "quickRatio")
+
+
+def test_twelve_months_count_as_one_and_each_customer_once(api, ask):
+    send(
+        api,
+        item("a", "100.00", "2023-03-01"), item("a", "120.00", "2024-02-01"), item("a", "150.00", "2024-07-01"),
+        item("b", "200.00", "2023-05-01"), item("b", "0.00", "2024-03-15"),
+        item("c", "300.00", "2023-12-31"), item("c", "250.00", "2024-12-31"),
+        item("d", "80.00", "2024-05-01"),
+        item("e", "50.00", "2024-06-01"), item("e", "0.00", "2024-08-01"),
+        item("f", "10.00", "2022-06-01"), item("f", "0.00", "2023-06-01"), item("f", "40.00", "2024-09-01"),
+    )  # fmt: skip
+    assert ask("recurringRevenueSummary", month="2024-12") == {
+        "mrr": 520, "arr": 6240, "customers": 4, "arpa": 130,
+        "netRevenueRetention": 73.33, "grossRevenueRetention": 58.33, "customerChurnRate": 33.33,
+        "revenueChurnRate": 41.67, "quickRatio": 0.68,
+    }  # fmt: skip
+
+
+def test_what_changes_on_the_first_day_changes_within_the_span(api, acme):
+    send(api, item("a", "100.00", "2023-12-05"), item("a", "150.00", "2024-01-01"))
+    found = bridge(company=acme, first=date(2024, 1, 1), last=date(2024, 1, 1), rates=rate_table())
+    assert (found.start, found.upgrade, found.new, found.end) == (100, 50, 0, 150)
+
+
+def test_a_customer_with_several_subscriptions_and_products_is_one(api, ask):
+    """Another subscription of a customer is an upgrade, the end of one of them a downgrade, and only the last one's end
+    loses the customer."""
+    send(
+        api,
+        item("a", "100.00", "2024-01-01", productExternalId="p"),
+        item("a/2", "40.00", "2024-02-01", productExternalId="q"),
+        item("a/3", "25.00", "2024-02-10", productExternalId="q"),
+        item("a", "0.00", "2024-03-05", productExternalId="p"),
+        item("a/2", "0.00", "2024-04-01"), item("a/3", "0.00", "2024-04-20"),
+        item("b", "10.00", "2024-01-01", productExternalId="q"), item("b/2", "10.00", "2024-01-01"),
+    )  # fmt: skip
+    found = {row["month"]: moves(row) for row in rows(api, "2024-01", "2024-04")}
+    assert found == {
+        "2024-01": {"new": 120, "newCount": 2, "end": 120, "endCount": 2},
+        "2024-02": {"upgrade": 65, "upgradeCount": 1, "end": 185, "endCount": 2},
+        "2024-03": {"downgrade": -100, "downgradeCount": 1, "end": 85, "endCount": 2},
+        "2024-04": {"cancel": -65, "cancelCount": 1, "end": 20, "endCount": 1},
+    }
+    summary = ask("recurringRevenueSummary", month="2024-03")
+    assert (summary["mrr"], summary["customers"], summary["arpa"]) == (85, 2, 42.5)
+
+
+def test_where_there_was_nothing_to_lose_there_is_no_rate(api, ask):
+    nothing = {"mrr": 0, "arr": 0, "customers": 0, "arpa": None} | dict.fromkeys(RATES)
+    assert ask("recurringRevenueSummary") == nothing
+    assert ask("recurringRevenueSummary", month="0001-01") == nothing
+    send(api, item("a", "90.00", "2024-01-01"))
+    found = ask("recurringRevenueSummary", month="2024-01")
+    assert (found["mrr"], found["arpa"]) == (90, 90)
+    assert [found[name] for name in RATES] == [None] * 5
+    later = ask("recurringRevenueSummary", month="2025-01")
+    assert [later[name] for name in RATES] == [100, 100, 0, 0, None]
+
+
+def test_rates_make_neither_upgrades_nor_churn(api, ask):
+    send(api, item("a", "100.00", "2023-01-01", currency="USD"))
+    found = ask("recurringRevenueSummary", month="2024-12")
+    assert [found[name] for name in RATES] == [100, 100, 0, 0, None]
+
+
+def test_a_cohort_is_followed_from_the_month_its_customers_came(api, ask):
+    send(
+        api,
+        item("a", "100.00", "2024-01-10"), item("a", "150.00", "2024-02-01"),
+        item("b", "50.00", "2024-01-31"), item("b", "0.00", "2024-02-20"), item("b", "30.00", "2024-04-01"),
+        item("c", "70.00", "2024-03-01", currency="USD"),
+        item("d", "10.00", "2023-12-01"),
+    )  # fmt: skip
+    asked = {"startMonth": "2024-01", "endMonth": "2024-04"}
+    heads = ask("cohorts", **asked, measure="customers")
+    assert [(each["month"], each["start"]) for each in heads] == [
+        ("2024-01", 2), ("2024-02", 0), ("2024-03", 1), ("2024-04", 0),
+    ]  # fmt: skip
+    assert [tuple(mark.values()) for mark in heads[0]["values"]] == [
+        ("2024-01", 2, 100), ("2024-02", 1, 50), ("2024-03", 1, 50), ("2024-04", 2, 100),
+    ]  # fmt: skip
+    assert [tuple(mark.values()) for mark in heads[3]["values"]] == [("2024-04", 0, None)]
+    revenue = ask("cohorts", **asked, measure="revenue")
+    assert [tuple(mark.values())[1:] for mark in revenue[0]["values"]] == [
+        (150, 100),
+        (150, 100),
+        (150, 100),
+        (180, 120),
+    ]
+    assert [mark["percentage"] for mark in revenue[2]["values"]] == [100, 100], "rates keep and lose nothing"
+    assert revenue[2]["values"][0]["value"] != revenue[2]["values"][1]["value"]
+
+
+FIRST, LAST = date(2023, 1, 1), date(2024, 12, 1)
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", "b/2", "c", "d"]),
+        st.integers(0, 23),
+        st.integers(1, 28),
+        st.sampled_from(["0.00", "10.00", "33.33", "120.00"]),
+        st.sampled_from(["EUR", "USD", "JPY"]),
+    ),
+    min_size=1,
+    max_size=12,
+    unique_by=lambda each: each[:3],
+)
+
+
+def held_at_both_ends(company, *, first, last, basis):
+    """As the database says it."""
+    found = Counter()
+    for stay in stays_of(company, first=first, last=last, basis=basis, products=()):
+        found[shape(stay.before), shape(stay.now), stay.seen] += stay.times
+    return found
+
+
+def counted_by_customer(company, *, first, last, basis):
+    """The same from everybody's whole history, one after the other."""
+    start, end = number_of(first) - 1, number_of(last)
+    found = Counter()
+    for history in histories(company.id, Chosen()):
+        before, now = at(history[basis], start), at(history[basis], end)
+        if before or now:
+            seen = any(contracts for number, contracts in history[basis] if number <= start)
+            found[shape(before), shape(now), seen] += 1
+    return found
+
+
+def followed_one_by_one(company, *, months):
+    """Month in which they came -> what those customers pay at the end of each month from then on, and how many do."""
+    numbers, rates = [number_of(month) for month in months], rate_table()
+    found = {came: [[Decimal(0), 0] for number in numbers if number >= came] for came in numbers}
+    for history in histories(company.id, Chosen()):
+        came = next((number for number, contracts in history[MRR] if contracts), None)
+        for place, mark in enumerate(found.get(came, [])):
+            held, day = at(history[MRR], came + place), last_of_month(add_months(months[numbers.index(came)], place))
+            mark[0] += sum(convert(held[each], source=each, target="EUR", day=day, rates=rates) for each in held)
+            mark[1] += bool(held)
+    return list(found.values())
+
+
+@given(events=EVENTS, start=st.integers(0, 23), length=st.integers(1, 24))
+@settings(max_examples=12)
+def test_spans_and_cohorts_come_to_what_the_months_say(db, make_api, events, start, length):
+    company = factories.company(name="Any")
+    api = make_api(company)
+    send(
+        api,
+        *(
+            item(
+                who, amount.partition(".")[0] if currency == "JPY" else amount,
+                str(add_months(FIRST, month).replace(day=day)), currency=currency,
+                committedDate=str(add_months(FIRST, max(month - day % 3, 0)).replace(day=1)),
+            )
+            for who, month, day, amount, currency in events
+        ),
+    )  # fmt: skip
+    first = add_months(FIRST, start)
+    last = min(add_months(first, length - 1), LAST)
+    months = rows(api, format_month(first), format_month(last))
+    found = bridge(company=company, first=first, last=last, rates=rate_table())
+    assert (float(found.start), found.start_count) == (months[0]["start"], months[0]["startCount"])
+    assert (float(found.end), found.end_count) == (months[-1]["end"], months[-1]["endCount"])
+    for basis in ("mrr", "cmrr"):
+        assert held_at_both_ends(company, first=first, last=last, basis=basis) == counted_by_customer(
+            company, first=first, last=last, basis=basis
+        )
+    moved = ("new", "reactivate", "upgrade", "downgrade", "cancel")
+    assert sum(getattr(found, f"{kind}_count") for kind in moved) <= len({who.partition("/")[0] for who, *_ in events})
+    if length == 1:
+        assert [float(getattr(found, kind)) for kind in moved] == [months[0][kind] for kind in moved]
+    for measure in ("cmrr", "arr", "carr"):
+        rows(api, format_month(first), format_month(last), mrr_type=measure)  # each row closes
+    marks = followed_one_by_one(company, months=months_from(first, last))
+    for place, measure in enumerate(("revenue", "customers")):
+        found = cohorts(company=company, months=months_from(first, last), measure=measure, rates=rate_table())
+        assert [[each.value for each in cohort.marks] for cohort in found] == [
+            [round_half_up(cut(Decimal(mark[place])), "EUR") for mark in cohort] for cohort in marks
+        ]
+    asked = {"startMonth": format_month(FIRST), "endMonth": format_month(LAST)}
+    every = rows(api, *asked.values())
+    heads = api.post("data/cohorts", asked | {"measure": "customers"}).json()
+    revenue = api.post("data/cohorts", asked | {"measure": "revenue"}).json()
+    for n, month in enumerate(months_from(FIRST, LAST)):
+        assert every[n]["month"] == format_month(month)
+        assert every[n]["newCount"] == heads[n]["start"]
+        assert revenue[n]["start"] == revenue[n]["values"][0]["value"]
+        assert abs(every[n]["new"] - revenue[n]["start"]) < 0.011, "the row takes the cents that rounding leaves"
+        assert every[n]["endCount"] == sum(cohort["values"][n - m]["value"] for m, cohort in enumerate(heads[: n + 1]))
+        worth = sum(Decimal(str(cohort["values"][n - m]["value"])) for m, cohort in enumerate(revenue[: n + 1]))
+        assert abs(Decimal(str(every[n]["end"])) - worth) <= Decimal("0.01") * len(events)
+
+
+@pytest.mark.parametrize(
+    ("query", "body", "pointer", "code"),
+    [
+        ("recurringRevenueSummary", {"month": "2024-1"}, "#/month", "invalid_month"),
+        ("cohorts", {"startMonth": "2024-01", "endMonth": "2024-02"}, "#/measure", "required"),
+        ("cohorts", {"startMonth": "2024-01", "endMonth": "2024-02", "measure": "mrr"}, "#/measure", "invalid_choice"),
+        (
+            "cohorts",
+            {"startMonth": "2024-03", "endMonth": "2024-02", "measure": "revenue"},
+            "#/endMonth",
+            "end_before_start",
+        ),
+    ],
+)
+def test_a_wrong_question_is_refused(api, query, body, pointer, code):
+    refused = api.post(f"data/{query}", body)
+    assert refused.status_code == 400
+    assert [(error["pointer"], error["code"]) for error in refused.json()["errors"]] == [(pointer, code)]
+
+
+def test_asking_needs_permission_and_stays_in_the_company(api, make_api, acme, globex_api):
+    send(api, item("a", "90.00", "2024-01-01"))
+    body = {"startMonth": "2024-01", "endMonth": "2024-01", "measure": "customers"}
+    for query in ("recurringRevenueSummary", "cohorts"):
+        assert make_api(acme, "financials:read").post(f"data/{query}", body).status_code == 403
+    assert globex_api.post("data/cohorts", body).json()[0]["start"] == 0
+    assert globex_api.post("data/recurringRevenueSummary", {"month": "2024-01"}).json()["mrr"] == 0

@@ -1,0 +1,179 @@
+"""The logo of a company's website: shown while it has none of its own, and whatever the site is, it harms nobody."""
+
+import io
+import struct
+from datetime import timedelta
+
+import pytest
+from django.core.files.storage import storages
+from django.core.management import call_command
+from PIL import Image
+
+from companies.logos import sites as site_logos
+from companies.models import Company
+from tests.companies.logos.test_logos import encoded, lying, png
+from tests.tls import serving
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+
+def picture(kind="PNG", size=(32, 32)):
+    out = io.BytesIO()
+    Image.new("RGB", size, (200, 30, 30)).save(out, format=kind)
+    return out.getvalue()
+
+
+def icon_of(raw, size=32):
+    """An icon whose list says 32 pixels, whatever the picture says."""
+    head = struct.pack("<HHH", 0, 1, 1) + struct.pack("<BBBBHHII", size, size, 0, 0, 1, 32, len(raw), 22)
+    return head + raw
+
+
+class Site:
+    """What lies at each path; anything else is 404."""
+
+    def __init__(self):
+        self.pages, self.asked = {}, []
+
+    def answer(self, path):
+        self.asked.append(path)
+        found = self.pages.get(path, (404, {}, b""))
+        return found if isinstance(found, tuple) else (200, {"Content-Type": "text/html"}, found)
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch, settings, acme):
+    """Acme's website on this machine, reached as any other."""
+    made = Site()
+    settings.LOGOS_FROM_DOMAINS = settings.OUTBOUND_ALLOW_PRIVATE = True
+    with serving(made.answer, where=tmp_path) as (host, pem):
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+        Company.objects.filter(id=acme.id).update(domain=host)
+        yield made
+
+
+def fetched(acme, now):
+    """Whether there is a new logo now; the company is read anew."""
+    acme.refresh_from_db()
+    found = site_logos.refresh(company=acme, now=now)
+    acme.refresh_from_db()
+    return found
+
+
+def files():
+    try:
+        return storages["assets"].listdir("logos")[1]
+    except FileNotFoundError:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("page", "path", "raw"),
+    [
+        (b"", "/favicon.ico", icon_of(picture())),
+        (b"", "/favicon.ico", picture("ICO")),
+        (b'<link rel="icon" href="/a/icon.png">', "/a/icon.png", picture()),
+        (b"<LINK HREF='icon.png?x=1&amp;y=2' REL='shortcut icon'>", "/icon.png?x=1&y=2", picture()),
+        (b'<link rel=icon type="image/svg+xml" href=/x.svg><link rel=icon href=/b.jpg>', "/b.jpg", picture("JPEG")),
+        (b'<link rel="icon" href="/gone.png"><link rel="icon" href="/c.png">', "/c.png", picture()),
+        (b'<link rel="icon" href="/d.png">' + b"x" * 300_000, "/d.png", picture()),
+    ],
+    ids=["ico", "ico of Pillow", "link", "shortcut", "no drawing", "the next one", "a long page"],
+)
+def test_the_picture_that_the_site_names_is_shown_as_a_png(site, acme, client, owner, now, page, path, raw):
+    site.pages = {"/": page, path: raw}
+    assert fetched(acme, now)
+    served = client.get(f"/assets/{acme.logo_path}")
+    image = Image.open(io.BytesIO(b"".join(served.streaming_content)))
+    assert (served["Content-Type"], image.format, image.size) == ("image/png", "PNG", (32, 32))
+    assert f"/assets/{acme.site_logo_path}" in owner.get("/app/").content.decode()
+    assert acme.custom_logo_path is None
+
+
+HOSTILE = {
+    "a redirect": (302, {"Location": "/other.png"}, b""),
+    "huge": b"\x89PNG\r\n\x1a\n" + b"x" * 200_000,
+    "a drawing with a script": (200, {"Content-Type": "image/png"}, SCRIPT),
+    "a bomb": lying(50_000, 50_000),
+    "more pixels than an icon has": png(2000, 10),
+    "a bomb in an icon": icon_of(lying(30_000, 30_000)),
+    "a bitmap in an icon that lies": icon_of(struct.pack("<IiiHHIIiiII", 40, 30_000, 60_000, 1, 1, 0, 0, 0, 0, 0, 0)),
+    "an icon of nothing": b"\0\0\1\0\xff\xff",
+    "words": b"<html>no icon</html>",
+    "nothing": b"",
+    "an error": (500, {}, picture()),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_else_lies_there_leaves_the_letter_mark(site, acme, owner, now, name):
+    site.pages = {"/": b'<link rel="icon" href="/icon.png">', "/icon.png": HOSTILE[name], "/other.png": picture()}
+    assert not fetched(acme, now)
+    assert (acme.logo_path, files()) == (None, [])
+    assert "/other.png" not in site.asked
+    assert owner.get("/app/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "href",
+    ["http://127.0.0.1/x.png", "file:///etc/passwd", "data:image/png;base64,AAAA", "https://me@localhost/x", "//[", ""],
+)
+def test_a_link_that_leads_elsewhere_is_not_followed(site, acme, now, href):
+    site.pages = {"/": f'<link rel="icon" href="{href}">'.encode(), "/favicon.ico": picture()}
+    assert fetched(acme, now)
+
+
+def test_a_private_address_is_not_called(site, settings, acme, now):
+    settings.OUTBOUND_ALLOW_PRIVATE = False
+    site.pages = {"/favicon.ico": picture()}
+    assert not fetched(acme, now)
+    assert site.asked == []
+
+
+def test_without_the_setting_nothing_is_fetched_or_shown(site, settings, acme, now):
+    site.pages = {"/favicon.ico": picture()}
+    assert fetched(acme, now)
+    settings.LOGOS_FROM_DOMAINS = False
+    assert acme.logo_path is None
+    asked = len(site.asked)
+    assert not fetched(acme, now + timedelta(days=60))
+    assert len(site.asked) == asked
+
+
+def test_it_is_kept_for_thirty_days_and_then_fetched_anew(site, acme, now):
+    site.pages = {"/favicon.ico": picture()}
+    assert fetched(acme, now)
+    first = acme.logo_path
+    assert not fetched(acme, now + timedelta(days=29))
+    assert acme.logo_path == first
+    assert fetched(acme, now + timedelta(days=30))
+    assert acme.logo_path != first
+    assert files() == [acme.logo_path.removeprefix("logos/")]
+    site.pages = {}
+    assert not fetched(acme, now + timedelta(days=60))
+    assert (acme.logo_path, files()) == (None, [])
+    site.pages = {"/favicon.ico": picture()}
+    assert not fetched(acme, now + timedelta(days=61)), "a site without a picture is left alone for a week"
+    assert fetched(acme, now + timedelta(days=67))
+
+
+def test_a_logo_of_its_own_comes_before_it_and_another_domain_ends_it(site, api, acme, now):
+    site.pages = {"/favicon.ico": picture()}
+    assert fetched(acme, now)
+    own = api.put("logo", encoded(png())).json()["customLogoPath"]
+    assert not fetched(acme, now)
+    assert (acme.logo_path, acme.site_logo_path) == (own, None)
+    assert api.delete("logo").json()["customLogoPath"] is None
+    assert fetched(acme, now + timedelta(days=30))
+    assert api.put("", {"domain": "other.example"}).status_code == 200
+    acme.refresh_from_db()
+    assert acme.logo_path is None
+
+
+def test_the_daily_command_fetches_it(site, acme, capsys):
+    site.pages = {"/favicon.ico": picture()}
+    call_command("refresh_metrics")
+    acme.refresh_from_db()
+    assert acme.logo_path

@@ -1,0 +1,96 @@
+"""What we export is known again when it is imported, in whatever language its headings are."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+
+from tests.ledger.conftest import text_of
+from tests.ledger.importing.test_import_pages import checked, choices, sums, upload
+
+pytestmark = pytest.mark.django_db
+
+LANGUAGES = [code for code, _name in settings.LANGUAGES]
+
+
+@pytest.fixture
+def main(books):
+    account = books.account()
+    answer = books.api.put(f"accounts/{account}/initial_balance", {"date": "2026-01-01", "amountValue": "1000.00"})
+    assert answer.status_code == 200, answer.content
+    return account
+
+
+@pytest.fixture
+def booked(books, main):
+    books.book(main, "-119.00", fromTo="Nimbus Cloud", description="March hosting", notes="Value date 2026-03-16")
+    books.book(main, "1190.50", fromTo="Initech", description="=Invoice 1042", externalId="bank-17")
+    books.book(main, "-4.20", date="2026-03-05", description="Café")
+    books.book(main, "-4.20", date="2026-03-05", description="Café")
+
+
+@pytest.fixture
+def reader(browser_of, alice, acme):
+    def reading(language):
+        client = browser_of(alice, acme).client
+        client.defaults["HTTP_ACCEPT_LANGUAGE"] = language
+        return client
+
+    return reading
+
+
+def exported(client, company, account):
+    address = f"/app/companies/{company.id}/transactions/export/transactions.csv?accountId={account}"
+    return b"".join(client.get(address))
+
+
+@pytest.mark.usefixtures("booked")
+@pytest.mark.parametrize("written", LANGUAGES)
+@pytest.mark.parametrize("read", LANGUAGES)
+def test_an_export_that_is_imported_again_brings_nothing(reader, acme, main, written, read):
+    table = exported(reader(written), acme, main)
+    _, answer = checked(reader(read), acme, main, table)
+    assert sums(answer) == [0, 5, 0, 0]
+
+
+@pytest.mark.usefixtures("booked")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_choice_kept_for_the_account_does_not_misread_our_export(reader, acme, main, language):
+    client = reader(language)
+    table = exported(client, acme, main)
+    headings = table.decode().splitlines()[0].split(",")
+    wrong = {"date": headings[0], "amount": headings[4], "external_id": headings[-1]}
+    keep_reading(client, acme, main, headings, {name: str(headings.index(each)) for name, each in wrong.items()})
+    _, answer = checked(client, acme, main, table)
+    assert sums(answer) == [0, 5, 0, 0]
+
+
+def keep_reading(client, company, account, headings, columns):
+    """Imports a row of its own under the same headings, in other columns, which are remembered."""
+    row = ["2026-05-05", *[""] * (len(headings) - 2), "B-1"]
+    row[4] = "-1.00"
+    address = upload(client, company, account, "\n".join(map(",".join, (headings, row))))["Location"]
+    sent = columns | {"account": account, "headings": "1", "name": "other.csv"}
+    sent |= {"date_order": "iso", "decimal_sign": "point"}
+    done = client.post(urlsplit(address).path, sent, follow=True)
+    assert done.redirect_chain, done.content.decode()
+
+
+@pytest.mark.usefixtures("booked")
+@pytest.mark.parametrize(("language", "said"), [("en", "of other accounts: =Tax."), ("de", "anderer Konten: =Tax.")])
+def test_transactions_of_other_accounts_are_told_before_they_go_to_one(reader, acme, books, main, language, said):
+    client = reader(language)
+    other = books.account(name="=Tax")
+    books.book(other, "-7.00")
+    both = b"".join(client.get(f"/app/companies/{acme.id}/transactions/export/transactions.csv"))
+    _, answer = checked(client, acme, main, both)
+    assert said in text_of(answer)
+    _, answer = checked(client, acme, main, exported(client, acme, main))
+    assert "=Tax" not in re.search(r"<main.*?<form", answer.content.decode(), re.DOTALL)[0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_bank_may_call_its_own_numbers_ids(reader, acme, main, language):
+    _, answer = checked(reader(language), acme, main, "Date,Description,Amount,Id\n2026-03-05,Fee,-4.00,B-1\n")
+    assert choices(answer)["external_id"] == "3"

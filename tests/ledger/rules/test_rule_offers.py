@@ -1,0 +1,105 @@
+"""After somebody has said what a transaction was for, a rule is offered that says it of all that is like it."""
+
+import re
+
+import pytest
+
+from tests.ledger.conftest import text_of
+from tests.ledger.rules.test_inbox_pages import Page, hosting, said, site
+
+pytestmark = pytest.mark.django_db
+assert hosting  # fixtures
+assert site
+OFFER = "Always do this for “Nimbus Ltd”? Make a rule"
+
+
+@pytest.fixture
+def office(books):
+    return books.category("officeAndAdmin")
+
+
+@pytest.fixture
+def row(books, bank):
+    return books.book(bank, "-12.00", fromTo="Nimbus Ltd")["id"]
+
+
+@pytest.fixture
+def done(site, row, hosting):
+    """Says what the row was for at each place, and answers the page behind it."""
+
+    def categorize(where):
+        match where:
+            case "inbox":
+                answer = site.post("inbox", act="accept", id=row, category=f"{hosting}:cogs")
+            case "list":
+                answer = site.post("transactions", act="categorize", id=row, category=f"{hosting}:cogs")
+            case "one":
+                part = {"category-0": f"{hosting}:cogs", "amount-0": "-12.00"}
+                answer = site.post(f"transactions/{row}/split", **part)
+        assert answer.status_code == 303
+        return site.client.get(answer["Location"].partition("#")[0])
+
+    return categorize
+
+
+@pytest.mark.parametrize("where", ["inbox", "list", "one"])
+def test_a_rule_is_offered_wherever_it_was_said(site, row, hosting, done, where):
+    page = done(where)
+    assert OFFER in text_of(page)
+    form = site.client.get(re.search(r'href="([^"]+rules/new\?transaction=[^"]+)"', page.content.decode())[1])
+    assert re.search(rf'value="{hosting}:cogs" selected', form.content.decode())
+    assert "It matches 1 transaction" in text_of(form)
+
+
+@pytest.mark.parametrize("where", ["inbox", "list", "one"])
+def test_none_is_offered_that_would_speak_against_what_was_said_of_others(api, books, bank, office, done, where):
+    said(api, books, bank, office, fromTo="nimbus ltd")
+    assert "Always do this" not in text_of(done(where))
+
+
+def test_none_is_offered_where_a_rule_says_so_already(site, books, bank, hosting, row, done):
+    form = {"name": "x", "textOperator": "contains", "textValue": "nimbus", "enabled": "on"}
+    assert site.post("rules/new", **form, category=f"{hosting}:cogs").status_code == 303
+    assert "Always do this" not in text_of(done("inbox"))
+
+
+def test_of_what_has_no_name_the_text_is_compared(api, books, bank, site, hosting, office):
+    first = books.book(bank, "-1.00", description="Parking 17")["id"]
+    site.post("transactions", act="categorize", id=first, category=f"{hosting}:cogs")
+    assert "Always do this for “Parking 17”?" in text_of(site.get("inbox", said=first))
+    said(api, books, bank, office, description="Parking 18")
+    assert "Always do this" not in text_of(site.get("inbox", said=first))
+
+
+def test_several_of_one_name_are_offered_one_rule_and_those_of_several_none(books, bank, site, row, hosting):
+    ids = [row, books.book(bank, "-13.00", fromTo="NIMBUS LTD")["id"]]
+    answer = site.post("transactions", act="categorize", id=ids, category=f"{hosting}:cogs")
+    assert "Always do this for “N" in text_of(site.client.get(answer["Location"]))
+    ids.append(books.book(bank, "-13.00", fromTo="Cumulus")["id"])
+    answer = site.post("transactions", act="categorize", id=ids, category=f"{hosting}:cogs")
+    assert "Always do this" not in text_of(site.client.get(answer["Location"]))
+
+
+def test_who_may_only_look_is_offered_none(books, site, row, browser_of, bob, acme, done):
+    done("inbox")
+    assert "Always do this" not in text_of(Page(acme, browser_of(bob, acme).client).get("inbox", said=row))
+
+
+def test_one_that_is_too_broad_has_the_category_just_chosen_and_says_what_speaks_against_it(
+    api, books, bank, site, hosting, office, row
+):
+    said(api, books, bank, office, times=3, fromTo="Nimbus Ltd")
+    said_otherwise = "So it would also match what was categorized otherwise"
+    site.post("transactions", act="categorize", id=row, category=f"{hosting}:cogs")
+    form = site.get("rules/new", transaction=row)
+    assert form.status_code == 200
+    assert said_otherwise in text_of(form)
+    assert re.search(rf'value="{hosting}:cogs" selected', form.content.decode())
+    assert f'href="{site.base}/transactions/{row}"' not in form.content.decode().partition(said_otherwise)[2][:2000]
+
+
+def test_of_what_is_for_several_things_it_says_that_one_is_to_be_chosen(books, site, row, hosting, office):
+    books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -4}}, {"categoryId": office, "plSplit": {"ga": -8}})
+    form = site.get("rules/new", transaction=row)
+    assert "The transaction is not for one thing alone" in text_of(form)
+    assert not re.search(r'value="[^"]+:\w+" selected', form.content.decode())
