@@ -25,6 +25,7 @@ class Step:
     text: str | Promise
     done: bool
     ways: tuple[tuple[str | Promise, str], ...] = ()
+    next: bool = False  # the first of those that can be done now
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ def first_hour(facts: Facts, visit: Visit) -> list[Step]:
     done = done_in(visit.company.id)
     if done["money"] and done["purposes"] and done["plan"]:
         return []
-    return [step(visit, each, done) for each in (BRING if done["accounts"] else OPEN, *LATER)]
+    steps = [step(visit, each, done) for each in (BRING if done["accounts"] else OPEN, *LATER)]
+    coming = next((each for each in steps if each.ways), None)
+    return [replace(each, next=each is coming) for each in steps]
 
 
 def step(visit: Visit, each: Lead, done: dict[str, bool]) -> Step:

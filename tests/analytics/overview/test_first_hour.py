@@ -52,6 +52,18 @@ def test_whoever_may_is_led_from_an_empty_company_to_its_first_figures(api, alic
     assert first_hour(page(alice, acme)) is None
 
 
+def test_of_all_steps_only_the_one_that_comes_next_stands_out(api, alice, acme):
+    def standing_out():
+        part = page(alice, acme).split('id="first-hour">')[1].split("</section>")[0]
+        return [address.split("/")[-2:] for address in re.findall(r'class="button primary" href="([^"]+)"', part)]
+
+    assert standing_out() == [["accounts", "new"]]
+    bank = api.post("accounts", {"name": "Main", "type": "bank"}).json()["id"]
+    assert standing_out() == [["imports", "new"]]
+    book(api, bank, "5.00", TODAY)
+    assert standing_out() == [[str(acme.id), "inbox"]]
+
+
 def test_who_never_plans_puts_it_away_for_the_company(alice, bob, owner, viewer, acme):
     away = f"/app/companies/{acme.id}/first-hour"
     html = page(alice, acme)

@@ -163,7 +163,8 @@ def test_what_is_not_categorized_is_said_with_the_way_there(api, alice, acme, ba
     assert said == "1 open transaction"
     assert "120.00" in signed_in(alice).get(unescape(address)).content.decode()
     assert listed(alice, f"{address}&amp;total=true") == ("−€120.00", 1)
-    assert "Nothing in these months" in html
+    nothing = html.split("Nothing in these months")[1].split("</section>")[0]
+    assert f'href="/app/companies/{acme.id}/inbox"' in nothing
 
 
 @pytest.mark.parametrize(

@@ -263,3 +263,14 @@ def test_whoever_may_only_read_sees_no_forms(viewer, acme, bank):
     html = viewer.get(page(acme, f"/{bank}")).content.decode()
     assert html.count('<form method="post"') == 1  # to sign out
     assert viewer.post(page(acme, f"/{bank}/archive")).status_code == 403
+
+
+def test_a_new_account_leads_to_its_first_file_and_later_to_its_own_form(owner, books, acme):
+    def standing_out():
+        html = owner.get(page(acme, f"/{main}")).content.decode()
+        return re.findall(r'class="button primary" href="[^"]*/([^/"]+)"', html)
+
+    main = books.account()
+    assert standing_out() == [f"new?account={main}"]
+    books.book(main, "100.00", str(TODAY))
+    assert standing_out() == ["edit"]
