@@ -208,7 +208,7 @@ def test_no_address_of_an_app_is_ever_called(flow, acme, alice, nobody_is_called
 
 @pytest.mark.django_db
 def test_a_picture_that_would_fill_the_memory_is_never_unpacked(api):
-    from ledger.documents import pictures
+    from companies.stores import pictures
 
     small = io.BytesIO()
     Image.new("1", (7100, 7100)).save(small, format="PNG")  # fifty million pixels in seven kilobytes

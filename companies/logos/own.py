@@ -3,7 +3,6 @@
 import base64
 import binascii
 import io
-import threading
 import warnings
 
 from django.core.files.storage import storages
@@ -13,10 +12,10 @@ from PIL import Image
 from companies.changing import changing
 from companies.errors import Invalid
 from companies.models import Company, Stamp, new_id
+from companies.stores.pictures import UNPACKING, is_png
 from companies.stores.storing import drop_after_commit, store_whole
 
 MOST_PIXELS = 4096  # a side
-UNPACKING = threading.Lock()  # one picture at a time: what several at once would take of a worker is taken once
 MOST_BYTES = 512 * 1024  # what 699,052 characters of base64 hold: service.md, part 8
 
 
@@ -71,8 +70,10 @@ def clean_png(
             image: Image.Image = Image.open(io.BytesIO(raw), formats=formats)
             if max(image.size) > most_pixels:
                 raise ImageTooLarge(pointer=pointer)
-            image.verify()  # without its pixels, which take a hundred times the file
-            image = Image.open(io.BytesIO(raw), formats=formats)
+            if image.format == "PNG" and not is_png(
+                raw
+            ):  # asked without its pixels, which take a hundred times the file
+                raise NotAPng(pointer=pointer)
             image.load()
             has_alpha = "A" in image.getbands() or "transparency" in image.info
             mode = "RGBA" if has_alpha else "RGB"
@@ -80,7 +81,7 @@ def clean_png(
             image.info = {}
             image.save(out, format="PNG", optimize=True)
             image.close()
-    except ImageTooLarge:
+    except (ImageTooLarge, NotAPng):
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise ImageTooLarge(pointer=pointer) from None

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from xml.parsers import expat
 
 from companies.errors import Unsupported
+from companies.stores import pictures
 from ledger.calc.tables import opened
-from ledger.documents import pictures
 
 ROWS_LOOKED_AT = 20
 CHARACTERS_LOOKED_AT = 100_000

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from companies.logos.own import clean_png
+from companies.logos.own import NotAPng, clean_png
 from ledger.documents import sniffing
 
 MIB = 1024 * 1024
@@ -86,6 +86,21 @@ def test_logos_at_the_same_moment_are_unpacked_one_at_a_time():
     clean, taken_up = grown(largest, largest, largest, by=clean_png)
     assert {Image.open(io.BytesIO(each)).size for each in clean} == {(4096, 4096)}
     assert taken_up < 160 * MIB  # its pixels twice: as they are, and as they will be
+
+
+def refused_as_logo(content):
+    with pytest.raises(NotAPng):
+        clean_png(content)
+
+
+@pytest.mark.parametrize("interlaced", [b"\0", b"\1"])
+def test_a_logo_that_is_refused_is_not_unpacked(interlaced):
+    head = struct.pack(">IIBBBB", 4096, 4096, 8, BANDS["RGBA"], 0, 0) + interlaced
+    cut = plain_png(4096, 4096, rows=4095)
+    cut = cut[:8] + chunk(b"IHDR", head) + cut[33:]
+    assert refused_as_logo(cut) is None
+    _, taken_up = grown(cut, by=refused_as_logo)
+    assert taken_up < 2 * MIB
 
 
 @pytest.mark.parametrize(("mode", "depth"), [("RGBA", 16), ("RGB", 16)])

@@ -5,14 +5,14 @@ Few are unpacked for that: a PNG's bytes are counted while they pass, a JPEG is 
 
 import io
 import struct
+import threading
 import warnings
 import zlib
 from collections.abc import Iterator
 
 from PIL import Image
 
-from companies.logos.own import UNPACKING
-
+UNPACKING = threading.Lock()  # one picture at a time: what several at once would take of a worker is taken once
 MOST_PIXELS = 50_000_000  # a page at 600 dots an inch has 35 million
 MOST_BYTES = 4 * MOST_PIXELS  # of its pixels
 MOST_HELD = 128 * 1024 * 1024  # bytes: a progressive JPEG is unpacked whole, whatever size is asked for
