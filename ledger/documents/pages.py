@@ -85,7 +85,7 @@ def everything(visit: Visit) -> HttpResponse:
     listed, cursor = visit.page_of(rows, order=("-created_time", "-id"))
     titles = titles_of(visit, [each for row in listed for each in row.transaction_ids[:MOST_NAMED]])
     return visit.show(
-        "ledger/documents.html",
+        "ledger/documents/documents.html",
         status=400 if form.errors else 200,
         tab="transactions",
         form=form,
@@ -152,7 +152,7 @@ def document(visit: Visit, file_id: UUID) -> HttpResponse:
     writes = visit.may(WRITE)
     suggestions = candidates(row, text) if sees and writes else ()
     return visit.show(
-        "ledger/document.html",
+        "ledger/documents/document.html",
         status=400 if form.errors else 200,
         tab="transactions",
         row=row,

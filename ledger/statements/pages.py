@@ -210,7 +210,7 @@ def shown(visit: Visit, files: list[Kept], choices: dict[str, str], *, error: st
     looks = rehearsed(visit, files, choices)
     good = [pair for look in looks if not look.refusal for pair in look.file.sent]
     return visit.show(
-        "ledger/statement_check.html",
+        "ledger/statements/statement_check.html",
         status=400 if error else 200,
         tab="transactions",
         error=error,

@@ -44,7 +44,7 @@ def shelf(visit: Visit) -> HttpResponse:
     rows = Account.objects.of(visit.company.id).filter(archived=archived).in_order()
     held, missing = shown_holdings(visit, list(rows))
     return visit.show(
-        "ledger/accounts.html",
+        "ledger/accounts/accounts.html",
         tab="accounts",
         archived=archived,
         shelves=shelves(held, list(AccountGroup.objects.of(visit.company.id).active().in_order())),
@@ -144,7 +144,7 @@ def shown_texts(visit: Visit) -> list[str]:
 def account_form(visit: Visit, form: Typed, *, account: Account | None = None) -> HttpResponse:
     groups = AccountGroup.objects.of(visit.company.id).active().in_order()
     return visit.show(
-        "ledger/account_form.html",
+        "ledger/accounts/account_form.html",
         status=400 if form.errors else 200,
         tab="accounts",
         form=form,
@@ -172,7 +172,7 @@ def account_page(visit: Visit, account: Account, form: Typed | None = None, **mo
         day = stored.date if stored else visit.today.replace(month=1, day=1)
         form = Typed(values={"date": day.isoformat(), "amountValue": amount})
     return visit.show(
-        "ledger/account.html",
+        "ledger/accounts/account.html",
         status=400 if form.errors else 200,
         tab="accounts",
         account=account,

@@ -40,7 +40,7 @@ def show(visit: Visit, form: Typed) -> HttpResponse:
     accounts = list(Account.objects.of(visit.company.id).in_order())
     inside = [account.account_group_id for account in accounts]
     return visit.show(
-        "ledger/account_groups.html",
+        "ledger/accounts/account_groups.html",
         status=400 if form.errors else 200,
         tab="accounts",
         form=form,
@@ -132,7 +132,7 @@ def read(visit: Visit) -> Typed:
 
 def form_page(visit: Visit, form: Typed, *, group: AccountGroup | None = None) -> HttpResponse:
     return visit.show(
-        "ledger/account_group_form.html",
+        "ledger/accounts/account_group_form.html",
         status=400 if form.errors else 200,
         tab="accounts",
         form=form,

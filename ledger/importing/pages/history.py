@@ -38,7 +38,7 @@ def history(visit: Visit) -> HttpResponse:
         for row in rows
     ]
     writes = visit.may(Permission.TRANSACTIONS_WRITE)
-    return visit.show("ledger/imports.html", tab="transactions", imports=listed, cursor=cursor, writes=writes)
+    return visit.show("ledger/importing/imports.html", tab="transactions", imports=listed, cursor=cursor, writes=writes)
 
 
 def account_names(visit: Visit, rows: list[ImportBatch]) -> dict[UUID, str]:
@@ -71,7 +71,7 @@ def undo(visit: Visit, import_id: UUID) -> HttpResponse:
             return visit.done(in_words(undoing.undo(**asked)), "imports")
         would = undoing.foreseen(**asked)
         row = ImportBatch.objects.of(visit.company.id).get(id=import_id)
-        return visit.show("ledger/import_undo.html", tab="transactions", row=row, would=would)
+        return visit.show("ledger/importing/import_undo.html", tab="transactions", row=row, would=would)
     return visit.to("imports")
 
 

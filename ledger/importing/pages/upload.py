@@ -67,7 +67,7 @@ def new_table(visit: Visit) -> HttpResponse:
 def upload_page(visit: Visit, *, error: str = "", status: int = 200) -> HttpResponse:
     sent = visit.request.POST or visit.request.GET
     return visit.show(
-        "ledger/import_new.html",
+        "ledger/importing/import_new.html",
         status=status,
         tab="transactions",
         error=error,
@@ -126,7 +126,7 @@ class Look:
 
     def show(self, *, status: int, **context: Any) -> HttpResponse:
         return self.visit.show(
-            "ledger/import_check.html",
+            "ledger/importing/import_check.html",
             status=status,
             tab="transactions",
             upload_id=self.upload_id,

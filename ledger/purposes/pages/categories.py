@@ -30,7 +30,7 @@ def everything(visit: Visit) -> HttpResponse:
     """All of them in the order in which they are offered, with the lines they post to and how often they are used."""
     rows = list(Category.objects.of(visit.company.id).with_uses(visit.company.id).in_order())
     return visit.show(
-        "ledger/categories.html",
+        "ledger/purposes/categories.html",
         section=SECTION,
         rows=[
             {
@@ -89,7 +89,7 @@ def read(visit: Visit, *, row: Category | None = None) -> Typed:
 
 def form_page(visit: Visit, form: Typed, *, row: Category | None = None) -> HttpResponse:
     return visit.show(
-        "ledger/category_form.html",
+        "ledger/purposes/category_form.html",
         status=400 if form.errors else 200,
         section=SECTION,
         form=form,
@@ -125,7 +125,7 @@ def delete(visit: Visit, category_id: UUID) -> HttpResponse:
     needed = categories.lines_in_use(row)
     others = Category.objects.of(visit.company.id).exclude(id=row.id).in_order()
     return visit.show(
-        "ledger/category_delete.html",
+        "ledger/purposes/category_delete.html",
         status=400 if visit.sent else 200,
         section=SECTION,
         form=form,

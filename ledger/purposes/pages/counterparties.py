@@ -51,7 +51,7 @@ def everyone(visit: Visit) -> HttpResponse:
     narrowed = query.copy()
     narrowed.pop("cursor", None)
     return visit.show(
-        "ledger/counterparties.html",
+        "ledger/purposes/counterparties.html",
         section=SECTION,
         rows=[{"row": row, "type": str(TYPES[CounterpartyType(row.type)])} for row in listed],
         cursor=cursor,
@@ -95,7 +95,7 @@ def edit(visit: Visit, counterparty_id: UUID) -> HttpResponse:
 
 def form_page(visit: Visit, form: Typed, *, row: Counterparty | None = None) -> HttpResponse:
     return visit.show(
-        "ledger/counterparty_form.html",
+        "ledger/purposes/counterparty_form.html",
         status=400 if form.errors else 200,
         section=SECTION,
         form=form,
@@ -118,7 +118,7 @@ def merge(visit: Visit, counterparty_id: UUID) -> HttpResponse:
             stays = merged(visit, row, form.values["into"])
             return back_to(visit, "counterparties", _("{name} is {other} now.").format(name=row.name, other=stays.name))
     return visit.show(
-        "ledger/counterparty_merge.html",
+        "ledger/purposes/counterparty_merge.html",
         status=400 if form.errors else 200,
         section=SECTION,
         form=form,

@@ -234,7 +234,7 @@ def show_editor(
     rows = rows + [Row(first + number, empty_row()) for number in range(spare)]
     form.values = {f"{name}-{each.number}": value for each in rows for name, value in each.values.items()}
     return visit.show(
-        "ledger/split.html",
+        "ledger/purposes/split.html",
         **ways(visit, row.id),
         status=200 if form.valid else 400,
         tab="transactions",

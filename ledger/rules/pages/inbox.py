@@ -224,7 +224,7 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
     lines = [line_of(row, found.get(row.id, []), names) for row in rows]
     in_order(listed_pairs, listed_offers, lines)
     return visit.show(
-        "ledger/inbox.html",
+        "ledger/rules/inbox.html",
         status=200 if form.valid else 400,
         tab="inbox",
         form=form,

@@ -40,7 +40,7 @@ def rules(visit: Visit) -> HttpResponse:
     run = id_from(visit.request.GET.get("run", ""))
     found = CategorizationRun.objects.of(visit.company.id).filter(id=run).first() if run else None
     return visit.show(
-        "ledger/rules.html",
+        "ledger/rules/rules.html",
         tab="inbox",
         rules=[
             {"row": row, "words": words_of(row, names), "first": place == 0, "last": place == len(rows) - 1}
@@ -205,7 +205,7 @@ def show_form(
     several things."""
     names = names_for(visit)
     return visit.show(
-        "ledger/rule_form.html",
+        "ledger/rules/rule_form.html",
         status=200 if form.valid else 400,
         tab="inbox",
         form=form,

@@ -87,7 +87,7 @@ def show_form(
     if row is not None and chosen not in dict(accounts):
         accounts = names.account_choices()
     return visit.show(
-        "ledger/transaction_form.html",
+        "ledger/transactions/transaction_form.html",
         status=200 if form.valid else 400,
         tab="transactions",
         form=form,

@@ -203,7 +203,7 @@ def show_list(
     filters = urlencode(query_items(query))
     summary = told(visit, wanted)
     return visit.show(
-        "ledger/transactions.html",
+        "ledger/transactions/transactions.html",
         status=200 if wanted.form.valid and bulk.valid else 400,
         tab="transactions",
         filter=wanted.form,

@@ -36,7 +36,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
     entries = history(visit, row, words, parts=parts, by_itself=by_itself)
     actors = names(visit, people | {each.actor for each in entries if each.actor})
     return visit.show(
-        "ledger/transaction.html",
+        "ledger/transactions/transaction.html",
         tab="transactions",
         row=row,
         then=visit.request.GET.get("then", ""),

@@ -70,7 +70,7 @@ def search(visit: Visit) -> HttpResponse:
     """What a few words or an amount find; without any, the pages there are."""
     text = visit.request.GET.get("q", "").replace("\0", "").strip()[:MOST_TEXT]
     kinds = [kind for kind in found_of(visit, text) if kind.found]
-    return visit.show("ledger/search.html", tab="search", text=text, kinds=kinds)
+    return visit.show("ledger/transactions/search.html", tab="search", text=text, kinds=kinds)
 
 
 def found_of(visit: Visit, text: str) -> Iterator[Kind]:

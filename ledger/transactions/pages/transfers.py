@@ -123,7 +123,7 @@ def show_candidates(visit: Visit, row: Transaction, legs: list[Leg], names: Name
         except NoRate as missing:
             form.refuse(missing)
     return visit.show(
-        "ledger/link_transfer.html",
+        "ledger/transactions/link_transfer.html",
         status=200 if form.valid else 400,
         tab="transactions",
         row=row,
