@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,7 @@ def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
     settings.RATE_LIMIT = settings.SIGN_IN_LIMIT = 1_000_000
     monkeypatch.setattr(inviting, "MOST_AN_ADDRESS", 1_000_000)
     monkeypatch.setattr(signing_in, "RESETS_AN_HOUR", 1_000_000)
+    monkeypatch.setattr(api_keys, "USED_EVERY", timedelta(days=1))  # no statement more where a test takes a minute
     settings.STAFF_MFA = False  # what staff may do is another matter than how they get in
     storages = {**settings.STORAGES}
     storages["default"] = private_files(tmp_path / "files")

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.test import Client
 
 from companies.admin import ReadOnly
-from companies.models import ApiKey, AuditEntry, Company, User
+from companies.models import AuditEntry, Company, User
 from companies.models.stamps import Audited
 from oauth.models import Application
 from oauth.wire.scopes import ALL as ALL_SCOPES
@@ -67,9 +67,8 @@ FOR_PEOPLE = {"DELETE members/me"}  # a key is no member; tests/companies/member
 def test_each_operation_that_changes_a_row_leaves_one_row(api, acme, alice):
     """Of the operations of the document, each with a body that it takes and another value than there is."""
     rows, still, wrong = tenant(api, alice), set(), {}
-    # What moves lastOverallUpdatedTime alone has changed nothing; nor has a key that is used for longer than a minute.
+    # What moves lastOverallUpdatedTime alone has changed nothing.
     Company.objects.filter(id=acme.id).update(last_overall_updated_time=datetime(2999, 1, 1, tzinfo=UTC))
-    ApiKey.objects.of(acme.id).update(last_used_time=datetime(2999, 1, 1, tzinfo=UTC))
     for path, method in OPERATIONS:
         operation = f"{method} {path}"
         if method == "GET" or operation in FOR_PEOPLE:
