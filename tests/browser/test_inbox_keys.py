@@ -62,7 +62,7 @@ def test_keys_go_on_from_the_first_row_to_the_empty_inbox(page, complaints, site
     page.keyboard.press("s")
     assert here(page) == f"t-{last}"
     page.keyboard.press("a")
-    page.wait_for_function(f"document.activeElement.id === 't-{new}'")
+    expect(page.locator(f"#t-{new}")).to_be_focused()
     page.keyboard.press("c")
     select = page.locator(f"#t-{new}").get_by_role("combobox")
     expect(select).to_be_focused()

@@ -160,7 +160,8 @@ def test_no_name_below_a_chart_touches_the_next(page, live_server, busy, months)
 def test_texts_stand_out_from_what_is_behind_them(page, live_server, busy, scheme):
     page.emulate_media(color_scheme=scheme)
     open_page(page, live_server, busy)
-    page.wait_for_function("() => document.fonts.status === 'loaded' && document.readyState === 'complete'")
+    page.wait_for_load_state("load")
+    page.evaluate("document.fonts.ready.then(() => true)")
     for _ in range(300):  # a busy machine may not have painted the scheme yet
         if page.evaluate(CONTRAST) == []:
             break
