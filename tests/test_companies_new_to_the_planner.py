@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from ledger.bulk import statistics
 from tests import cluster
 
 pytestmark = pytest.mark.django_db
@@ -157,3 +158,13 @@ def test_a_few_rows_gather_nothing(known, globex_api, django_capture_on_commit_c
     with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
         fill(globex_api, 99)
     assert not [each for each in seen if each["sql"].startswith("ANALYZE") or "pg_stats" in each["sql"]]
+
+
+def test_on_a_cluster_no_import_has_all_machines_look(
+    known, globex_api, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(statistics, "is_distributed", lambda *_: True)
+    monkeypatch.setattr(statistics, "MANY", ROWS)
+    with CaptureQueriesContext(connection) as seen, django_capture_on_commit_callbacks(execute=True):
+        fill(globex_api, ROWS)
+    assert not [each for each in seen if each["sql"].startswith("ANALYZE")]

@@ -4,11 +4,15 @@ The database looks by itself about once a minute, at tables of which a share is 
 
 Until then it takes a table that was just filled for as small as it was, and expects a single row in it of a company
 that is new beside others: a query that joins tables then reads all of the company again for each of its rows.
+
+On a cluster each machine looks by itself alone: asked for here, all would look at the rows of all companies.
 """
 
 from uuid import UUID
 
 from django.db import connection, transaction
+
+from companies.models.tenancy import is_distributed
 
 MANY = 10_000  # rows; fewer change no plan of a company that is known
 SOME = 100  # of one that is not; fewer are read in no time, whatever the plan
@@ -24,10 +28,13 @@ _STRANGER = """
 
 def gather_after(*tables: str, rows: int, company_id: UUID) -> None:
     """Has the tables looked at when the transaction is committed, where that changes plans; a tenth of a second."""
-    if rows >= MANY:
-        transaction.on_commit(lambda: gather(*tables))
-    elif rows >= SOME:
-        transaction.on_commit(lambda: gather(*tables) if stranger(company_id, tables) else None)
+    if rows >= SOME:
+        transaction.on_commit(lambda: gather_where_needed(*tables, rows=rows, company_id=company_id))
+
+
+def gather_where_needed(*tables: str, rows: int, company_id: UUID) -> None:
+    if (rows >= MANY or stranger(company_id, tables)) and not is_distributed(connection, tables[0]):
+        gather(*tables)
 
 
 def gather(*tables: str) -> None:
