@@ -39,15 +39,17 @@ STANDING = {"scheduled": _("scheduled"), "active": _("active"), "ended": _("ende
 
 @company_page(reads=Permission.SUBSCRIPTIONS_READ)
 def overview(visit: Visit) -> HttpResponse:
-    """Summary, bridge and cohorts of the months that the address asks for."""
+    """Summary, bridge and cohorts of the months that the address asks for; where to begin while nobody subscribes."""
     products = product_names(visit)
     facts = Revenue(visit.company, asking.asked(visit.request.GET, today=visit.today, products=products), visit.today)
-    drawn = kept(
-        company_id=visit.company.id,
-        name="recurring-revenue",
-        of=(facts.today, facts.asked.address(), *valued_at(), visit.company.last_updated_time.isoformat()),
-        draw=lambda: draw(facts),
-    )
+    drawn = ""
+    if Subscription.objects.of(visit.company.id).exists():
+        drawn = kept(
+            company_id=visit.company.id,
+            name="recurring-revenue",
+            of=(facts.today, facts.asked.address(), *valued_at(), visit.company.last_updated_time.isoformat()),
+            draw=lambda: draw(facts),
+        )
     return visit.show(
         "revenue/overview.html",
         tab=TAB,

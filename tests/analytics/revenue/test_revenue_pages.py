@@ -180,7 +180,10 @@ def test_the_numbers_behind_a_chart_are_a_file(viewer, api, acme, told):
 
 
 def test_a_company_without_customers_says_so(viewer, acme):
-    assert "No customer paid regularly" in text_of(viewer.get(page(acme)))
+    answer = viewer.get(page(acme))
+    assert "No subscription yet" in text_of(answer)
+    assert f'href="{page(acme, "/customers")}">Customers</a></div>' in answer.content.decode()
+    assert "Net revenue retention" not in text_of(answer)
     assert "No customers yet" in text_of(viewer.get(page(acme, "/customers")))
     assert "No products yet" in text_of(viewer.get(page(acme, "/products")))
 
