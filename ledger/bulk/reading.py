@@ -31,7 +31,7 @@ def copied(query: str, params: Sequence[Any]) -> Generator[list[str]]:
     statement = ops.compose_sql(f"COPY ({query}) TO STDOUT (NULL '')", params)  # COPY itself takes no parameters
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for line in copy:
-            text = bytes(line).decode()
+            text = str(line, "utf-8")
             row = text[:-1].split("\t")
             yield [ESCAPED.sub(unescaped, value) for value in row] if "\\" in text else row
 

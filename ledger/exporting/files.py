@@ -4,6 +4,7 @@ database is asked no longer than it takes, however slow somebody's line is. It l
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import IO, Any
 
 from django.http import FileResponse
@@ -32,10 +33,6 @@ def download(write: Callable[[IO[bytes]], None], *, name: str, kind: str) -> Fil
 
 def in_pieces(texts: Iterable[str]) -> Iterator[bytes]:
     """Many at once, in UTF-8: writing each by itself takes longer than making it."""
-    piece: list[str] = []
-    for text in texts:
-        piece.append(text)
-        if len(piece) == TEXTS_AT_ONCE:
-            yield "".join(piece).encode()
-            piece.clear()
-    yield "".join(piece).encode()
+    rest = iter(texts)
+    while some := list(islice(rest, TEXTS_AT_ONCE)):
+        yield "".join(some).encode()

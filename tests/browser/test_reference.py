@@ -82,7 +82,7 @@ def test_everybody_can_read_it_at_any_width_with_samples(browser: Any, live_serv
 
 def test_its_groups_are_no_longer_than_a_thumb_goes_on_a_telephone(page: Any, live_server: Any) -> None:
     page.set_default_timeout(PATIENCE)
-    page.set_viewport_size({"width": 360, "height": 900})  # before it is drawn: its groups take time to change their height
+    page.set_viewport_size({"width": 360, "height": 900})  # before it is drawn: groups grow and shrink slowly
     page.goto(f"{live_server.url}/docs")
     page.wait_for_selector(".models")  # is drawn last
     assert page.evaluate("document.documentElement.scrollHeight") <= LONGEST

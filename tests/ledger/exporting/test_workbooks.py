@@ -96,6 +96,12 @@ def test_a_text_is_what_xlsxwriter_makes_of_it(text):
     assert seen(written(*rows)) == seen(by_xlsxwriter(*rows))
 
 
+def test_blanks_at_an_end_are_marked_as_such():
+    with zipfile.ZipFile(written(row_of(" a"), row_of("a "), row_of("a b"))) as book:
+        marked = book.read(workbooks.SHEET).decode().count('xml:space="preserve"')
+    assert marked == 2 * (len(TEXTS) + 1)  # the currency too: a row is written in one way
+
+
 @pytest.mark.parametrize(("amount", "currency"), AMOUNTS.items())
 def test_an_amount_is_what_xlsxwriter_makes_of_it(amount, currency):
     row = row_of(amount=amount, currency=currency)
