@@ -7,7 +7,7 @@ import re
 SIGNS = "=+@＝＋－＠-"
 FORMULA = rf"'*(?:[^\S\t\r\n]|\")*[{SIGNS}]"
 BEGINS = re.compile(rf"\A(?='*[\t\r\n]|{FORMULA})|(?<=[;\t\r\n])(?={FORMULA})")
-SUSPECT = re.compile(rf"[\t\r\n{SIGNS}]")  # in most texts is none of these, which is seen in a fifth of the time
+PARTED = re.compile(r"[;\t\r\n]")  # most texts have none and begin with a letter, which is seen in a fifth of the time
 MARKED = re.compile(rf"\A'(?='*[\t\r\n]|{FORMULA})|(?<=[;\t\r\n])'(?={FORMULA})")
 
 
@@ -19,7 +19,7 @@ def harmless(text: str) -> str:
     >>> harmless("=HYPERLINK(A1)"), harmless(" -1"), harmless("Shop;=cmd"), harmless("Nimbus - hosting")
     ("'=HYPERLINK(A1)", "' -1", "Shop;'=cmd", 'Nimbus - hosting')
     """
-    return BEGINS.sub("'", text) if SUSPECT.search(text) else text
+    return text if text[:1].isalnum() and not PARTED.search(text) else BEGINS.sub("'", text)
 
 
 def as_it_was(text: str) -> str:

@@ -9,9 +9,11 @@ from datetime import date
 from functools import lru_cache
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile
+from zlib import DEFLATED, MAX_WBITS
 
 import xlsxwriter
 from django.utils.translation import gettext
+from isal import isal_zlib
 
 from companies.errors import Invalid
 from companies.models import Company
@@ -59,12 +61,21 @@ def write_book(file: IO[bytes], rows: Iterable[Sequence[str]]) -> None:
         day, *money = re.findall('s="([0-9]+)"', formats)
         told = told_as_xml(rows, day=day, money=dict(zip(DECIMALS, money, strict=True)))
         with whole.open(SHEET, "w") as sheet:
+            packs_with(sheet, isal_zlib.compressobj(1, DEFLATED, -MAX_WBITS))
             written = sheet.write(head.encode())
             for piece in in_pieces(told):
                 if (written := written + len(piece)) > MOST_BYTES - len(tail):
                     raise TooManyRows
                 sheet.write(piece)
             sheet.write(tail.encode())
+
+
+def packs_with(part: Any, packer: Any) -> None:
+    """What is written into a part of an archive is packed by ISA-L, in a third of zlib's time.
+
+    Python has no public way to say so; one that keeps its packer elsewhere would go on with zlib.
+    """
+    part._compressor = packer  # noqa: SLF001
 
 
 def new_book() -> IO[bytes]:
@@ -111,7 +122,7 @@ def is_plain(row: Sequence[str]) -> bool:
     letters = "|".join(row)
     return not (
         letters.encode().translate(None, ORDINARY)
-        or ("| " in letters or " |" in letters or "_x" in letters)
+        or ("| " in letters or " |" in letters or ("_" in letters and "_x" in letters))
         or len(letters) > MOST_LETTERS // 2
     )
 
