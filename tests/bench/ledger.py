@@ -78,7 +78,7 @@ def main() -> None:
         bench.call("POST", f"{bench.path}/transactions/import", body)
         hosting, other = categories(bench)
         selections = [{"mode": "ids", "ids": ids(bench, 1)}, {"mode": "ids", "ids": ids(bench, MANY)}]
-        all_of_them = {"selection": {"mode": "filter", "filter": {}}, "categoryId": hosting}
+        all_of_them = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
         bench.call("POST", f"{bench.path}/transactions/categorize", all_of_them)
         bench.database.execute("VACUUM ANALYZE")
         pages(bench)
