@@ -70,22 +70,39 @@ clients: $(TESTS)
 	$(call quietly,cd clients/python && ../../$(BIN)/mypy --strict --follow-imports silent --config-file /dev/null tidebook/*.py)
 	@echo "Made: clients/python and clients/typescript, to be installed from there."
 
-# The typeface, committed under static/fonts: cut down to the weights, letters and features that pages use.
+# The typeface, committed under static/fonts: cut down to the weights, letters and features that pages use. Of one width are
+# figures alone: Inter's own feature spreads hyphens and blanks too, and so the words beside the figures.
 FONT := @fontsource-variable/inter@5.3.0
 FONTTOOLS := .venv/fonts/bin/fonttools
+define FIGURES
+import sys
+from fontTools.ttLib import TTFont
+font = TTFont(sys.argv[1])
+figures = {font.getBestCmap()[ord(figure)] for figure in "0123456789"}
+table = font["GSUB"].table
+for record in table.FeatureList.FeatureRecord:
+    for index in record.Feature.LookupListIndex if record.FeatureTag == "tnum" else []:
+        for part in table.LookupList.Lookup[index].SubTable:
+            part = getattr(part, "ExtSubTable", part)
+            part.mapping = {name: wide for name, wide in part.mapping.items() if name in figures}
+font.save(sys.argv[1])
+endef
+export FIGURES
 font: | $(BIN)/python
 	@[ -x $(FONTTOOLS) ] || { $(BIN)/python -m venv .venv/fonts && \
 		.venv/fonts/bin/python -m pip install -qq --disable-pip-version-check fonttools==4.68.0 brotli==1.2.1; }
 	@made=$$(mktemp -d) && trap 'rm -rf "$$made"' EXIT && \
 	npm pack --silent --pack-destination "$$made" $(FONT) >/dev/null && tar -xzf "$$made"/*.tgz -C "$$made" && \
 	for part in latin latin-ext; do \
-		$(FONTTOOLS) varLib.instancer -q "$$made/package/files/inter-$$part-wght-normal.woff2" wght=400:700 \
+		$(FONTTOOLS) varLib.instancer -q "$$made/package/files/inter-$$part-wght-normal.woff2" wght=400:600 \
 			-o "$$made/$$part.ttf" || exit 1; \
 	done && \
+	.venv/fonts/bin/python -c "$$FIGURES" "$$made/latin.ttf" && \
 	$(FONTTOOLS) subset "$$made/latin.ttf" --unicodes='*' --layout-features=kern,mark,mkmk,ccmp,locl,calt,tnum \
-		--flavor=woff2 --output-file=static/fonts/inter-latin.woff2 && \
+		--flavor=woff2 --output-file="$$made/latin.woff2" && \
 	$(FONTTOOLS) subset "$$made/latin-ext.ttf" --unicodes=U+0100-017F,U+0218-021B,U+1E9E \
 		--layout-features=kern,mark,mkmk,ccmp,locl --flavor=woff2 --output-file=static/fonts/inter-latin-extended.woff2 && \
+	sed -i "s|base64,[^\"]*|base64,$$(base64 -w0 "$$made/latin.woff2")|" static/fonts/inter.css && \
 	cp "$$made/package/LICENSE" static/fonts/OFL.txt && echo "Made: static/fonts."
 
 # The tests in a browser are skipped where there is none; that is no reason to fail here.

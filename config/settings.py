@@ -308,7 +308,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": [SELF],
         "style-src": [SELF],
         "img-src": [SELF, "data:", ASSETS_URL + "/"],
-        "font-src": [SELF],
+        "font-src": [SELF, "data:"],
         "connect-src": [SELF],
         "form-action": [SELF],
         "frame-ancestors": [NONE],

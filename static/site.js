@@ -241,14 +241,15 @@ else if (/^#([top]-|done)/.test(location.hash) && (waits.length || document.quer
 
 // A first visit is drawn before its typeface is asked for, and would else wait for it; base.html begins with it when the
 // cookie says that the browser has it.
-if (!document.documentElement.classList.contains("typeface")) {
-  new PerformanceObserver(async (seen, observer) => {
-    if (!seen.getEntriesByName("first-contentful-paint").length) return;
-    observer.disconnect();
-    const faces = await document.fonts.load('1em "Inter"').catch(() => []);
-    if (!faces.length) return;
-    document.documentElement.classList.add("typeface");
+const typeface = document.getElementById("typeface");
+if (typeface.disabled) {
+  typeface.addEventListener("load", () => {
     const secure = location.protocol === "https:" ? "; secure" : "";
     document.cookie = `svc-typeface=1; path=/; max-age=${365 * 86400}; samesite=lax${secure}`;
+  });
+  new PerformanceObserver((seen, observer) => {
+    if (!seen.getEntriesByName("first-contentful-paint").length) return;
+    observer.disconnect();
+    typeface.disabled = false;
   }).observe({ type: "paint", buffered: true });
 }
