@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models.functions import Coalesce
 
 from companies.changing import Change
-from companies.models import Company, Stamp
+from companies.models import Among, Company, Stamp
 from ledger.models import Account, Transaction
 from ledger.recognition.redating import redate
 from planning.models import PATCHED, PlannedOverride, PlannedTransaction
@@ -34,7 +34,7 @@ class Settled(NamedTuple):
 
 def settled_by(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, Settled]:
     """Transaction → what it settles. One query."""
-    rows = PlannedOverride.objects.of(company_id).filter(transaction__in=transaction_ids)
+    rows = PlannedOverride.objects.of(company_id).filter(Among("transaction_id", transaction_ids))
     found = rows.values_list("transaction_id", "planned_id", "original_date", Coalesce("name", "planned__name"))
     return {transaction_id: Settled(*values) for transaction_id, *values in found if transaction_id}
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import uuid_utils.compat
 from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.migrations.operations.base import Operation
 from django.db.models.lookups import Exact
@@ -58,19 +59,23 @@ class CompanyOwnedQuerySet(models.QuerySet[M]):
 
 
 class Among(models.Func):
-    """Rows whose column is one of what a query of its own finds; that query names its company by value.
+    """Rows whose column is one of some ids: a list, or what a query of its own finds, which names its company by value.
 
-    It is asked first and once, and what it found is looked up by key. An EXISTS is joined as the planner sees fit, and
-    of a company that its statistics do not know yet (ledger/bulk/statistics says more) it expects a single row in each
-    table: any index seems as good as another, and for each row it reads all of the company again.
+    A list goes to the database as one array, where ``__in`` would say each id by itself. A query is asked first and
+    once, and what it found is looked up by key. An EXISTS is joined as the planner sees fit, and of a company that its
+    statistics do not know yet (ledger/bulk/statistics says more) it expects a single row in each table: any index seems
+    as good as another, and for each row it reads all of the company again.
     """
 
     template = "%(expressions)s)"
     arg_joiner = " = ANY("
     output_field = models.BooleanField()
 
-    def __init__(self, column: str, found: Any):
-        super().__init__(models.F(column), ArraySubquery(found))
+    def __init__(self, column: str, ids: "list[uuid.UUID] | models.QuerySet[Any, Any]"):
+        if isinstance(ids, list):
+            super().__init__(models.F(column), models.Value(ids, ArrayField(models.UUIDField())))
+        else:
+            super().__init__(models.F(column), ArraySubquery(ids))
 
 
 class CompanyForeignKey(models.ForeignKey):

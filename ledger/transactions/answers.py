@@ -9,6 +9,7 @@ import orjson
 
 from companies.api.fields import number
 from companies.errors import Missing
+from companies.models import Among
 from ledger.calc.money import format_amount
 from ledger.models import Categorization, LinkKind, Transaction
 from ledger.recognition.posting import LINES
@@ -83,7 +84,8 @@ def read(rows: Any, *, company_id: UUID) -> list[dict[str, Any]]:
         settled = settled_by(company_id=company_id, transaction_ids=by_id)
         for row in found:
             row["settles"] = shown_settled(settled.get(row["id"]))
-        parts = Categorization.objects.of(company_id).filter(transaction_id__in=by_id).order_by("position", "id")
+        of_them = Categorization.objects.of(company_id).filter(Among("transaction_id", list(by_id)))
+        parts = of_them.order_by("position", "id")
         for transaction_id, part_id, *values in parts.values_list(*PART, *LINES):
             by_id[transaction_id][str(part_id)] = shown_part(values)
     return found

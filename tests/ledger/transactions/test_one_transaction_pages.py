@@ -116,7 +116,8 @@ def test_what_a_link_holds_is_not_offered_and_not_taken(pages, books, bought, sa
     assert (
         'id="amountValue" name="amountValue" required value="-119.00"' in pages.get(f"/{bought}/edit").content.decode()
     )
-    assert pages.get(f"/{bought}/edit").content.decode().count(" disabled") == 3
+    form = pages.get(f"/{bought}/edit").content.decode().partition("<form")[2]
+    assert form.count(" disabled") == 3
     assert pages.post(f"/{bought}/edit", date="2026-03-20", fromTo="N", description="").status_code == 303
     answer = pages.post(f"/{bought}/edit", amountValue="-1.00")
     assert answer.status_code == 400
