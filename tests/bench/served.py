@@ -61,7 +61,7 @@ def served(*, workers: int = 1, currency: str = "EUR", **settings: object) -> It
     """``up`` with one worker on an empty database, one company and an owner-level key."""
     port = free_port()
     with prepared_machine() as machine:
-        machine.settings |= {"RATE_LIMIT": 10_000_000} | settings
+        machine.settings |= {"RATE_LIMIT": 10_000_000, "MAX_REQUESTS": 0} | settings
         with machine.up(port, "--workers", str(workers)) as process:
             company = machine.run(
                 "create_company", "--name", "Bench", "--currency", currency, "--owner", "bench@example.com"
