@@ -7,6 +7,7 @@ from typing import Any
 from django import template
 from django.conf import settings
 from django.template import Context
+from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -85,6 +86,12 @@ def ago(moment: datetime | None) -> str:
 def day(moment: datetime | None) -> str:
     """31 Jan 2026, or as the reader's place has it"""
     return current().day_of(moment) if moment else _("never")
+
+
+@register.filter
+def size(count: int) -> str:
+    """2.2 KB, or as the reader's place has it"""
+    return filesizeformat(count).replace(".", current().decimal)
 
 
 @register.filter

@@ -28,7 +28,7 @@ from ledger.recognition.by_day import UpToDay
 
 MOST_TEXT = 500
 ASSIGNERS = ("person", "rule", "history", "account")  # and rule:<id>
-MOST_VALUES = 200  # of one filter; a line of the protocol has not room for more ids
+MOST_VALUES = 150  # of one filter; a line of the protocol has not room for more ids, with a cursor behind them
 
 
 class MonthField(FieldOfShape):

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from companies.models import Company
 from ledger.accounts import opening
 from ledger.models import Transaction
+from ledger.purposes import categories, splitting
 from ledger.transactions import booking
 from tests import factories
 
@@ -190,6 +191,23 @@ def test_nobody_is_kept_out_and_nothing_is_wider_than_a_phone(desk, books):
             found = Axe().run(desk).response["violations"]
             grave = [each for each in found if each["impact"] in ("serious", "critical")]
             assert [(path, scheme, each["id"], each["nodes"][0]["html"]) for each in grave] == []
+
+
+def test_on_a_telephone_a_long_category_hides_nothing_beside_it(desk, books):
+    """The category ends in an ellipsis, and what says that a row is pending stands below it."""
+    stamp = factories.stamp()
+    long = categories.add(company=books, stamp=stamp, values={"name": "W" * 40, "pl_types": ["cogs"]})
+    coffee = Transaction.objects.of(books.id).get(amount_value="-4.50")
+    given = [splitting.Given(key="a", category_id=long.id, lines={"cogs": coffee.amount_value})]
+    splitting.replace_parts(company=books, stamp=stamp, transaction_id=coffee.id, given=given)
+    booking.change(company=books, stamp=stamp, transaction_id=coffee.id, values={"pending": True})
+    desk.set_viewport_size({"width": 360, "height": 800})
+    desk.reload()
+    row = rows(desk).filter(has_text="Corner Bistro")
+    chip, badge, cell = (row.locator(each).bounding_box() for each in (".chip", ".badge", "td.why"))
+    assert chip["x"] + chip["width"] <= cell["x"] + cell["width"]
+    assert badge["x"] + badge["width"] <= cell["x"] + cell["width"]
+    assert badge["y"] >= chip["y"] + chip["height"]
 
 
 def test_the_list_answers_in_its_place_and_its_address_says_what_is_seen(desk, books):

@@ -64,6 +64,8 @@ def split(visit: Visit, transaction_id: UUID) -> HttpResponse:
         stored = [each for part in parts if part.counter_id is None for each in rows_of(part, row, names)]
         return show_editor(visit, row, parts, rows=numbered(stored), spare=SPARE, form=Typed(values={}), names=names)
     rows = posted_rows(visit.request.POST)
+    if not rows:  # the page sends empty ones too: without any it is no form of ours, and would leave no part
+        return not_taken(visit.request, status=400, text=_("The form could not be read. Nothing was stored."))
     if len(rows) > MOST_ROWS:
         return not_taken(visit.request, status=413, text=TOO_MANY.format(most=MOST_ROWS))
     if "more" in visit.request.POST:

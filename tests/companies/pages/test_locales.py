@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from companies.locales import EVERYBODYS, NAMES, locale, reading_as
 from companies.models import Currency
 from companies.pages.amounts import MINUS, NotAnAmount, amount_typed, as_typed, money
+from companies.templatetags.pages import size
 
 
 @pytest.mark.parametrize(
@@ -118,3 +119,9 @@ def test_an_amount_and_a_day_stand_as_the_place_has_them(tag, amount, day):
     with reading_as(locale(tag)):
         assert money("-1234.5", "EUR") == amount
         assert locale(tag).day_of(date(2026, 12, 31)) == day
+
+
+@pytest.mark.parametrize(("tag", "written"), [("en-GB", "2.2\u00a0KB"), ("de-DE", "2,2\u00a0KB")])
+def test_a_size_has_the_readers_decimal_sign(tag, written):
+    with reading_as(locale(tag)):
+        assert size(2202) == written

@@ -59,3 +59,12 @@ def test_a_split_in_part_says_what_stays_open(books, bank, site, hosting):
     answer = site.client.post(f"{site.base}/transactions/{row}/split?from=inbox", form, follow=True)
     assert "The categorizations were saved. −€12.00 stays open." in text_of(answer)
     assert "−€12.00 of −€250.00" in text_of(answer)
+
+
+def test_a_split_without_any_row_takes_nothing_away(books, bank, site, hosting):
+    row = books.book(bank, "-250.00", fromTo="Nimbus")["id"]
+    books.split(row, {"categoryId": hosting, "plSplit": {"cogs": -250}})
+    answer = site.post(f"transactions/{row}/split")
+    assert answer.status_code == 400
+    assert "The form could not be read. Nothing was stored." in text_of(answer)
+    assert len(books.read(row)["categorizations"]) == 1
