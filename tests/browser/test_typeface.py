@@ -75,7 +75,7 @@ def test_figures_alone_are_of_one_width_in_tables(page, live_server, complaints)
 
 
 def test_letters_are_made_for_few_weights_and_sizes():
-    """Each pair costs the first paint of a page half a millisecond."""
+    """A browser makes them anew for each pair, and the first paint of a page waits for that."""
     sheet = (Path(settings.ROOT) / "static" / "site.css").read_text()
     fonts = re.findall(r"font: (\d+) ([\d.]+r?em)", sheet)
     assert {*re.findall(r"font-weight: (\d+)", sheet), *(weight for weight, _ in fonts)} == {"400", "500", "600"}

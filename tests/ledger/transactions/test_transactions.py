@@ -2,16 +2,19 @@
 
 import base64
 import json
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+from uuid import uuid4
 
 import pytest
 
 from companies.models import AuditEntry
 from ledger.models import DayMovement, Transaction
 from ledger.transactions import answers
+from ledger.transactions.filters import MOST_VALUES
 from tests.ledger.conftest import codes
 
 pytestmark = pytest.mark.django_db
+MOST_LINE = 8190  # as config/gunicorn has it
 
 FIELDS = [
     "id",
@@ -422,3 +425,19 @@ def test_a_sort_that_is_given_twice_is_refused(api):
     answer = api.get("transactions", {"sort": ["date", "amount"]})
     assert answer.status_code == 400
     assert codes(answer) == {"#/sort": "invalid_filter"}
+
+
+def test_the_next_page_of_as_many_ids_as_a_filter_takes_can_be_asked_for(api, books, bank):
+    """Its address, with the cursor, has room in a line of the protocol; one id more is refused."""
+    hosting = books.category("hosting")
+    for amount in (-1, -2):
+        books.split(books.book(bank, f"{amount}.00")["id"], {"categoryId": hosting, "plSplit": {"cogs": amount}})
+    ids = [hosting, *(str(uuid4()) for _ in range(MOST_VALUES - 1))]
+    first = api.get("transactions", {"categoryId": ids, "limit": 1})
+    address = urlsplit(first["Link"].partition("<")[2].partition(">")[0])
+    assert len(f"GET {address.path}?{address.query} HTTP/1.1\r\n") <= MOST_LINE
+    second = api.get("transactions", parse_qs(address.query))
+    assert (len(first.json()), len(second.json())) == (1, 1)
+    assert first.json() != second.json()
+    refused = api.get("transactions", {"categoryId": [*ids, str(uuid4())]})
+    assert codes(refused) == {"#/categoryId": "invalid_filter"}
