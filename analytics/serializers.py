@@ -237,7 +237,7 @@ class RecurringRevenueQuery(Shape):
 
 
 def rate(text: str) -> fields.NumberField:
-    return fields.NumberField(allow_null=True, help_text=f"{text}; in hundredths, null where there was nothing to lose")
+    return fields.NumberField(allow_null=True, help_text=f"{text}; a percentage, null where nobody paid then")
 
 
 class RecurringRevenueShape(Shape):
@@ -245,13 +245,15 @@ class RecurringRevenueShape(Shape):
     arr = fields.NumberField(help_text="twelve times mrr")
     customers = fields.CountField()
     arpa = fields.NumberField(allow_null=True, help_text="mrr by customers; null without any")
-    net_revenue_retention = rate("what is left of the revenue of twelve months before, with upgrades and reactivations")
-    gross_revenue_retention = rate("what is left of it without upgrades")
-    customer_churn_rate = rate("who left, of the customers of twelve months before")
-    revenue_churn_rate = rate("what cancellations and downgrades took of the revenue of twelve months before")
+    net_revenue_retention = rate(
+        "what the customers of twelve months before pay now, by what they paid then; new and reactivated ones never count"
+    )
+    gross_revenue_retention = rate("the same without upgrades")
+    customer_churn_rate = rate("customers who left, by the customers of twelve months before")
+    revenue_churn_rate = rate("cancellations and downgrades, by the revenue of twelve months before")
     quick_ratio = fields.NumberField(
         allow_null=True,
-        help_text="new, reactivated and upgraded revenue by what was cancelled and downgraded; null where nothing was",
+        help_text="new, reactivated and upgraded revenue by cancelled and downgraded revenue; null without the latter",
     )
 
 
@@ -285,7 +287,7 @@ MONTHLY = {
     "upgrade": "more from customers who stayed, at this month's rates",
     "downgrade": "less from customers who stayed; not positive",
     "cancel": "from customers who left, as it was reported; not positive",
-    "currency": "what rates did to customers who stayed",
+    "currency": "what rates did to customers who stayed, and the cents that rounding the other movements leaves over",
     "end": "start and all movements together, exactly",
 }
 MonthlyRowShape = type(

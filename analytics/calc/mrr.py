@@ -24,7 +24,7 @@ Factors = Mapping[str, Decimal]
 """At the end of a month: currency -> units of the base currency for one of it; the base currency included, at 1."""
 
 MOVEMENTS = ("new", "reactivate", "upgrade", "downgrade", "cancel", "currency")
-"""The movements of a row, in the order in which ties for the rounding remainder are settled."""
+"""The movements of a row. The last takes what rounding the others leaves over."""
 
 ZERO = Decimal(0)
 
@@ -108,6 +108,8 @@ class Tally:
 class MonthlyRow:
     """One month of recurring revenue in the base currency, in exactly its decimals; counts are distinct customers.
 
+    ``currency`` is what exchange rates did, and takes the cents that rounding leaves over.
+
     start + new + reactivate + upgrade + downgrade + cancel + currency = end, and
     start_count + new_count + reactivate_count - cancel_count = end_count.
     """
@@ -144,27 +146,32 @@ def close_row(
     amounts: Mapping[str, Decimal],
     counts: Mapping[str, int],
 ) -> MonthlyRow:
-    """Round a month half-up to the base currency so that its row still adds up exactly.
+    """Round a month half up to the base currency so that its row still adds up exactly.
 
-    ``amounts`` and ``counts`` are by movement, an absent one being zero. What rounding leaves over goes to the movement
-    that was largest before rounding, ties to the first of MOVEMENTS. Raises UnknownCurrency, and ValueError when the
-    row is off by more than the rounding of its ends can explain.
+    Every movement is its exact sum, rounded. What rounding leaves over goes to ``currency``, so a movement of customers
+    who pay in the base currency never carries a cent that is not theirs.
 
-    >>> thirds = {"new": Decimal("0.005"), "upgrade": Decimal("0.005")}
+    Args:
+        start, end: recurring revenue at the ends of the month before and of this one, not rounded.
+        amounts, counts: by movement, an absent one being zero; amounts are not rounded.
+
+    Raises:
+        UnknownCurrency: ``base`` is no currency.
+        ValueError: the movements miss the end by more than the rounding of start and end explains.
+
+    >>> halves = {"new": Decimal("0.005"), "upgrade": Decimal("0.005")}
     >>> row = close_row(month=date(2024, 1, 1), base="EUR", start=Decimal(0), start_count=0, end=Decimal("0.01"),
-    ...                 amounts=thirds, counts={"new": 1})
-    >>> str(row.new), str(row.upgrade), str(row.end), row.end_count
-    ('0.00', '0.01', '0.01', 1)
+    ...                 amounts=halves, counts={"new": 1})
+    >>> str(row.new), str(row.upgrade), str(row.currency), str(row.end), row.end_count
+    ('0.01', '0.01', '-0.01', '0.01', 1)
     """
     exact = {name: cut(amounts.get(name, ZERO)) for name in MOVEMENTS}
     start, end = cut(start), cut(end)
     if abs(start + sum(exact.values()) - end) > smallest_unit(base):
         raise ValueError(f"The movements of {month} do not lead from {start} to {end}.")
-    rounded = {name: round_half_up(amount, base) for name, amount in exact.items()}
+    rounded = {name: round_half_up(amount, base) for name, amount in exact.items() if name != "currency"}
     start, end = round_half_up(start, base), round_half_up(end, base)
-    remainder = end - start - sum(rounded.values())
-    if remainder:
-        rounded[max(MOVEMENTS, key=lambda name: abs(exact[name]))] += remainder
+    rounded["currency"] = end - start - sum(rounded.values())
     numbers = {name: counts.get(name, 0) for name in MOVEMENTS}
     movements: dict[str, Any] = rounded | {f"{name}_count": number for name, number in numbers.items()}
     return MonthlyRow(

@@ -16,7 +16,7 @@ from analytics.queries.cash_flow import Flows
 from analytics.queries.daily import Moves
 from analytics.queries.open_transactions import OpenTransactions, open_transactions
 from analytics.queries.results import Posted
-from analytics.queries.retention import bridge
+from analytics.queries.retention import measure_span
 from analytics.queries.runway import Runway, runway
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
@@ -280,7 +280,9 @@ class Facts:
     def bridge(self) -> MonthlyRow:
         """The same months as one, in which each customer counts once."""
         months = self.calendar
-        return bridge(company=self.company, first=months[0], last=months[-1], rates=self.rates, basis=recurring.CMRR)
+        return measure_span(
+            company=self.company, first=months[0], last=months[-1], rates=self.rates, basis=recurring.CMRR
+        ).row
 
     @cached_property
     def recurring(self) -> list[MonthlyRow]:

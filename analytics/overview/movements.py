@@ -25,7 +25,7 @@ KEYS = (
     Key("upgrade", gettext_lazy("Expansion")),
     Key("downgrade", gettext_lazy("Contraction")),
     Key("cancel", gettext_lazy("Churn")),
-    Key("currency", gettext_lazy("Exchange rates")),
+    Key("currency", gettext_lazy("Rates and rounding")),
 )
 ENDS = gettext_lazy("Start, End")  # in one text, for alone they could mean anything
 SHORT = gettext_lazy("Start, New, Back, Up, Down, Lost, FX, End")

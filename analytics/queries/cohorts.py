@@ -41,8 +41,7 @@ class Mark:
 class Cohort:
     """Customers whose first active month's end was that of ``month``, from it to the last month asked for.
 
-    ``start`` is what they paid at its end, rounded by itself: the month's row, which closes, may have a cent more or
-    less as new.
+    ``start`` is what they paid at its end, which is ``new`` in the row of that month.
     """
 
     month: date

@@ -5,7 +5,7 @@ more is one upgrade, however many steps led there. The database says what each h
 those who held the same: price lists are short.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -23,7 +23,7 @@ from companies.models import Company
 from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE, round_half_up
 from ledger.calc.months import MONTHS_A_YEAR, last_of_month
-from ledger.subscriptions.calc import monthly_value
+from ledger.subscriptions.calc import cut, monthly_value
 
 ZERO = Decimal(0)
 DATES = {MRR: "effective_date", CMRR: "committed_date"}
@@ -42,7 +42,18 @@ class Stay(NamedTuple):
     times: int = 1
 
 
-def bridge(
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Several months as one: the row that closes, in cents, and the same amounts before rounding, for rates.
+
+    ``exact`` has ``start`` and each of MOVEMENTS.
+    """
+
+    row: MonthlyRow
+    exact: Mapping[str, Decimal]
+
+
+def measure_span(
     *,
     company: Company,
     first: date,
@@ -50,10 +61,10 @@ def bridge(
     rates: RateTable,
     basis: str = MRR,
     products: Sequence[UUID] = (),
-) -> MonthlyRow:
-    """The months from ``first`` to ``last`` (first days) as one row that closes, of all products where none is given.
+) -> Span:
+    """Compare each customer at the end of ``last`` with the end of the month before ``first``; both are first days.
 
-    One statement. Raises MissingRate.
+    Of all products where none is given. One statement. Raises MissingRate.
     """
     stays = list(stays_of(company, first=first, last=last, basis=basis, products=products))
     currencies = {company.base_currency, *(currency for stay in stays for currency in (*stay.before, *stay.now))}
@@ -69,7 +80,7 @@ def bridge(
     end = start
     for amount in tally.amounts.values():
         end = WIDE.add(end, amount)
-    return close_row(
+    row = close_row(
         month=last,
         base=company.base_currency,
         start=start,
@@ -78,6 +89,7 @@ def bridge(
         amounts=tally.amounts,
         counts=tally.counts,
     )
+    return Span(row, {"start": start, **tally.amounts})
 
 
 # An event stands at the end of a month if its subscription has none after it up to then.
@@ -140,10 +152,11 @@ def at(history: History, number: int) -> Contracts:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Recurring revenue at the end of a month and what became of it in the twelve months up to it.
+    """Recurring revenue at the end of a month, and retention and churn over the twelve months up to it.
 
-    Rates are in hundredths, half-up to two decimals, None where there was nothing to lose; ``quick_ratio`` is what was
-    won by what was lost, None where nothing was lost; ``arpa`` is None without customers.
+    Rates are percentages, rounded half up to two decimals, None where nobody paid at the start. Retention and churn
+    are of the customers who paid at the start; ``quick_ratio`` is new, reactivated and upgraded revenue by what was
+    lost, None where nothing was lost; ``arpa`` is None without customers.
     """
 
     mrr: Decimal
@@ -157,21 +170,32 @@ class Summary:
     quick_ratio: Decimal | None
 
 
-def summary(row: MonthlyRow, *, base: str) -> Summary:
-    """Of the months that the row, of ``bridge``, makes one of."""
-    lost, won = -(row.downgrade + row.cancel), row.new + row.reactivate + row.upgrade
+def summarize_span(span: Span, *, base: str) -> Summary:
+    """Compute retention and churn from the amounts before rounding.
+
+    New and reactivated customers did not pay at the start: they count in the quick ratio only.
+    """
+    row, exact = span.row, span.exact
+    start, upgraded = exact["start"], exact["upgrade"]
+    lost = -WIDE.add(exact["downgrade"], exact["cancel"])
+    won = exact["new"] + exact["reactivate"] + upgraded
     return Summary(
         mrr=row.end,
         arr=row.end * MONTHS_A_YEAR,
         customers=row.end_count,
         arpa=round_half_up(WIDE.divide(row.end, Decimal(row.end_count)), base) if row.end_count else None,
-        net_revenue_retention=share(row.start + row.upgrade + row.reactivate - lost, row.start),
-        gross_revenue_retention=share(row.start - lost, row.start),
-        customer_churn_rate=share(Decimal(row.cancel_count), Decimal(row.start_count)),
-        revenue_churn_rate=share(lost, row.start),
-        quick_ratio=percentage(won / 100, lost) if lost else None,
+        net_revenue_retention=compute_rate(start + upgraded - lost, start),
+        gross_revenue_retention=compute_rate(start - lost, start),
+        customer_churn_rate=compute_rate(Decimal(row.cancel_count), Decimal(row.start_count)),
+        revenue_churn_rate=compute_rate(lost, start),
+        quick_ratio=compute_rate(won / 100, lost),
     )
 
 
-def share(part: Decimal, whole: Decimal) -> Decimal | None:
-    return percentage(part, whole) if whole else None
+def compute_rate(part: Decimal, whole: Decimal) -> Decimal | None:
+    """Return ``part`` as a percentage of ``whole``, rounded half up to two decimals; None where ``whole`` is nothing.
+
+    >>> compute_rate(Decimal(120) / 12, Decimal(100) / 12)
+    Decimal('120.00')
+    """
+    return percentage(cut(WIDE.divide(part, whole)), Decimal(1)) if cut(whole) else None

@@ -8,7 +8,7 @@ from uuid import UUID
 from analytics.calc.mrr import MonthlyRow, annual
 from analytics.queries import monthly_rows, recurring
 from analytics.queries.cohorts import Cohort, cohorts
-from analytics.queries.retention import Summary, bridge, summary
+from analytics.queries.retention import Span, Summary, measure_span, summarize_span
 from analytics.revenue.asking import Asked
 from analytics.windows import year_up_to
 from companies.models import Company
@@ -62,7 +62,7 @@ class Revenue(Ground):
     def bridge(self) -> MonthlyRow:
         """The same months as one, in which each customer counts once."""
         basis, yearly = monthly_rows.TYPES[self.asked.measure]
-        row = self.bridged(self.asked.first, self.asked.last, basis, products=tuple(self.products))
+        row = self.measure_span(self.asked.first, self.asked.last, basis, products=tuple(self.products)).row
         return annual(row) if yearly else row
 
     @cached_property
@@ -76,19 +76,19 @@ class Revenue(Ground):
         return self.summary_at(self.asked.compared) if self.asked.compared else None
 
     def summary_at(self, last: date) -> Summary:
-        return summary(self.bridged(year_up_to(last), last, recurring.MRR), base=self.currency)
+        return summarize_span(self.measure_span(year_up_to(last), last, recurring.MRR), base=self.currency)
 
-    def bridged(self, first: date, last: date, basis: str, *, products: tuple[UUID, ...] = ()) -> MonthlyRow:
-        """Read once where summary and bridge are of the same months, as they are at first."""
+    def measure_span(self, first: date, last: date, basis: str, *, products: tuple[UUID, ...] = ()) -> Span:
+        """Measure each span once: summary and bridge are of the same months at first."""
         key = (first, last, basis, products)
-        if key not in self.bridges:
-            self.bridges[key] = bridge(
+        if key not in self.spans:
+            self.spans[key] = measure_span(
                 company=self.company, first=first, last=last, rates=self.rates, basis=basis, products=products
             )
-        return self.bridges[key]
+        return self.spans[key]
 
     @cached_property
-    def bridges(self) -> dict[tuple[date, date, str, tuple[UUID, ...]], MonthlyRow]:
+    def spans(self) -> dict[tuple[date, date, str, tuple[UUID, ...]], Span]:
         return {}
 
     @cached_property

@@ -28,8 +28,8 @@ class RecurringViewSet(DataViewSet):
         """How monthly recurring revenue moved, one row a month; the last twelve months unless told otherwise.
 
         `mrr` counts events at their effective date, `cmrr` at their committed date. In every row
-        start + new + reactivate + upgrade + downgrade + cancel + currency = end, exactly, and each start is the month
-        before's end.
+        start + new + reactivate + upgrade + downgrade + cancel + currency = end, exactly, and each start is the end of
+        the month before. Each movement is rounded half up by itself; the cents that this leaves over go to `currency`.
         """
         values = self.parsed(shapes.MonthlyDataQuery)
         last = values.get("end_month") or first_of_month(self.now.date())
@@ -50,14 +50,17 @@ class RecurringViewSet(DataViewSet):
         responses=shapes.RecurringRevenueShape,
     )
     def summary(self, request: Request, company_id: str) -> Response:
-        """Recurring revenue at a month's end, and what became of it in the twelve months up to it.
+        """Recurring revenue at the end of a month, with retention and churn over the twelve months up to it.
 
-        The twelve months count as one: each customer is compared with where they stood before them.
+        Each customer counts once, by what they paid before the twelve months and what they pay at their end. Retention
+        and churn are of the customers who paid before: new and reactivated customers never count in them. Who left
+        and returned within the twelve months counts with what they pay at the end.
         """
         values = self.parsed(shapes.RecurringRevenueQuery)
         last = values.get("month") or first_of_month(self.now.date())
-        row = retention.bridge(company=self.company, first=year_up_to(last), last=last, rates=rate_table())
-        return Response(shapes.RecurringRevenueShape(retention.summary(row, base=self.company.base_currency)).data)
+        span = retention.measure_span(company=self.company, first=year_up_to(last), last=last, rates=rate_table())
+        summary = retention.summarize_span(span, base=self.company.base_currency)
+        return Response(shapes.RecurringRevenueShape(summary).data)
 
     @extend_schema(
         operation_id="cohorts",

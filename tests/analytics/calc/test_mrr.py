@@ -228,10 +228,11 @@ def test_a_half_that_a_sum_missed_by_a_hair_is_still_a_half():
         amounts={"new": half, "upgrade": Decimal(5)},
         counts={"new": 1},
     )
-    assert (row.start, row.new, row.upgrade, row.end) == (
+    assert (row.start, row.new, row.upgrade, row.currency, row.end) == (
         Decimal("0.01"),
         Decimal("0.01"),
-        Decimal("4.99"),
+        Decimal("5.00"),
+        Decimal("-0.01"),
         Decimal("5.01"),
     )
 
@@ -246,7 +247,7 @@ def test_a_currency_movement_counts_from_half_a_minor_unit_on():
     assert [counted("0.5", "JPY"), counted("0.49", "JPY")] == [1, 0]
 
 
-def test_what_rounding_leaves_over_goes_to_the_largest_movement():
+def test_close_row_rounds_each_movement_and_puts_the_rest_into_currency():
     row = close_row(
         month=MONTHS[0],
         base="EUR",
@@ -257,6 +258,7 @@ def test_what_rounding_leaves_over_goes_to_the_largest_movement():
         counts={"new": 1, "cancel": 1},
     )
     assert (row.new, row.cancel, row.currency) == (Decimal("5.00"), Decimal("-1.00"), Decimal("0.01"))
+    assert row.currency_count == 0  # cents of rounding are nobody's
     row = close_row(
         month=MONTHS[0],
         base="EUR",
@@ -266,7 +268,8 @@ def test_what_rounding_leaves_over_goes_to_the_largest_movement():
         amounts={"new": Decimal("1.004"), "cancel": Decimal("-5.004"), "upgrade": Decimal("0.004")},
         counts={"new": 1, "cancel": 1},
     )
-    assert (row.start, row.new, row.cancel, row.upgrade, row.end) == (10, 1, Decimal("-4.99"), 0, Decimal("6.01"))
+    assert (row.start, row.new, row.cancel, row.upgrade, row.end) == (10, 1, -5, 0, Decimal("6.01"))
+    assert row.currency == Decimal("0.01")
 
 
 def test_movements_that_do_not_lead_from_start_to_end_are_refused():
@@ -280,7 +283,7 @@ def test_movements_that_do_not_lead_from_start_to_end_are_refused():
 def test_a_row_may_be_off_by_the_smallest_unit_that_rounding_its_ends_makes_and_by_no_more(base, unit):
     nothing = {"month": MONTHS[0], "base": base, "start": Decimal(0), "start_count": 0, "amounts": {}, "counts": {}}
     row = close_row(**nothing, end=Decimal(unit))
-    assert (row.new, row.end, row.end_count) == (Decimal(unit), Decimal(unit), 0)
+    assert (row.new, row.currency, row.end, row.end_count) == (0, Decimal(unit), Decimal(unit), 0)
     with pytest.raises(ValueError, match="do not lead"):
         close_row(**nothing, end=Decimal(unit) + Decimal("0.0001"))
 
