@@ -246,7 +246,7 @@ class RecurringRevenueShape(Shape):
     customers = fields.CountField()
     arpa = fields.NumberField(allow_null=True, help_text="mrr by customers; null without any")
     net_revenue_retention = rate(
-        "what the customers of twelve months before pay now, by what they paid then; new and reactivated ones never count"
+        "what the customers of twelve months before pay now, by what they paid then; no others count"
     )
     gross_revenue_retention = rate("the same without upgrades")
     customer_churn_rate = rate("customers who left, by the customers of twelve months before")

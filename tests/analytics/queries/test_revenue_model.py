@@ -2,8 +2,8 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
