@@ -21,7 +21,7 @@ from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import format_amount
 from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.exporting.calc import beancount
-from ledger.exporting.calc.chart import LINES, OPENING, Chart, chart
+from ledger.exporting.calc.chart import LINES, OPENING, Chart, build_chart
 from ledger.exporting.calc.entries import Entry, Posting, Row, entries, turned
 from ledger.exporting.decimals import decimals_of
 from ledger.exporting.files import in_pieces
@@ -29,6 +29,7 @@ from ledger.models import Account, Category, PlType, Source
 from ledger.money.rates import rate_table
 from ledger.recognition.posting import NoRate
 
+TAX_PAYMENTS = "taxPayments"  # system key of the category in which passed-through tax is paid to the tax office
 ONE_DAY = timedelta(days=1)
 ZERO = Decimal(0)
 RATE = Context(prec=12)
@@ -99,14 +100,18 @@ def window_of(company: Company, *, start: date | None, end: date | None, today: 
     return Window(first, last)
 
 
-def chart_of(company: Company, *, permissions: Permissions) -> Chart:
-    """Names are those of whoever may see them; for others ids stand in their place."""
-    told = [Permission.ACCOUNTS_READ in permissions, Permission.CATEGORIES_READ in permissions]
+def list_journal_accounts(company: Company, *, permissions: Permissions) -> Chart:
+    """Return the chart of accounts; an id stands in for a name that the caller may not see.
+
+    Payments in the system category ``taxPayments`` settle what was put on the pass-through tax account.
+    """
+    sees_accounts, sees_categories = Permission.ACCOUNTS_READ in permissions, Permission.CATEGORIES_READ in permissions
     accounts = Account.objects.of(company.id).order_by("id").values_list("id", "type", "name")
-    categories = Category.objects.of(company.id).order_by("id").values_list("id", "name")
-    return chart(
-        accounts=[(str(each), kind, name if told[0] else "") for each, kind, name in accounts],
-        categories=[(str(each), name if told[1] else "") for each, name in categories],
+    categories = list(Category.objects.of(company.id).order_by("id").values_list("id", "name", "system_key"))
+    return build_chart(
+        accounts=[(str(row_id), kind, name if sees_accounts else "") for row_id, kind, name in accounts],
+        categories=[(str(row_id), name if sees_categories else "") for row_id, name, _key in categories],
+        tax_payments=[str(row_id) for row_id, _name, key in categories if key == TAX_PAYMENTS],
     )
 
 
@@ -131,7 +136,7 @@ def write_journal(
         if window is None:
             file.write(syntax.head(title=company.name, base=company.base_currency, currencies=[]).encode())
             return
-        books = Books(company, syntax, window, chart_of(company, permissions=permissions), rate_table())
+        books = Books(company, syntax, window, list_journal_accounts(company, permissions=permissions), rate_table())
         try:
             with closing(books.told()) as told:
                 file.writelines(in_pieces(told))

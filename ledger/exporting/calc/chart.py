@@ -1,6 +1,6 @@
 """The chart of accounts of a journal: where the product's accounts, lines and categories stand in it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ledger.exporting.calc.names import legal, unique
@@ -42,15 +42,24 @@ class Chart:
     categories: Mapping[str, Sequence[str]]
 
 
-def chart(*, accounts: Iterable[tuple[str, str, str]], categories: Iterable[Named]) -> Chart:
-    """Of accounts (id, type, name) and categories, in an order in which older ones come first and so keep their names.
+def build_chart(
+    *, accounts: Iterable[tuple[str, str, str]], categories: Iterable[Named], tax_payments: Collection[str] = ()
+) -> Chart:
+    """Name the accounts of a journal.
 
-    >>> found = chart(accounts=[("1", "bank", "Main"), ("2", "bank", "main!"), ("3-x", "loan", "")],
-    ...               categories=[("9", "Hosting")])
+    Args:
+        accounts: (id, type, name); of two that would share a name the first keeps it.
+        categories: in the same order.
+        tax_payments: ids of the categories whose payments settle the pass-through tax account.
+
+    >>> found = build_chart(accounts=[("1", "bank", "Main"), ("2", "bank", "main!"), ("3-x", "loan", "")],
+    ...                     categories=[("9", "Hosting"), ("10", "VAT")], tax_payments=["10"])
     >>> found.accounts
     {'1': 'Assets:Bank:Main', '2': 'Assets:Bank:Main-2', '3-x': 'Liabilities:Loan:Account-3-x'}
     >>> found.categories["9"][1]
     'Expenses:Cost-Of-Revenue:Hosting'
+    >>> set(found.categories["10"])
+    {'Liabilities:Pass-Through-Tax'}
     """
     taken: set[str] = set()
     own = {
@@ -58,4 +67,5 @@ def chart(*, accounts: Iterable[tuple[str, str, str]], categories: Iterable[Name
         for each, kind, name in accounts
     }
     names = {each: unique(legal(name, otherwise=f"Category-{each[-8:]}"), taken) for each, name in categories}
-    return Chart(own, {each: [f"{line}:{name}" for line in LINES.values()] for each, name in names.items()})
+    by_line = {each: [f"{line}:{name}" for line in LINES.values()] for each, name in names.items()}
+    return Chart(own, by_line | {each: [TAX] * len(LINES) for each in tax_payments})

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledger.exporting.calc import beancount, hledger
-from ledger.exporting.calc.chart import KINDS, LINES, OPENING, TAX, TRANSFERS, Chart, chart
+from ledger.exporting.calc.chart import KINDS, LINES, OPENING, TAX, TRANSFERS, Chart, build_chart
 from ledger.exporting.calc.entries import Entry, Row, entries, turned
 from ledger.exporting.calc.names import legal, unique
 
@@ -71,13 +71,13 @@ def test_no_two_things_have_one_name(names):
 
 def test_what_the_reader_may_not_name_is_called_by_the_last_eight_letters_of_its_id():
     secret = "0198-aaaa-12345678"
-    found = chart(accounts=[(secret, "bank", "")], categories=[(secret, "")])
+    found = build_chart(accounts=[(secret, "bank", "")], categories=[(secret, "")])
     assert found.accounts == {secret: "Assets:Bank:Account-12345678"}
     assert found.categories[secret][0] == "Income:Revenue:Category-12345678"
 
 
 def test_every_type_of_account_has_a_place_of_its_own_and_every_category_one_on_each_line():
-    found = chart(accounts=[(kind, kind, "Main") for kind in KINDS], categories=[("1", "Main"), ("2", "main")])
+    found = build_chart(accounts=[(kind, kind, "Main") for kind in KINDS], categories=[("1", "Main"), ("2", "main")])
     assert len(set(found.accounts.values())) == len(KINDS)
     assert found.categories["1"] == [f"{line}:Main" for line in LINES.values()]
     assert found.categories["2"] == [f"{line}:Main-2" for line in LINES.values()]

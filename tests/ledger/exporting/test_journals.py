@@ -248,6 +248,24 @@ def test_an_entry_stands_against_lines_and_categories(api, books, bank):
     }
 
 
+@CHECKS
+def test_tax_payments_clear_the_pass_through_tax_account(api, books, bank, name, check):
+    """Tax collected with a sale, less tax paid with a purchase, is what is paid to the tax office: nothing is left."""
+    sale = books.book(bank, "119.00", "2024-02-01")["id"]
+    purchase = books.book(bank, "-59.50", "2024-02-03")["id"]
+    paid = books.book(bank, "-9.50", "2024-03-10", fromTo="Tax office")["id"]
+    revenue = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 100}, "passThroughTax": 19}
+    hosting = {"categoryId": books.category("hosting"), "plSplit": {"cogs": -50}, "passThroughTax": -9.5}
+    payment = {"categoryId": books.category("taxPayments"), "plSplit": {"neutral": -9.5}}
+    for transaction_id, part in ((sale, revenue), (purchase, hosting), (paid, payment)):
+        assert books.split(transaction_id, part).status_code == 200
+    text = journal(api, name)
+    assert not check(text)
+    amounts = re.findall(r"^ +Liabilities:Pass-Through-Tax  (-?[\d.]+) EUR$", text, re.M)
+    assert amounts == ["-19.00", "9.50", "9.50"]
+    assert sum(map(Decimal, amounts)) == 0
+
+
 def test_a_transfer_is_one_entry(api, books, bank):
     till = books.account(name="Till", type="creditCard")
     out, into = books.book(bank, "-50.00", "2024-02-03"), books.book(till, "50.00", "2024-02-05")
