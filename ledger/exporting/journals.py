@@ -12,11 +12,12 @@ from uuid import UUID
 
 from django.db import connection
 
+from companies.api import replica
 from companies.errors import Invalid
 from companies.models import Company
 from companies.permissions import Permission, Permissions
 from ledger.accounts.balances import balances_on
-from ledger.bulk.reading import copied, one_moment
+from ledger.bulk.reading import one_moment, read_rows, spool_rows
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.money import format_amount
 from ledger.calc.months import add_months, first_of_month, last_of_month
@@ -48,7 +49,8 @@ class DaysOutOfRange(Invalid):
 class Syntax(Protocol):
     """A module that knows how a kind of journal is written."""
 
-    def head(self, *, title: str, base: str, currencies: Iterable[str]) -> str: ...
+    def head(self, *, title: str, base: str) -> str: ...
+    def commodities(self, currencies: Iterable[str]) -> str: ...
     def opened(self, account: str, *, day: date) -> str: ...
     def price(self, day: str, *, currency: str, rate: str, base: str) -> str: ...
     def entry(self, each: Entry) -> str: ...
@@ -118,8 +120,7 @@ def list_journal_accounts(company: Company, *, permissions: Permissions) -> Char
 # ---------------------------------------------------------------------------------------------- writing
 
 
-def write_journal(
-    file: IO[bytes],
+def stream_journal(
     *,
     company: Company,
     syntax: Syntax,
@@ -127,21 +128,79 @@ def write_journal(
     end: date | None,
     today: date,
     permissions: Permissions,
-) -> None:
-    """What was booked from ``start`` to ``end``, from the first to today where they are left out; pending transactions
-    are not booked. Raises DaysOutOfRange, NoRate.
+) -> Generator[bytes]:
+    """Return the pieces of a journal of what was booked from ``start`` to ``end``, both included.
+
+    Left out they mean the first day with a transaction and today. Pending transactions are not booked. What can be
+    refused is checked here, before the first piece is asked for.
+
+    Raises:
+        DaysOutOfRange: the window has days that Beancount does not read.
+        NoRate: a currency has no exchange rate.
     """
+    window = window_of(company, start=start, end=end, today=today)
+    rates = rate_table()
+    if window:
+        check_rates(company, window, rates)
+    return journal_pieces(company, syntax, window, rates, permissions)
+
+
+def check_rates(company: Company, window: Window, rates: RateTable) -> None:
+    """Raise NoRate where a currency that moved up to the end of the window has no exchange rate at all."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT currency FROM ledger_daymovement WHERE company_id = %s AND date <= %s AND count > 0",
+            [company.id, window.last],
+        )
+        currencies = [currency for (currency,) in cursor.fetchall()]
+    try:
+        for currency in currencies:
+            rates.cross(currency, company.base_currency, window.before)
+    except MissingRate as missing:
+        raise NoRate.of(missing) from None
+
+
+def journal_pieces(
+    company: Company, syntax: Syntax, window: Window | None, rates: RateTable, permissions: Permissions
+) -> Generator[bytes]:
+    """Yield the title at once, then the rest."""
+    yield syntax.head(title=company.name, base=company.base_currency).encode()
+    if window is None:
+        yield syntax.commodities([]).encode()
+        return
+    facts = replica.answered(lambda: load_facts(company, window, permissions))
+    with closing(facts.rows):
+        yield from in_pieces(Books(company, syntax, window, facts.chart, rates).told(facts))
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a journal is written from, all as of one moment.
+
+    ``changes`` are those of each month of the window, ``before`` what there was on the day before it, ``rows`` a file
+    with the values of a Row a line.
+    """
+
+    chart: Chart
+    changes: dict[date, Held]
+    before: Held
+    rows: IO[bytes]
+
+
+def load_facts(company: Company, window: Window, permissions: Permissions) -> Facts:
+    """Read what a journal is written from. Close its ``rows`` afterwards."""
     with one_moment():
-        window = window_of(company, start=start, end=end, today=today)
-        if window is None:
-            file.write(syntax.head(title=company.name, base=company.base_currency, currencies=[]).encode())
-            return
-        books = Books(company, syntax, window, list_journal_accounts(company, permissions=permissions), rate_table())
-        try:
-            with closing(books.told()) as told:
-                file.writelines(in_pieces(told))
-        except MissingRate as missing:
-            raise NoRate.of(missing) from None
+        before = {
+            (account, currency): amount
+            for account, held in balances_on(company_id=company.id, day=window.before).items()
+            for currency, amount in held.items()
+        }
+        return Facts(
+            chart=list_journal_accounts(company, permissions=permissions),
+            changes=changes_in(company, window),
+            before=before,
+            rows=spool_journal_rows(company, window),
+        )
 
 
 @dataclass
@@ -157,31 +216,22 @@ class Books:
     opened: set[str] = field(default_factory=set)
     priced: dict[str, str] = field(default_factory=dict)  # currency → the last day
 
-    def told(self) -> Generator[str]:
-        changes = changes_in(self.company, self.window)
-        before = {
-            (account, currency): amount
-            for account, held in balances_on(company_id=self.company.id, day=self.window.before).items()
-            for currency, amount in held.items()
-        }
+    def told(self, facts: Facts) -> Generator[str]:
+        changes, before = facts.changes, facts.before
         places = sorted({place for month in changes.values() for place in month} | set(before), key=self.name)
         self.held = {place: before.get(place, ZERO) for place in places}
-        base = self.company.base_currency
-        yield self.syntax.head(
-            title=self.company.name, base=base, currencies={base, *(currency for _, currency in places)}
-        )
+        yield self.syntax.commodities({self.company.base_currency, *(currency for _, currency in places)})
         for account, _ in places:
             yield self.opened_by(self.chart.accounts[str(account)])
         if any(before.values()):
             yield self.shown(self.opening())
         days = self.window.closings[::-1]
         closed_on = days[-1].isoformat()
-        with closing(rows_of(self.company, self.window)) as rows:
-            for entry in entries(starmap(Row, rows), chart=self.chart):
-                while entry.day > closed_on:
-                    yield self.closed(days.pop(), changes)
-                    closed_on = days[-1].isoformat()
-                yield self.shown(entry)
+        for entry in entries(starmap(Row, read_rows(facts.rows)), chart=self.chart):
+            while entry.day > closed_on:
+                yield self.closed(days.pop(), changes)
+                closed_on = days[-1].isoformat()
+            yield self.shown(entry)
         while days:
             yield self.closed(days.pop(), changes)
 
@@ -276,7 +326,9 @@ _ROWS = f"""
 assert list(LINES) == PlType.values  # noqa: S101 - the columns and the accounts of a chart have one order
 
 
-def rows_of(company: Company, window: Window) -> Generator[list[str]]:
-    """The values of a Row each."""
+def spool_journal_rows(company: Company, window: Window) -> IO[bytes]:
+    """Copy the values of a Row each into a temporary file."""
     days = (window.first, window.last)
-    return copied(_ROWS, [Source.INITIAL_BALANCE.value, company.id, company.id, company.id, *days, company.id, *days])
+    return spool_rows(
+        _ROWS, [Source.INITIAL_BALANCE.value, company.id, company.id, company.id, *days, company.id, *days]
+    )

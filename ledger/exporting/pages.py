@@ -1,10 +1,9 @@
 """Exports from the list of transactions, with the filters or the days in force."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
-from functools import partial
 from types import ModuleType
-from typing import IO, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -13,18 +12,18 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from companies.errors import Refusal
-from companies.pages.visits import Visit, company_page
+from companies.pages.visits import Visit, company_page, told
 from companies.permissions import Permission
 from ledger.exporting import files
 from ledger.exporting.calc import beancount, hledger
-from ledger.exporting.journals import write_journal
-from ledger.exporting.tables import write_csv
-from ledger.exporting.workbooks import write_xlsx
+from ledger.exporting.journals import stream_journal
+from ledger.exporting.tables import Table, build_table, check_row_kind, stream_csv
+from ledger.exporting.workbooks import stream_xlsx
 from ledger.transactions.pages.listing import Asked, asked, show_list
 
-TABLES: dict[str, tuple[Callable[..., None], str]] = {
-    "transactions.csv": (write_csv, files.CSV),
-    "transactions.xlsx": (write_xlsx, files.XLSX),
+TABLES: dict[str, tuple[Callable[[Table], Iterator[bytes]], str]] = {
+    "transactions.csv": (stream_csv, files.CSV),
+    "transactions.xlsx": (stream_xlsx, files.XLSX),
 }
 JOURNALS: dict[str, ModuleType] = {"journal.beancount": beancount, "journal.hledger": hledger}
 
@@ -34,30 +33,37 @@ def download(visit: Visit, name: str) -> Any:
     """A table of all that match, or a journal of all that was booked on the days that are asked for."""
     if name not in TABLES and name not in JOURNALS:
         raise Http404
-    wanted = asked(visit)
+    query = visit.request.GET.copy()
+    given = query.pop("rows", [])
+    wanted = asked(visit, query)
     if not wanted.form.valid:
         return show_list(visit)
     try:
-        return file_of(visit, name, wanted)
+        return build_export(visit, name, wanted, row_kind=check_row_kind(given))
     except Refusal as refused:
-        messages.error(visit.request, refused.detail)
-        query = urlencode([(each, value) for each, values in wanted.filters.lists() for value in values])
-        return redirect(f"{reverse('transactions', args=[visit.company.id])}?{query}")
+        messages.error(visit.request, told(refused))
+        filters = urlencode([(each, value) for each, values in wanted.filters.lists() for value in values])
+        return redirect(f"{reverse('transactions', args=[visit.company.id])}?{filters}")
 
 
-def file_of(visit: Visit, name: str, wanted: Asked) -> Any:
-    known: dict[str, Any] = {"company": visit.company, "permissions": visit.access.permissions}
-    write: Callable[[IO[bytes]], None]
+def build_export(visit: Visit, name: str, wanted: Asked, *, row_kind: str) -> Any:
+    """Return the answer with the file of that name. Raises TooManyRows, DaysOutOfRange, NoRate."""
+    company, permissions = visit.company, visit.access.permissions
     if name in TABLES:
-        table, kind = TABLES[name]
-        write = partial(table, rows=wanted.rows, order=wanted.order, **known)
-    else:
-        days: dict[str, Any] = {
-            short: day_of(wanted, long) for short, long in (("start", "startDate"), ("end", "endDate"))
-        }
-        kind = files.JOURNAL
-        write = partial(write_journal, syntax=JOURNALS[name], today=visit.today, **days, **known)
-    return files.download(write, name=name, kind=kind)
+        stream, kind = TABLES[name]
+        table = build_table(
+            company=company, rows=wanted.rows, order=wanted.order, permissions=permissions, row_kind=row_kind
+        )
+        return files.stream_file(stream(table), name=name, kind=kind)
+    pieces = stream_journal(
+        company=company,
+        syntax=JOURNALS[name],
+        start=day_of(wanted, "startDate"),
+        end=day_of(wanted, "endDate"),
+        today=visit.today,
+        permissions=permissions,
+    )
+    return files.stream_file(pieces, name=name, kind=files.JOURNAL)
 
 
 def day_of(wanted: Asked, name: str) -> date | None:

@@ -12,10 +12,10 @@ ESCAPES = str.maketrans(
 )
 
 
-def head(*, title: str, base: str, currencies: Iterable[str]) -> str:
+def head(*, title: str, base: str) -> str:
     """What a journal begins with. Amounts are exact, so a cent that is missing is a mistake.
 
-    >>> print(head(title='The "A"', base="EUR", currencies=[]), end="")
+    >>> print(head(title='The "A"', base="EUR"), end="")
     option "title" "The \\"A\\""
     option "operating_currency" "EUR"
     option "tolerance_multiplier" "0.1"
@@ -23,6 +23,11 @@ def head(*, title: str, base: str, currencies: Iterable[str]) -> str:
     """
     options = {"title": title, "operating_currency": base, "tolerance_multiplier": "0.1"}
     return "".join([*(f'option "{name}" {text(value)}\n' for name, value in options.items()), "\n"])
+
+
+def commodities(currencies: Iterable[str]) -> str:
+    """Beancount needs no declaration of currencies."""
+    return ""
 
 
 def text(words: str) -> str:

@@ -10,18 +10,26 @@ from ledger.exporting.calc.entries import Entry, Posting
 WORDS = str.maketrans(dict.fromkeys((*range(32), 127, 0x85, 0x2028, 0x2029), " ") | {ord(";"): ",", ord("|"): "/"})
 
 
-def head(*, title: str, base: str, currencies: Iterable[str]) -> str:
-    """What a journal begins with: how amounts are written, in every currency that occurs.
+def head(*, title: str, base: str) -> str:
+    """What a journal begins with; ``commodities`` follow.
 
-    >>> print(head(title="Acme", base="EUR", currencies=["EUR", "JPY"]), end="")
+    >>> print(head(title="Acme", base="EUR"), end="")
     ; Acme, in EUR
     decimal-mark .
+    """
+    return f"; {words(title)}, in {base}\ndecimal-mark .\n"
+
+
+def commodities(currencies: Iterable[str]) -> str:
+    """How amounts are written, in every currency that occurs.
+
+    >>> print(commodities(["EUR", "JPY"]), end="")
     commodity 1000.00 EUR
     commodity 1000. JPY
     <BLANKLINE>
     """
     known = "".join(f"commodity 1000.{'0' * minor_units(currency)} {currency}\n" for currency in sorted(currencies))
-    return f"; {words(title)}, in {base}\ndecimal-mark .\n{known}\n"
+    return f"{known}\n"
 
 
 def words(text: str) -> str:

@@ -266,13 +266,13 @@ def test_hledger_has_texts_on_one_line_without_letters_of_its_own(text, written)
 
 
 def test_beancount_is_told_first_whose_books_they_are_and_that_no_cent_is_missing():
-    assert beancount.head(title="Acme", base="EUR", currencies=["USD"]) == (
+    assert beancount.head(title="Acme", base="EUR") + beancount.commodities(["USD"]) == (
         'option "title" "Acme"\noption "operating_currency" "EUR"\noption "tolerance_multiplier" "0.1"\n\n'
     )
 
 
 def test_hledger_is_told_first_how_every_currency_is_written():
-    assert hledger.head(title="A;b", base="EUR", currencies=["USD", "JPY"]) == (
+    assert hledger.head(title="A;b", base="EUR") + hledger.commodities(["USD", "JPY"]) == (
         "; A,b, in EUR\ndecimal-mark .\ncommodity 1000. JPY\ncommodity 1000.00 USD\n\n"
     )
 

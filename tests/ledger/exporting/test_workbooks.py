@@ -16,10 +16,14 @@ from isal import isal_zlib
 from openpyxl.utils.escape import unescape
 
 from ledger.exporting import workbooks
-from ledger.exporting.tables import AMOUNT, header
+from ledger.exporting.tables import HEADINGS
 
+LAYOUT = workbooks.Layout(
+    list(HEADINGS["transactions"]), [str(heading) for heading in HEADINGS["transactions"].values()]
+)
+AMOUNT = LAYOUT.columns.index("amount")
 CELL = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}c"
-TEXTS = [number for number in range(1, len(header())) if number not in (AMOUNT, AMOUNT + 1)]
+TEXTS = [number for number in range(1, len(LAYOUT.headings)) if number not in (AMOUNT, AMOUNT + 1)]
 LONG = "🙂x" * 20_000
 
 ODD = {
@@ -44,15 +48,13 @@ AMOUNTS = {
 
 
 def row_of(text="", day="2026-03-31", amount="1.00", currency="EUR"):
-    row = [text] * len(header())
+    row = [text] * len(LAYOUT.headings)
     row[0], row[AMOUNT], row[AMOUNT + 1] = day, amount, currency
     return row
 
 
 def written(*rows):
-    file = io.BytesIO()
-    workbooks.write_book(file, rows)
-    return file
+    return io.BytesIO(b"".join(workbooks.book_pieces(rows, LAYOUT, workbooks.new_book(LAYOUT))))
 
 
 def by_xlsxwriter(*rows):
@@ -60,10 +62,10 @@ def by_xlsxwriter(*rows):
     file = io.BytesIO()
     with xlsxwriter.Workbook(file, {"constant_memory": True, "default_date_format": "yyyy-mm-dd"}) as book:
         sheet = book.add_worksheet("Transactions")
-        for column, width in enumerate(workbooks.WIDTHS):
-            sheet.set_column(column, column, width)
+        for place, column in enumerate(LAYOUT.columns):
+            sheet.set_column(place, place, workbooks.WIDTHS[column])
         sheet.freeze_panes(1, 0)
-        sheet.write_row(0, 0, header(), book.add_format({"bold": True}))
+        sheet.write_row(0, 0, LAYOUT.headings, book.add_format({"bold": True}))
         shown = {"EUR": book.add_format({"num_format": "#,##0.00"}), "JPY": book.add_format({"num_format": "#,##0"})}
         for number, row in enumerate(rows, start=1):
             sheet.write_datetime(number, 0, date.fromisoformat(row[0]))
@@ -82,7 +84,7 @@ def seen(file):
         [(cell.value, cell.data_type, cell.number_format, cell.font.bold, cell.coordinate) for cell in row]
         for row in sheet.iter_rows()
     ]
-    widths = [sheet.column_dimensions[letter].width for letter in workbooks.LETTERS]
+    widths = [sheet.column_dimensions[letter].width for letter in workbooks.LETTERS[: len(LAYOUT.columns)]]
     return sheet.title, sheet.freeze_panes, sheet.dimensions, widths, cells
 
 
@@ -117,13 +119,15 @@ def test_a_book_without_rows_is_what_xlsxwriter_makes_of_it():
 def test_each_row_has_its_cells_and_those_that_are_empty_are_not_there():
     rows = [row_of("a" * (number % 3), f"2026-01-{number:02}", f"{number}.00") for number in range(1, 32)]
     assert seen(written(*rows)) == seen(by_xlsxwriter(*rows))
-    assert sum(1 for _ in cells_of(written(row_of()))) == len(header()) + 3  # the day, the amount and its currency
+    assert (
+        sum(1 for _ in cells_of(written(row_of()))) == len(LAYOUT.headings) + 3
+    )  # the day, the amount and its currency
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "1899-12-31", "1900-01-01", "1900-02-28", "1900-03-01", "9999-12-31"])
 def test_a_day_has_the_number_that_xlsxwriter_gives_it(day):
     ours, theirs = ([cell[0].text for cell in cells_of(make(row_of(day=day)))] for make in (written, by_xlsxwriter))
-    assert ours[len(header())] == theirs[len(header())]
+    assert ours[len(LAYOUT.headings)] == theirs[len(LAYOUT.headings)]
 
 
 def cells_of(file):
