@@ -2,6 +2,7 @@
 
 import io
 import re
+import zipfile
 from collections import defaultdict
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -176,6 +177,24 @@ def test_it_needs_the_permission_of_the_statement(acme, make_api, globex_api, ye
     assert make_api(acme, "transactions:read").get("exports/profitAndLoss.xlsx").status_code == 403
     assert make_api(acme, "financials:read").get("exports/profitAndLoss.xlsx").status_code == 200
     assert not any(read(workbook(globex_api, **YEAR))["Actual"].values())
+
+
+def test_its_rows_details_need_the_permission_of_transactions(acme, make_api, books, bank, year):
+    """Whoever may see the statement alone gets lines and categories, and neither a transaction nor a link to one."""
+    sale = books.book(bank, "77.00", "2024-06-03", fromTo="Secret Ltd", description="Secret project")["id"]
+    part = {"categoryId": books.category("revenueOneOff"), "plSplit": {"revenue": 77}}
+    assert books.split(sale, part).status_code == 200
+    reader = make_api(acme, "financials:read")
+    content = workbook(reader, **YEAR)
+    assert read(content)["Actual"]["Gross profit", "", "Jun 2024"] == 77
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        said = b"".join(book.read(part) for part in book.namelist())
+    assert not [word for word in (b"Secret", sale.encode(), b"/transactions", b"hyperlink") if word in said]
+    told = reader.post("data/profitAndLoss", {"startMonth": "2024-06", "endMonth": "2024-06"}).json()
+    (behind,) = {row["transactionsUrl"] for row in told if row["actual"]}
+    assert reader.get(behind).status_code == 403
+    both = make_api(acme, "financials:read", "transactions:read")
+    assert [row["id"] for row in both.get(behind).json()] == [sale]
 
 
 def test_no_category_is_calculated(api, year):
