@@ -15,8 +15,6 @@ from ledger.transactions.answers import read
 from planning.models import PlannedOverride
 from planning.occurring import due_in
 from tests.days import TODAY
-from tests.ledger.banks import camt, entry, statement
-from tests.ledger.receiving import send
 
 pytestmark = pytest.mark.django_db
 
@@ -423,31 +421,6 @@ def test_what_does_not_settle_by_itself_waits_for_a_person(api, account, plan):
 def test_one_transaction_that_is_booked_settles_too_and_answers_it(api, plan, book):
     planned = plan(-20, autoSettle=True)
     assert book(-18, "-100.00")["settles"] == {"plannedTransactionId": planned["id"], "date": on(-20)}
-
-
-def statement_of(days: int, amount: str, status: str = "BOOK") -> bytes:
-    """A bank statement with one movement, booked or still pending (`PDNG`)."""
-    start, end = on(days - 10), on(days + 10)
-    return camt(statement(entry(amount, on(days), ref="R1", status=status), start=start, end=end))
-
-
-def test_a_bank_statement_settles_and_undoing_it_unsettles(api, account, plan):
-    planned = plan(-20, autoSettle=True)
-    told = send(api, statement_of(-18, "-100.00"), accountId=str(account.id))
-    assert told.status_code == 200, told.content
-    (row,) = api.get("transactions").json()
-    assert row["settles"] == {"plannedTransactionId": planned["id"], "date": on(-20)}
-    assert api.delete(f"imports/{told.json()['importId']}").status_code == 200
-    assert states(api) == {on(-20): "overdue"}
-
-
-def test_a_pending_row_of_a_statement_settles_once_the_bank_has_booked_it(api, account, plan):
-    planned = plan(-20, autoSettle=True)
-    assert send(api, statement_of(-20, "-100.00", "PDNG"), accountId=str(account.id)).status_code == 200
-    assert settled_days(api) == []
-    assert send(api, statement_of(-20, "-100.00"), accountId=str(account.id)).status_code == 200
-    (row,) = api.get("transactions").json()
-    assert row["settles"] == {"plannedTransactionId": planned["id"], "date": on(-20)}
 
 
 def test_of_many_each_settles_one_the_nearest_first(api, account, plan):
