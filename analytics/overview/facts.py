@@ -17,7 +17,7 @@ from analytics.queries.daily import Moves
 from analytics.queries.open_transactions import OpenTransactions, open_transactions
 from analytics.queries.results import Posted
 from analytics.queries.retention import bridge
-from analytics.queries.runway import Runway, runway
+from analytics.queries.runway import Runway, compute_runway
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable, convert
@@ -149,7 +149,7 @@ class Facts:
         cash = self.levels[-1].cash
         if self.until < self.today:
             cash = balances.cash_on(company=self.company, day=self.today, rates=self.rates)
-        return runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
+        return compute_runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
 
     # ------------------------------------------------------------------------------------------ flows and what comes
 

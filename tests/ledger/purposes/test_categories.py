@@ -15,7 +15,7 @@ KEYS = {
     "pd": ["productDevelopment"],
     "ga": ["officeAndAdmin", "professionalServices"],
     "no": ["interest", "incomeTax", "grants"],
-    "neutral": ["transfer", "initialBalance", "taxPayments"],
+    "neutral": ["transfer", "initialBalance", "taxPayments", "financing"],
 }
 
 
@@ -34,6 +34,7 @@ def test_a_company_starts_with_its_system_categories(api):
             "plTypes",
             "system",
             "systemKey",
+            "financing",
             "order",
             "createdTime",
             "createdUserId",
