@@ -80,8 +80,8 @@ class RunwayShape(Shape):
     cash = fields.NumberField(help_text="what lies today on the accounts that count as cash")
     monthly_net = fields.NumberField(
         allow_null=True,
-        help_text="mean monthly change of cash without revaluation and financing inflow, rounded to cents; negative when "
-        "cash falls, null without a month",
+        help_text="mean monthly change of cash without revaluation and financing inflow, rounded to cents; negative "
+        "when cash falls, null without a month",
     )
     months = serializers.ListField(
         child=fields.MonthField(), max_length=3, help_text="the last whole months with bookings, in order"
@@ -147,8 +147,8 @@ CASH_PARTS = {
     "exchange_result": "what transfers between cash accounts gained or lost by the bank's rates and fees, both legs at "
     "their day's rate",
     "revaluation": "what exchange rates did to the cash in other currencies, and the cents that rounding leaves",
-    "other_transfers": "transfers between cash accounts and all other accounts, such as payment providers; and transfers "
-    "between cash accounts of which one leg lies outside the window",
+    "other_transfers": "transfers between cash accounts and all other accounts, such as payment providers; and "
+    "transfers between cash accounts of which one leg lies outside the window",
     "closing": "the cash at the end of endDate, or of today where that is earlier",
 }
 CashBridgeShape = type(

@@ -283,6 +283,12 @@ class Facts:
         return bridge(company=self.company, first=months[0], last=months[-1], rates=self.rates, basis=recurring.CMRR)
 
     @cached_property
+    def mrr(self) -> Decimal:
+        """Recurring revenue in effect at the end of the last month."""
+        rows = recurring.monthly_data(company=self.company, mrr_type="mrr", first=self.month, last=self.month)
+        return rows[-1].end
+
+    @cached_property
     def recurring(self) -> list[MonthlyRow]:
         """How committed recurring revenue moved, month by month."""
         return recurring.monthly_data(

@@ -12,12 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from analytics.overview import notices
 from analytics.period import period_of
-from analytics.queries.cash_bridge import REVALUATION, CashBridge, build_part_queries, compute_cash_bridge
+from analytics.queries.cash_bridge import PARTS, REVALUATION, CashBridge, build_part_queries, compute_cash_bridge
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
 from ledger.money.rates import rate_table
 from ledger.transactions.cash_parts import CashPart
+from ledger.transactions.pages.words import CASH_PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +31,23 @@ class Line:
     cells: list[tuple[Decimal, str]]
 
 
-LABELS: dict[str, tuple[str | Promise, str | Promise]] = {
-    "opening": (_("Opening cash"), ""),
-    CashPart.OPENING_BALANCES: (_("Opening balances"), _("Initial balances of accounts added in this period.")),
-    CashPart.OPERATING_INFLOW: (_("Operating inflow"), _("Money in on cash accounts, without transfers and financing.")),
-    CashPart.OPERATING_OUTFLOW: (
-        _("Operating outflow"),
-        _("Money out on cash accounts, without transfers and financing."),
+LABELS: dict[str, str | Promise] = {
+    "opening": _("Opening cash"),
+    **CASH_PARTS,
+    REVALUATION: _("Revaluation"),
+    "closing": _("Closing cash"),
+}
+MEANINGS: dict[str, str | Promise] = {
+    CashPart.OPENING_BALANCES: _("Initial balances of accounts added in this period."),
+    CashPart.OPERATING_INFLOW: _("Money in on cash accounts, without transfers and financing."),
+    CashPart.OPERATING_OUTFLOW: _("Money out on cash accounts, without transfers and financing."),
+    CashPart.CARDS: _("Transfers to and from credit cards."),
+    CashPart.FINANCING: _("Equity and loans received less paid back, including transfers from and to loan accounts."),
+    CashPart.EXCHANGE_RESULT: _("What transfers between your cash accounts gained or lost by bank rates and fees."),
+    REVALUATION: _("What exchange rates did to cash in other currencies."),
+    CashPart.OTHER_TRANSFERS: _(
+        "Payment providers, other accounts that are not cash, and transfers between two periods."
     ),
-    CashPart.CARDS: (_("Card settlements"), _("Transfers to and from credit cards.")),
-    CashPart.FINANCING: (
-        _("Financing"),
-        _("Equity and loans: received less paid back, including transfers from and to loan accounts."),
-    ),
-    CashPart.EXCHANGE_RESULT: (
-        _("Exchange result"),
-        _("What transfers between your cash accounts gained or lost by bank rates and fees."),
-    ),
-    REVALUATION: (_("Revaluation"), _("What exchange rates did to cash in other currencies.")),
-    CashPart.OTHER_TRANSFERS: (
-        _("Other transfers"),
-        _("Payment providers, other accounts that are not cash, and transfers that are still on their way."),
-    ),
-    "closing": (_("Closing cash"), ""),
 }
 
 
@@ -94,10 +89,10 @@ def build_lines(visit: Visit, bridges: list[CashBridge], windows: list[tuple[dat
         )
         for bridge, (start, _end) in zip(bridges, windows, strict=False)
     ]
-    for part, (label, meaning) in LABELS.items():
+    for part in ("opening", *PARTS, "closing"):
         cells = [
             (amounts[part], f"{address}?{queries[part]}" if lists and queries[part] else "")
             for amounts, queries in columns
         ]
         if cells:
-            yield Line(label, meaning, cells)
+            yield Line(LABELS[part], MEANINGS.get(part, ""), cells)

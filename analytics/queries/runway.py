@@ -143,7 +143,7 @@ def sum_in_base(amounts: list[tuple[date, str, Decimal]], *, base: str, rates: R
 
 
 def count_months_left(cash: Decimal, *, net: Decimal, months: int) -> Decimal | None:
-    """Return how many months cash lasts where so many of them came to `net`, rounded down to a tenth; None without burn.
+    """Return how many months cash lasts where so many came to `net`, rounded down to a tenth; None without burn.
 
     >>> count_months_left(Decimal(1000), net=Decimal(-900), months=3)
     Decimal('3.3')

@@ -62,8 +62,8 @@ class BalanceViewSet(DataViewSet):
         """How many months today's cash lasts at the pace of the last three whole months with bookings.
 
         Every change of the accounts that count as cash counts, including transfers to credit cards and loans. Exchange
-        rates, initial balances and financing inflow do not: money from owners and lenders is no income. Financing inflow
-        is money in a category with `financing: true`, and transfers from loan accounts.
+        rates, initial balances and financing inflow do not: money from owners and lenders is no income. Financing
+        inflow is money in a category with `financing: true`, and transfers from loan accounts.
         `monthlyNet` times the number of `months` is `changeOfCash` - `revaluation` - `financingInflow`, up to half a
         cent a month.
         """
@@ -183,7 +183,7 @@ class CashFlowViewSet(DataViewSet):
 
         opening + openingBalances + operatingInflow + operatingOutflow + cards + financing + exchangeResult +
         revaluation + otherTransfers = closing, to the cent: each part has the sign with which it changes the cash.
-        Each `…Url` lists the transactions behind its part; its `X-Total-Amount` is the part, up to the cents of rounding.
+        Each `…Url` lists the transactions behind its part; its `X-Total-Amount` is the part, up to rounding.
         """
         start, end = window(self.parsed(Window))
         found = compute_cash_bridge(

@@ -10,6 +10,7 @@ ADD_CATEGORY = """
                                  created_time, last_updated_time)
     SELECT id, gen_random_uuid(), 'Equity and loans', '🌱', '{neutral}', true, 'financing', true, 18, now(), now()
       FROM companies_company
+    ON CONFLICT DO NOTHING
 """
 
 

@@ -31,8 +31,8 @@ class CategoryShape(RowShape):
     order = fields.OrderField(required=False)
     financing = fields.FlagField(
         required=False,
-        help_text="money from owners and lenders, such as equity and loans: not operating cash flow in `cashBridge`, and "
-        "no income in `runway`",
+        help_text="money from owners and lenders, such as equity and loans: financing in `cashBridge`, no income in "
+        "`runway`",
     )
     used = fields.CountField(read_only=True)
     used_transactions = fields.CountField(read_only=True)

@@ -157,8 +157,8 @@ class TransactionFilter(django_filters.FilterSet):
         WordField,
         method="by_cash_part",
         words=CashPart.values,
-        help_text="counts in this part of `cashBridge` for startDate to endDate; `total=true` then adds up what of each "
-        "transaction counts there",
+        help_text="counts in this part of `cashBridge` for startDate to endDate; `total=true` then adds up what of "
+        "each transaction counts there",
     )
     open = Filter(FlagField, method="by_open", help_text="its categorizations do not add up to its amount")
     pending = Filter(FlagField, "pending")

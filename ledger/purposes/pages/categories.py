@@ -51,7 +51,9 @@ def new(visit: Visit) -> HttpResponse:
     """A category of the company's own; the last in the list until somebody moves it."""
     if not visit.sent:
         last = Category.objects.of(visit.company.id).in_order().last()
-        return form_page(visit, Typed(values={"name": "", "emoji": "", "order": last.order + 1 if last else 0, "financing": False}))
+        return form_page(
+            visit, Typed(values={"name": "", "emoji": "", "order": last.order + 1 if last else 0, "financing": False})
+        )
     form = read(visit)
     if form.valid:
         with visit.sending(form):
