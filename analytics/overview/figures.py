@@ -116,7 +116,7 @@ def subscription_figures(facts: Facts) -> list[Figure]:
     more = now.end_count - now.start_count
     gained = f"{'+' if more > 0 else MINUS}{current().number(abs(more))}"
     return [
-        Figure(_("MRR"), brief(facts.mrr, currency), _("in effect at the end of the month")),
+        Figure("MRR", brief(facts.mrr, currency), _("in effect at the end of the month")),
         Figure(_("Committed MRR"), brief(now.end, currency), when.format(change=share, month=month) if share else ""),
         Figure(
             _("Customers under contract"),

@@ -33,7 +33,7 @@ class Line:
 
 LABELS: dict[str, str | Promise] = {
     "opening": _("Opening cash"),
-    **CASH_PARTS,
+    **{part.value: label for part, label in CASH_PARTS.items()},
     REVALUATION: _("Revaluation"),
     "closing": _("Closing cash"),
 }

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, F, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from companies.models import Among
@@ -27,14 +27,12 @@ class CashPart(models.TextChoices):
     OTHER_TRANSFERS = "otherTransfers"  # to and from all other accounts, and legs without their other leg in the window
 
 
-AMOUNT = models.DecimalField(max_digits=23, decimal_places=4)
+AMOUNT: Any = models.DecimalField(max_digits=23, decimal_places=4)
 OTHER_SIDE = "counter__transaction"
 OTHER_ACCOUNT = f"{OTHER_SIDE}__account"
 
 
-def list_cash_shares(
-    *, company_id: UUID, start: date | None = None, end: date | None = None
-) -> QuerySet[Categorization]:
+def list_cash_shares(*, company_id: UUID, start: date | None = None, end: date | None = None) -> Any:
     """Return the categorizations on cash accounts in [start, end] that are not operating, each with its `cash_part`.
 
     They are legs of transfers, and categorizations in financing categories.
@@ -58,7 +56,7 @@ def list_cash_shares(
     return rows.exclude(transaction__source=Source.INITIAL_BALANCE).annotate(cash_part=cash_part)
 
 
-def list_financing_shares(*, company_id: UUID, start: date, end: date) -> QuerySet[Categorization]:
+def list_financing_shares(*, company_id: UUID, start: date, end: date) -> Any:
     """Return those of `list_cash_shares` that are financing.
 
     Few categorizations are: they are looked up by category and by loan account, not among all transactions of the days.
@@ -73,9 +71,7 @@ def list_financing_shares(*, company_id: UUID, start: date, end: date) -> QueryS
     return rows.filter(cash_part=CashPart.FINANCING)
 
 
-def filter_by_cash_part(
-    rows: QuerySet[Transaction], part: str, *, company_id: UUID, start: date | None, end: date | None
-) -> QuerySet[Transaction]:
+def filter_by_cash_part(rows: Any, part: str, *, company_id: UUID, start: date | None, end: date | None) -> Any:
     """Return the transactions that count in a part of the change of cash in [start, end].
 
     What of each counts there, in its own currency, is the alias `counted`.
@@ -94,7 +90,7 @@ def filter_by_cash_part(
     return found.alias(counted=sum_by_transaction(shares))
 
 
-def sum_by_transaction(shares: QuerySet[Categorization]) -> Any:
+def sum_by_transaction(shares: Any) -> Any:
     """Return the sum of an outer transaction's categorizations among those given; 0 without any."""
     sums = shares.filter(transaction_id=OuterRef("id")).order_by().values("transaction_id")
     total = Subquery(sums.annotate(total=Sum("value")).values("total"), output_field=AMOUNT)
