@@ -28,6 +28,7 @@ class CashPart(models.TextChoices):
 
 
 AMOUNT: Any = models.DecimalField(max_digits=23, decimal_places=4)
+ZERO = Value(0, AMOUNT)
 OTHER_SIDE = "counter__transaction"
 OTHER_ACCOUNT = f"{OTHER_SIDE}__account"
 
@@ -81,8 +82,14 @@ def filter_by_cash_part(rows: Any, part: str, *, company_id: UUID, start: date |
         return rows.initial().alias(counted=F("amount_value"))
     rows = rows.without_initial()
     if part in {CashPart.OPERATING_INFLOW, CashPart.OPERATING_OUTFLOW}:
-        financed = Categorization.objects.of(company_id).unlinked().filter(category__financing=True)
-        rest = F("amount_value") - F("transferred_value") - sum_by_transaction(financed)
+        categories = Category.objects.of(company_id).filter(financing=True)
+        financed = (
+            Categorization.objects.of(company_id).unlinked().filter(Among("category_id", categories.values("id")))
+        )
+        # Few transactions are financed: only of those the categorizations are added up.
+        is_financed = Among("id", financed.values("transaction_id"))
+        financed_amount = Case(When(is_financed, then=sum_by_transaction(financed)), default=ZERO, output_field=AMOUNT)
+        rest = F("amount_value") - F("transferred_value") - financed_amount
         sign = {"amount_value__gt" if part == CashPart.OPERATING_INFLOW else "amount_value__lt": 0}
         return rows.filter(**sign).alias(counted=rest).exclude(counted=0)
     shares = list_cash_shares(company_id=company_id, start=start, end=end).filter(cash_part=part)
@@ -94,7 +101,7 @@ def sum_by_transaction(shares: Any) -> Any:
     """Return the sum of an outer transaction's categorizations among those given; 0 without any."""
     sums = shares.filter(transaction_id=OuterRef("id")).order_by().values("transaction_id")
     total = Subquery(sums.annotate(total=Sum("value")).values("total"), output_field=AMOUNT)
-    return Coalesce(total, Value(0), output_field=AMOUNT)
+    return Coalesce(total, ZERO, output_field=AMOUNT)
 
 
 def date_range(column: str, start: date | None, end: date | None) -> dict[str, date]:
