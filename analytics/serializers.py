@@ -79,16 +79,22 @@ class ForecastSeries(CashFlowSeries):
 class RunwayShape(Shape):
     cash = fields.NumberField(help_text="what lies today on the accounts that count as cash")
     monthly_net = fields.NumberField(
-        allow_null=True, help_text="what came in less what went out in a mean month; null where there is no month"
+        allow_null=True,
+        help_text="mean monthly change of cash without revaluation and financing inflow, rounded to cents; negative "
+        "when cash falls, null without a month",
     )
     months = serializers.ListField(
-        child=fields.MonthField(), max_length=3, help_text="the last whole months with flows, in order"
+        child=fields.MonthField(), max_length=3, help_text="the last whole months with bookings, in order"
     )
     runway_months = fields.NumberField(
         allow_null=True,
-        help_text="cash by the mean month's net outflow, rounded down to a tenth; 0 without cash, null where nothing "
-        "burns",
+        help_text="cash divided by the mean monthly burn, rounded down to a tenth; 0 without cash, null without burn",
     )
+    change_of_cash = fields.NumberField(
+        help_text="of the accounts that count as cash over these months, without initial balances; base currency"
+    )
+    revaluation = fields.NumberField(help_text="what of it exchange rates did")
+    financing_inflow = fields.NumberField(help_text="what of it came from owners and lenders; not negative")
 
 
 class ForecastBalanceQuery(ForecastQuery):
@@ -131,18 +137,36 @@ class ForecastBalanceSeries(Shape):
     revaluation = fields.NumberField(help_text="what exchange rates did after the cutover")
 
 
-class CashBridgeShape(Shape):
-    opening = fields.NumberField(help_text="the cash at the end of the day before startDate")
-    inflow = fields.NumberField(help_text="as cashFlowTimeSeries has it: on all accounts but transit ones")
-    outflow = fields.NumberField(help_text="positive")
-    transfers_out = fields.NumberField(
-        help_text="moved from cash to accounts that are no cash, less what came back; taken off"
-    )
-    revaluation = fields.NumberField(help_text="what exchange rates did to the cash in other currencies; added")
-    non_cash = fields.NumberField(
-        help_text="takes back what flowed on accounts that are no cash, and adds initial balances of those that are"
-    )
-    closing = fields.NumberField(help_text="the cash at the end of endDate, or of today where that is earlier")
+CASH_PARTS = {
+    "opening": "the cash at the end of the day before startDate, in the base currency as all parts",
+    "opening_balances": "initial balances of cash accounts within the window",
+    "operating_inflow": "money that came into cash accounts, without transfers and financing",
+    "operating_outflow": "money that left cash accounts, without transfers and financing; not positive",
+    "cards": "transfers between cash accounts and credit cards; negative where cards were settled",
+    "financing": "money in and out in categories with financing: true, and transfers from and to loan accounts",
+    "exchange_result": "what transfers between cash accounts gained or lost by the bank's rates and fees, both legs at "
+    "their day's rate",
+    "revaluation": "what exchange rates did to the cash in other currencies, and the cents that rounding leaves",
+    "other_transfers": "transfers between cash accounts and all other accounts, such as payment providers; and "
+    "transfers between cash accounts of which one leg lies outside the window",
+    "closing": "the cash at the end of endDate, or of today where that is earlier",
+}
+CashBridgeShape = type(
+    "CashBridgeShape",
+    (Shape,),
+    {"__doc__": "The change of cash in parts that add up to it."}
+    | {part: fields.NumberField(help_text=text) for part, text in CASH_PARTS.items()}
+    | {
+        f"{part}_url": fields.TextField(
+            max_length=500,
+            allow_null=True,
+            help_text="the transactions behind it; null, for no transaction is behind a revaluation"
+            if part == "revaluation"
+            else "the transactions behind it",
+        )
+        for part in CASH_PARTS
+    },
+)
 
 
 class OpenTransactionsShape(Shape):

@@ -12,14 +12,13 @@ from ledger.bulk.statistics import gather
 from ledger.importing.bodies import MOST_ITEMS, CounterpartyRef, Item, Request
 from ledger.importing.imports import import_transactions
 from ledger.models import Account, Category, Counterparty, Transaction
-from ledger.purposes import categories, counterparties
+from ledger.purposes import counterparties
 from ledger.purposes.categorizing import categorize
 from ledger.purposes.splitting import Given, replace_parts
 from ledger.recognition.dating import Rule
 from ledger.transactions import transfers
 from ledger.transactions.selections import of_ids
 
-EQUITY = "Equity financing"
 AUTHORITIES = {"Tax office", "Social security", "Innovation agency"}
 OWNERS = {"Foundry Ventures"}
 SELECTED = 10_000  # as many as the API takes in one selection
@@ -38,11 +37,8 @@ class Books:
 
     def __init__(self, *, company: Company, stamp: Stamp, accounts: Mapping[str, Account], tell: Tell = silent):
         self.company, self.stamp, self.accounts, self.tell = company, stamp, accounts, tell
-        own = categories.add(
-            company=company, stamp=stamp, values={"name": EQUITY, "pl_types": ["neutral"], "order": 90}
-        )
         rows = Category.objects.of(company.id).exclude(system_key=None).values_list("system_key", "id")
-        self.categories: dict[str, UUID] = {EQUITY: own.id, **{str(key): row_id for key, row_id in rows}}
+        self.categories: dict[str, UUID] = {str(key): row_id for key, row_id in rows}
         found = Counterparty.objects.of(company.id).exclude(external_id=None).values_list("external_id", "id")
         self.customers: dict[str | None, UUID] = dict(found)
         self.vendors: dict[str, UUID] = {}

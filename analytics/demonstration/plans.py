@@ -38,7 +38,8 @@ class Plans:
         self.today = stamp.today
         self.month = first_of_month(self.today)
         self.budget, self.recurring = story.budgets[-1], story.recurring[-1]
-        self.interest = loans.interest(-story.opening["loan"], paid=len(story.months) - 1)
+        paid = loans.count_instalments(story.months, story.months[-1]) + 1
+        self.interest = loans.interest(story.loan, paid=paid)
 
     def expect(self) -> None:
         """Wages on the last day of the month, rent, hosting, taxes, and what customers pay."""

@@ -17,7 +17,7 @@ from analytics.queries.daily import Moves
 from analytics.queries.open_transactions import OpenTransactions, open_transactions
 from analytics.queries.results import Posted
 from analytics.queries.retention import measure_span
-from analytics.queries.runway import Runway, runway
+from analytics.queries.runway import Runway, compute_runway
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable, convert
@@ -149,7 +149,7 @@ class Facts:
         cash = self.levels[-1].cash
         if self.until < self.today:
             cash = balances.cash_on(company=self.company, day=self.today, rates=self.rates)
-        return runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
+        return compute_runway(company=self.company, cash=cash, today=self.today, rates=self.rates)
 
     # ------------------------------------------------------------------------------------------ flows and what comes
 
@@ -283,6 +283,12 @@ class Facts:
         return measure_span(
             company=self.company, first=months[0], last=months[-1], rates=self.rates, basis=recurring.CMRR
         ).row
+
+    @cached_property
+    def mrr(self) -> Decimal:
+        """Recurring revenue in effect at the end of the last month."""
+        rows = recurring.monthly_data(company=self.company, mrr_type="mrr", first=self.month, last=self.month)
+        return rows[-1].end
 
     @cached_property
     def recurring(self) -> list[MonthlyRow]:

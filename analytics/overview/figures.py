@@ -76,7 +76,7 @@ def tone_of(change: Decimal) -> str:
 
 
 def runway_figure(found: Runway, *, currency: str, of: date | None = None) -> Figure:
-    """How many months cash lasts at the pace of the last whole months; none where there is less than none.
+    """How many months cash lasts at the pace of the last whole months without financing; 0 where cash is below zero.
 
     It is today's whatever the period, and says ``of`` which day it is beside figures of another.
     """
@@ -87,10 +87,14 @@ def runway_figure(found: Runway, *, currency: str, of: date | None = None) -> Fi
         return Figure(name, "–", _("no movements yet"))
     count, net = len(found.months), found.monthly_net
     if found.runway_months is None:
-        hint = _("{amount} a month, {count}-month average").format(amount=brief(net, currency, plus=True), count=count)
+        hint = _("{amount} a month without financing, {count}-month average").format(
+            amount=brief(net, currency, plus=True), count=count
+        )
         return Figure(name, _("No burn"), hint)
     text = _("over 5 years") if found.runway_months > MOST_MONTHS else months(found.runway_months)
-    hint = _("at {amount} a month, {count}-month average").format(amount=brief(net, currency), count=count)
+    hint = _("at {amount} a month without financing, {count}-month average").format(
+        amount=brief(net, currency), count=count
+    )
     return Figure(name, text, hint)
 
 
@@ -102,7 +106,7 @@ def months(count: Decimal) -> str:
 
 
 def subscription_figures(facts: Facts) -> list[Figure]:
-    """Committed recurring revenue and who pays it, in the month under way."""
+    """Recurring revenue in effect and committed, and the customers under contract, in the last month that is shown."""
     now, currency = facts.recurring[-1], facts.currency
     when = _("{change} this month")
     if facts.until != facts.today:
@@ -112,6 +116,7 @@ def subscription_figures(facts: Facts) -> list[Figure]:
     more = now.end_count - now.start_count
     gained = f"{'+' if more > 0 else MINUS}{current().number(abs(more))}"
     return [
+        Figure("MRR", brief(facts.mrr, currency), _("in effect at the end of the month")),
         Figure(_("Committed MRR"), brief(now.end, currency), when.format(change=share, month=month) if share else ""),
         Figure(
             _("Customers under contract"),

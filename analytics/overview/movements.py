@@ -47,7 +47,7 @@ class Measured:
 
 
 COMMITTED = Measured(
-    "MRR",
+    gettext_lazy("Committed MRR"),
     gettext_lazy("Committed MRR"),
     gettext_lazy("Monthly recurring revenue at the end of each month, from the day it was agreed."),
 )

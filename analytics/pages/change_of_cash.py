@@ -1,10 +1,9 @@
-"""The page that says why the cash changed as it did, and why that is not just what flowed."""
+"""The page that says why the cash changed: the parts of the cash bridge, each with the transactions behind it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import reverse
@@ -12,24 +11,44 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from analytics.overview import notices
-from analytics.period import ONE_DAY, period_of
-from analytics.queries.cash_bridge import CashBridge, cash_bridge
+from analytics.period import period_of
+from analytics.queries.cash_bridge import PARTS, REVALUATION, CashBridge, build_part_queries, compute_cash_bridge
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.fx import MissingRate
-from ledger.models import Account, Source
 from ledger.money.rates import rate_table
-from ledger.transactions.filters import MOST_VALUES
+from ledger.transactions.cash_parts import CashPart
+from ledger.transactions.pages.words import CASH_PARTS
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What it is called, what it means, and (amount, address of the rows behind it) of the period and the one before;
-    no address where the visitor may not see them."""
+    """A row of the page: its label, what it means, and (amount, address of the transactions) of the period and the one
+    before; the address is "" where there are none or the visitor may not see them."""
 
     label: str | Promise
     meaning: str | Promise
     cells: list[tuple[Decimal, str]]
+
+
+LABELS: dict[str, str | Promise] = {
+    "opening": _("Opening cash"),
+    **{part.value: label for part, label in CASH_PARTS.items()},
+    REVALUATION: _("Revaluation"),
+    "closing": _("Closing cash"),
+}
+MEANINGS: dict[str, str | Promise] = {
+    CashPart.OPENING_BALANCES: _("Initial balances of accounts added in this period."),
+    CashPart.OPERATING_INFLOW: _("Money in on cash accounts, without transfers and financing."),
+    CashPart.OPERATING_OUTFLOW: _("Money out on cash accounts, without transfers and financing."),
+    CashPart.CARDS: _("Transfers to and from credit cards."),
+    CashPart.FINANCING: _("Equity and loans received less paid back, including transfers from and to loan accounts."),
+    CashPart.EXCHANGE_RESULT: _("What transfers between your cash accounts gained or lost by bank rates and fees."),
+    REVALUATION: _("What exchange rates did to cash in other currencies."),
+    CashPart.OTHER_TRANSFERS: _(
+        "Payment providers, other accounts that are not cash, and transfers between two periods."
+    ),
+}
 
 
 @company_page(reads=Permission.BALANCES_READ)
@@ -37,11 +56,10 @@ def page(visit: Visit) -> HttpResponse:
     """From the cash at the start of the period to that at its end, and of the period that it is compared with."""
     period = period_of(visit.request.GET, today=visit.today)
     windows = [(period.first, period.until), *([period.compared] if period.compared else [])]
-    accounts = list(Account.objects.of(visit.company.id)) if visit.may(Permission.TRANSACTIONS_READ) else None
     bridges: list[CashBridge] = []
     told = []
     try:
-        bridges = [bridge(visit, *window) for window in windows]
+        bridges = [build_bridge(visit, *window) for window in windows]
     except MissingRate as error:
         told.append(notices.rate_notice(visit.company, error, lists=visit.may(Permission.TRANSACTIONS_READ)))
     return visit.show(
@@ -50,65 +68,31 @@ def page(visit: Visit) -> HttpResponse:
         period=period,
         more="",
         notices=told,
-        lines=list(lines(bridges, [addresses(accounts, visit, *window) for window in windows])),
+        lines=list(build_lines(visit, bridges, windows)),
         compared=period.compared if len(bridges) > 1 else None,
     )
 
 
-def bridge(visit: Visit, start: date, end: date) -> CashBridge:
+def build_bridge(visit: Visit, start: date, end: date) -> CashBridge:
     """Raises MissingRate."""
-    return cash_bridge(company=visit.company, start=start, end=end, today=visit.today, rates=rate_table())
+    return compute_cash_bridge(company=visit.company, start=start, end=end, today=visit.today, rates=rate_table())
 
 
-def lines(bridges: list[CashBridge], links: list[list[str]]) -> Iterable[Line]:
-    """What leads from the first line to the last: those between are added up."""
-    cells = [list(zip(told(each), found, strict=True)) for each, found in zip(bridges, links, strict=False)]
-    for place, (label, meaning) in enumerate(WORDS):
-        if cells:
-            yield Line(label, meaning, [each[place] for each in cells])
-
-
-def addresses(accounts: list[Account] | None, visit: Visit, start: date, end: date) -> list[str]:
-    """Where the rows behind each of the words are listed, in their order; none without the accounts."""
-    if accounts is None:
-        return [""] * len(WORDS)
-    cash = [("accountId", str(each.id)) for each in accounts if each.include_in_cash_balance]
-    others = [("accountId", str(each.id)) for each in accounts if not each.include_in_cash_balance]
-    base = visit.company.base_currency
-    foreign = [
-        ("accountId", str(each.id))
-        for each in accounts
-        if each.include_in_cash_balance and each.default_currency != base
-    ]
-    booked = [("pending", "false"), ("endDate", end.isoformat())]
-    window = [("startDate", start.isoformat()), *booked]
-    before = [("pending", "false"), ("endDate", (start - ONE_DAY).isoformat())]
-    total = ("total", "true")
-    queries = [
-        [*cash, *before, total] if cash else None,
-        [("flow", "in"), *window, total],
-        [("flow", "out"), *window, total],
-        [*cash, ("transfer", "true"), *window] if cash else None,
-        [*foreign, *booked] if foreign else None,
-        [*others, *window] if others else [("source", Source.INITIAL_BALANCE.value), *window],
-        [*cash, *booked, total] if cash else None,
-    ]
+def build_lines(visit: Visit, bridges: list[CashBridge], windows: list[tuple[date, date]]) -> Iterable[Line]:
+    """The rows of the page: those between the first and the last add up to their difference."""
+    lists = visit.may(Permission.TRANSACTIONS_READ)
     address = reverse("transactions", args=[visit.company.id])
-    return [f"{address}?{urlencode(query)}" if query and len(query) <= MOST_VALUES else "" for query in queries]
-
-
-WORDS: list[tuple[str | Promise, str | Promise]] = [
-    (_("Cash at the start"), ""),
-    (_("Came in"), _("On all accounts, without transfers.")),
-    (_("Went out"), _("On all accounts, without transfers.")),
-    (_("Moved to accounts that are no cash"), _("Less what came back from them.")),
-    (_("Exchange rates"), _("What they did to the cash in other currencies.")),
-    (_("Not of cash"), _("Takes back what flowed on accounts that are no cash, and adds initial balances.")),
-    (_("Cash at the end"), ""),
-]
-
-
-def told(each: CashBridge) -> list[Decimal]:
-    """The amounts in the order of the words, each with the sign with which it is added."""
-    changes = [each.inflow, -each.outflow, -each.transfers_out, each.revaluation, each.non_cash]
-    return [each.opening, *changes, each.closing]
+    columns = [
+        (
+            {"opening": bridge.opening, **bridge.parts, "closing": bridge.closing},
+            build_part_queries(start=start, end=bridge.last),
+        )
+        for bridge, (start, _end) in zip(bridges, windows, strict=False)
+    ]
+    for part in ("opening", *PARTS, "closing"):
+        cells = [
+            (amounts[part], f"{address}?{queries[part]}" if lists and queries[part] else "")
+            for amounts, queries in columns
+        ]
+        if cells:
+            yield Line(LABELS[part], MEANINGS.get(part, ""), cells)

@@ -1,108 +1,138 @@
-"""What led from the cash at the start of a window to that at its end, and why it is not just what flowed."""
+"""What led from the cash at the start of a window to the cash at its end, part by part."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db import connection
+from django.db.models import Case, Sum, When
+from django.db.models.functions import Sign
 
-from analytics.calc.bridges import closing as closed
+from analytics.calc.bridges import closing as round_parts
 from analytics.queries.balances import cash_on
 from companies.models import Company
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import WIDE
-from ledger.models import Account, AccountType, Source
+from ledger.models import Source
+from ledger.transactions.cash_parts import AMOUNT, CashPart, list_cash_shares
 
 ZERO = Decimal(0)
 ONE_DAY = timedelta(days=1)
+REVALUATION = "revaluation"
+# As they are answered and shown; what people cannot look up elsewhere takes the cents of rounding first.
+PARTS = (
+    CashPart.OPENING_BALANCES,
+    CashPart.OPERATING_INFLOW,
+    CashPart.OPERATING_OUTFLOW,
+    CashPart.CARDS,
+    CashPart.FINANCING,
+    CashPart.EXCHANGE_RESULT,
+    REVALUATION,
+    CashPart.OTHER_TRANSFERS,
+)
+ROUNDED_LAST = (
+    REVALUATION,
+    CashPart.EXCHANGE_RESULT,
+    CashPart.OTHER_TRANSFERS,
+    CashPart.FINANCING,
+    CashPart.CARDS,
+    CashPart.OPENING_BALANCES,
+    CashPart.OPERATING_OUTFLOW,
+    CashPart.OPERATING_INFLOW,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class CashBridge:
-    """opening + inflow - outflow - transfers_out + revaluation + non_cash = closing, exactly; base currency.
+    """opening + the sum of `parts` = closing, to the cent. Base currency, each part with the sign of its change.
 
-    ``inflow`` and ``outflow`` (≥ 0) are those of ``cash_flow``, on all accounts but transit ones. ``transfers_out`` is
-    what was moved from cash to other accounts, less what came back. ``non_cash`` takes back what flowed on accounts
-    that are no cash, and adds initial balances. ``revaluation`` is what rates did to the cash in other currencies.
+    The keys of `parts` are `PARTS`. `last` is the last day that counts, today at the latest.
     """
 
     opening: Decimal
-    inflow: Decimal
-    outflow: Decimal
-    transfers_out: Decimal
-    revaluation: Decimal
-    non_cash: Decimal
+    parts: Mapping[str, Decimal]
     closing: Decimal
+    last: date
 
 
-_MOVED = """
-    SELECT date, currency, account_id = ANY (%(cash)s) AS cash, account_id = ANY (%(transit)s) AS transit,
-           sum(amount), sum(inflow), sum(outflow)
+_MOVEMENTS = """
+    SELECT 'flow', date, currency, sum(inflow), -sum(outflow)
       FROM ledger_daymovement
-     WHERE company_id = %(company)s AND date BETWEEN %(start)s AND %(end)s
-     GROUP BY 1, 2, 3, 4
-"""
-_INITIAL = """
-    SELECT date, amount_currency, sum(amount_value)
+     WHERE company_id = %(company)s AND date BETWEEN %(start)s AND %(end)s AND account_id = ANY (ARRAY(
+               SELECT id FROM ledger_account WHERE company_id = %(company)s AND include_in_cash_balance
+           ))
+     GROUP BY date, currency
+    UNION ALL
+    SELECT 'initial', date, amount_currency, amount_value, 0
       FROM ledger_transaction
-     WHERE company_id = %(company)s AND source = %(initial)s AND NOT pending AND account_id = ANY (%(cash)s)
-       AND date BETWEEN %(start)s AND %(end)s
-     GROUP BY 1, 2
+     WHERE company_id = %(company)s AND source = %(initial)s AND NOT pending AND date BETWEEN %(start)s AND %(end)s
+       AND account_id = ANY (ARRAY(
+               SELECT id FROM ledger_account WHERE company_id = %(company)s AND include_in_cash_balance
+           ))
 """
 
 
-def cash_bridge(*, company: Company, start: date, end: date, today: date, rates: RateTable) -> CashBridge:
-    """Of the days from ``start`` to ``end``, today at the latest, each at its own rate. Raises MissingRate."""
+def compute_cash_bridge(*, company: Company, start: date, end: date, today: date, rates: RateTable) -> CashBridge:
+    """Compute what changed the cash from `start` to `end`, today at the latest, each day at its own rate.
+
+    Raises:
+        MissingRateError: a currency has no exchange rate on one of the days.
+    """
     before, last = min(start - ONE_DAY, today), min(end, today)
     opening = cash_on(company=company, day=before, rates=rates)
     closing = cash_on(company=company, day=last, rates=rates)
-    parts = moved(company=company, start=start, end=last, rates=rates)
-    parts["revaluation"] = closing - opening - sum(parts.values(), ZERO)
-    parts = {name: parts[name] for name in ("revaluation", "non_cash", "transfers_out", "outflow", "inflow")}
-    told = closed(parts, change=closing - opening, base=company.base_currency)
-    return CashBridge(
-        opening=opening,
-        inflow=told["inflow"],
-        outflow=-told["outflow"],
-        transfers_out=-told["transfers_out"],
-        revaluation=told["revaluation"],
-        non_cash=told["non_cash"],
-        closing=closing,
-    )
+    parts = sum_cash_parts(company=company, start=start, end=last, rates=rates)
+    parts[REVALUATION] = closing - opening - sum(parts.values(), ZERO)
+    exact = {part: parts[part] for part in ROUNDED_LAST}
+    rounded = round_parts(exact, change=closing - opening, base=company.base_currency)
+    return CashBridge(opening=opening, parts={part: rounded[part] for part in PARTS}, closing=closing, last=last)
 
 
-def moved(*, company: Company, start: date, end: date, rates: RateTable) -> dict[str, Decimal]:
-    """What changed the cash, by kind, with the sign of the change; not rounded."""
-    parts = dict.fromkeys(("inflow", "outflow", "transfers_out", "non_cash"), ZERO)
+def sum_cash_parts(*, company: Company, start: date, end: date, rates: RateTable) -> dict[str, Decimal]:
+    """Return each part of the change of cash but the revaluation, with its sign; not rounded."""
+    parts: dict[str, Decimal] = dict.fromkeys(CashPart, ZERO)
 
-    def add(kind: str, amount: Decimal, currency: str, day: date) -> None:
+    def add(part: str, amount: Decimal, currency: str, day: date) -> None:
         worth = convert(amount, source=currency, target=company.base_currency, day=day, rates=rates)
-        parts[kind] = WIDE.add(parts[kind], worth)
+        parts[part] = WIDE.add(parts[part], worth)
 
-    accounts = Account.objects.of(company.id).values_list("id", "include_in_cash_balance", "type")
-    asked: dict[str, Any] = {
+    values: dict[str, Any] = {
         "company": company.id,
         "start": start,
         "end": end,
         "initial": Source.INITIAL_BALANCE,
-        "cash": [each for each, is_cash, _ in accounts if is_cash],
-        "transit": [each for each, _, kind in accounts if kind == AccountType.TRANSIT],
     }
     with connection.cursor() as cursor:
-        cursor.execute(_MOVED, asked)
-        for day, currency, is_cash, transit, amount, inflow, outflow in cursor.fetchall():
-            if not transit:
-                add("inflow", inflow, currency, day)
-                add("outflow", -outflow, currency, day)
-            if is_cash:
-                add("transfers_out", amount - inflow + outflow, currency, day)  # and initial balances: see below
-                if transit:  # whose flows are not shown
-                    add("non_cash", inflow - outflow, currency, day)
-            elif not transit:
-                add("non_cash", outflow - inflow, currency, day)
-        cursor.execute(_INITIAL, asked)
-        for day, currency, amount in cursor.fetchall():
-            add("transfers_out", -amount, currency, day)
-            add("non_cash", amount, currency, day)
+        cursor.execute(_MOVEMENTS, values)
+        for kind, day, currency, amount, outflow in cursor.fetchall():
+            if kind == "initial":
+                add(CashPart.OPENING_BALANCES, amount, currency, day)
+            else:
+                add(CashPart.OPERATING_INFLOW, amount, currency, day)
+                add(CashPart.OPERATING_OUTFLOW, outflow, currency, day)
+    shares = list_cash_shares(company_id=company.id, start=start, end=end).order_by()
+    flow_sign = Case(When(counter__isnull=True, then=Sign("transaction__amount_value")), output_field=AMOUNT)
+    columns = ("cash_part", "transaction__date", "transaction__amount_currency", "flow_sign")
+    sums = shares.annotate(flow_sign=flow_sign).values_list(*columns).annotate(Sum("value"))
+    for part, day, currency, sign, amount in sums:
+        add(part, amount, currency, day)
+        if sign:  # not a leg of a transfer: it is in the flows
+            add(CashPart.OPERATING_INFLOW if sign > 0 else CashPart.OPERATING_OUTFLOW, -amount, currency, day)
     return parts
+
+
+def build_part_queries(*, start: date, end: date) -> dict[str, str | None]:
+    """Return the query of the list of transactions behind the opening, each part and the closing.
+
+    None for the revaluation: rates change the worth of cash without a transaction.
+    """
+    window = {"startDate": start.isoformat(), "endDate": end.isoformat(), "total": "true"}
+    held = {"cash": "true", "pending": "false", "total": "true"}
+    queries: dict[str, str | None] = {"opening": urlencode(held | {"endDate": (start - ONE_DAY).isoformat()})}
+    for part in PARTS:
+        queries[part] = None if part == REVALUATION else urlencode({"cashPart": str(part)} | window)
+    queries["closing"] = urlencode(held | {"endDate": end.isoformat()})
+    return queries

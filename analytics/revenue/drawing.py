@@ -33,7 +33,7 @@ SECTIONS: dict[str, Callable[[Revenue], Section]] = {
 def measured(name: str) -> Measured:
     """What is shown of a kind of recurring revenue, by its name in the address."""
     if name == "cmrr":
-        return replace(movements.COMMITTED, short=gettext("Committed MRR"))
+        return movements.COMMITTED
     if name == "arr":
         return Measured("ARR", "ARR", gettext("Twelve times MRR at the end of each month."))
     if name == "carr":
@@ -54,7 +54,8 @@ class Figure:
 
 
 FIGURES = {
-    "mrr": ("MRR", _("at the end of the month")),
+    "mrr": ("MRR", _("in effect at the end of the month")),
+    "cmrr": (_("Committed MRR"), _("with agreed changes that take effect later")),
     "arr": ("ARR", _("twelve times MRR")),
     "customers": (_("Customers"), _("who pay")),
     "arpa": ("ARPA", _("MRR a customer")),
@@ -68,16 +69,17 @@ FIGURES = {
 
 def figures(facts: Revenue) -> list[Figure]:
     """The summary, to the cent, beside what it is compared with."""
-    texts, before = in_texts(facts.summary, facts.currency), {}
-    if facts.compared:
-        before = in_texts(facts.compared, facts.currency)
+    texts, before = format_summary(facts.summary, facts.committed, facts.currency), {}
+    if facts.compared and facts.committed_before is not None:
+        before = format_summary(facts.compared, facts.committed_before, facts.currency)
     return [Figure(str(label), texts[name], str(hint), before.get(name, "")) for name, (label, hint) in FIGURES.items()]
 
 
-def in_texts(found: Summary, currency: str) -> dict[str, str]:
+def format_summary(found: Summary, committed: Decimal, currency: str) -> dict[str, str]:
     """By the names of ``FIGURES``."""
     return {
         "mrr": money(found.mrr, currency),
+        "cmrr": money(committed, currency),
         "arr": money(found.arr, currency),
         "customers": number(found.customers),
         "arpa": UNKNOWN if found.arpa is None else money(found.arpa, currency),

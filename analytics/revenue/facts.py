@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
 
@@ -74,6 +75,20 @@ class Revenue(Ground):
     def compared(self) -> Summary | None:
         """The same at the end of the month that it is compared with."""
         return self.summary_at(self.asked.compared) if self.asked.compared else None
+
+    @cached_property
+    def committed(self) -> Decimal:
+        """Committed MRR of all products at the end of the last month."""
+        return self.compute_committed(self.asked.last)
+
+    @cached_property
+    def committed_before(self) -> Decimal | None:
+        """The same at the end of the month that it is compared with."""
+        return self.compute_committed(self.asked.compared) if self.asked.compared else None
+
+    def compute_committed(self, month: date) -> Decimal:
+        rows = recurring.monthly_data(company=self.company, mrr_type="cmrr", first=month, last=month)
+        return rows[-1].end
 
     def summary_at(self, last: date) -> Summary:
         return summarize_span(self.measure_span(year_up_to(last), last, recurring.MRR), base=self.currency)

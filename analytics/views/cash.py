@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,8 +10,8 @@ from rest_framework.response import Response
 from analytics import serializers as shapes
 from analytics.queries import balances, cash_flow
 from analytics.queries.balance_forecast import balance_forecast
-from analytics.queries.cash_bridge import cash_bridge
-from analytics.queries.runway import runway
+from analytics.queries.cash_bridge import build_part_queries, compute_cash_bridge
+from analytics.queries.runway import compute_cash_change, compute_runway
 from analytics.views.base import DataViewSet, check_known, point, points, series
 from analytics.windows import Window, check_cutover, check_length, check_order, forecast_start, window
 from companies.api.fields import number
@@ -58,20 +59,27 @@ class BalanceViewSet(DataViewSet):
 
     @extend_schema(operation_id="runway", request=None, responses=shapes.RunwayShape)
     def runway(self, request: Request, company_id: str) -> Response:
-        """How many months today's cash lasts at the pace of the last three whole months with flows.
+        """How many months today's cash lasts at the pace of the last three whole months with bookings.
 
-        Flows are those of cashFlowTimeSeries on the accounts that count as cash: no transfers, initial balances or
-        pending transactions. Fewer months count where there are fewer.
+        Every change of the accounts that count as cash counts, including transfers to credit cards and loans. Exchange
+        rates, initial balances and financing inflow do not: money from owners and lenders is no income. Financing
+        inflow is money in a category with `financing: true`, and transfers from loan accounts.
+        `monthlyNet` times the number of `months` is `changeOfCash` - `revaluation` - `financingInflow`, up to half a
+        cent a month.
         """
         today, rates = self.now.date(), rate_table()
         cash = balances.cash_on(company=self.company, day=today, rates=rates)
-        found = runway(company=self.company, cash=cash, today=today, rates=rates)
+        found = compute_runway(company=self.company, cash=cash, today=today, rates=rates)
+        cash_change = compute_cash_change(found, company=self.company, rates=rates)
         return Response(
             {
                 "cash": number(found.cash),
                 "monthlyNet": None if found.monthly_net is None else number(found.monthly_net),
                 "months": [format_month(month) for month in found.months],
                 "runwayMonths": None if found.runway_months is None else number(found.runway_months),
+                "changeOfCash": number(cash_change.change),
+                "revaluation": number(cash_change.revaluation),
+                "financingInflow": number(found.financing_inflow),
             }
         )
 
@@ -171,21 +179,18 @@ class CashFlowViewSet(DataViewSet):
 
     @extend_schema(operation_id="cashBridge", request=Window, responses=shapes.CashBridgeShape)
     def bridge(self, request: Request, company_id: str) -> Response:
-        """Why the change of cash is not the net flow: what led from its opening to its closing.
+        """Why the cash changed from `startDate` to `endDate`, part by part; the window ends today at the latest.
 
-        opening + inflow - outflow - transfersOut + revaluation + nonCash = closing, to the cent. The window ends today
-        at the latest.
+        opening + openingBalances + operatingInflow + operatingOutflow + cards + financing + exchangeResult +
+        revaluation + otherTransfers = closing, to the cent: each part has the sign with which it changes the cash.
+        Each `…Url` lists the transactions behind its part; its `X-Total-Amount` is the part, up to rounding.
         """
         start, end = window(self.parsed(Window))
-        found = cash_bridge(company=self.company, start=start, end=end, today=self.now.date(), rates=rate_table())
-        return Response(
-            {
-                "opening": number(found.opening),
-                "inflow": number(found.inflow),
-                "outflow": number(found.outflow),
-                "transfersOut": number(found.transfers_out),
-                "revaluation": number(found.revaluation),
-                "nonCash": number(found.non_cash),
-                "closing": number(found.closing),
-            }
+        found = compute_cash_bridge(
+            company=self.company, start=start, end=end, today=self.now.date(), rates=rate_table()
         )
+        amounts = {"opening": found.opening, **found.parts, "closing": found.closing}
+        address = f"{settings.BASE_URL}/companies/{self.company.id}/transactions"
+        queries = build_part_queries(start=start, end=found.last)
+        urls = {f"{part}Url": query and f"{address}?{query}" for part, query in queries.items()}
+        return Response({part: number(amount) for part, amount in amounts.items()} | urls)

@@ -11,6 +11,7 @@ from ledger.models.accounts import (
 )
 from ledger.models.categories import (
     EXPENSES,
+    FINANCING_KEYS,
     STARTING_CATEGORIES,
     Category,
     CategoryInUse,
@@ -58,6 +59,7 @@ from ledger.models.transactions import (
 __all__ = [
     "COUNTS_AS_CASH",
     "EXPENSES",
+    "FINANCING_KEYS",
     "RULE_NOTE",
     "STARTING_CATEGORIES",
     "TEXTS",

@@ -60,8 +60,10 @@ STARTING_CATEGORIES: dict[PlType, list[tuple[str, str, str]]] = {
         ("transfer", gettext_noop("Transfers"), "↔️"),
         ("initialBalance", gettext_noop("Initial balances"), "🏁"),
         ("taxPayments", gettext_noop("Tax payments"), "🧮"),
+        ("financing", gettext_noop("Equity and loans"), "🌱"),
     ],
 }
+FINANCING_KEYS = {"financing"}  # system categories that are financing from the start
 _STARTING_NAMES = {name for rows in STARTING_CATEGORIES.values() for _, name, _ in rows}
 _STARTING_SIGNS: dict[str | None, str] = {key: sign for rows in STARTING_CATEGORIES.values() for key, _, sign in rows}
 
@@ -112,6 +114,7 @@ class Category(CompanyOwned, Audited):
     pl_types = ArrayField(models.CharField(max_length=10, choices=PlType))
     system = models.BooleanField(default=False)
     system_key = models.CharField(max_length=40, null=True)  # noqa: DJ001
+    financing = models.BooleanField(default=False)  # money from owners and lenders: no income, no operating cash flow
     order = models.IntegerField(default=0)
 
     in_use = CategoryInUse

@@ -11,7 +11,7 @@ from companies.changing import Change, changing
 from companies.errors import Conflict, Invalid, unknown_id
 from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
-from ledger.models import STARTING_CATEGORIES, Account, Categorization, Category, CategoryInUse
+from ledger.models import FINANCING_KEYS, STARTING_CATEGORIES, Account, Categorization, Category, CategoryInUse
 from ledger.transactions.touching import touched
 
 
@@ -36,7 +36,15 @@ class ReplacementLacksLine(Invalid):
 def add_defaults(*, company: Company, stamp: Stamp) -> None:
     """Gives a new company its system categories."""
     rows = [
-        Category(company=company, name=name, emoji=emoji, pl_types=[line], system=True, system_key=key)
+        Category(
+            company=company,
+            name=name,
+            emoji=emoji,
+            pl_types=[line],
+            system=True,
+            system_key=key,
+            financing=key in FINANCING_KEYS,
+        )
         for line, entries in STARTING_CATEGORIES.items()
         for key, name, emoji in entries
     ]

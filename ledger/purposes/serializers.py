@@ -29,6 +29,11 @@ class CategoryShape(RowShape):
     name = fields.NameField(max_length=200)
     pl_types = PlTypes(allow_empty=False)
     order = fields.OrderField(required=False)
+    financing = fields.FlagField(
+        required=False,
+        help_text="money from owners and lenders, such as equity and loans: financing in `cashBridge`, no income in "
+        "`runway`",
+    )
     used = fields.CountField(read_only=True)
     used_transactions = fields.CountField(read_only=True)
     used_planned_transactions = fields.CountField(read_only=True)
@@ -43,6 +48,7 @@ class CategoryShape(RowShape):
             "pl_types",
             "system",
             "system_key",
+            "financing",
             "order",
             *AUDIT,
             "used",

@@ -25,6 +25,7 @@ from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Postin
 from ledger.money.amounts import bound_in
 from ledger.money.fields import AMOUNT
 from ledger.recognition.by_day import UpToDay
+from ledger.transactions.cash_parts import CashPart, filter_by_cash_part
 
 MOST_TEXT = 500
 ASSIGNERS = ("person", "rule", "history", "account")  # and rule:<id>
@@ -147,6 +148,18 @@ class TransactionFilter(django_filters.FilterSet):
         words=["in", "out"],
         help_text="counts in the cash flow: booked, no transfer, no initial balance, on no transit account",
     )
+    cash = Filter(
+        FlagField,
+        "account__include_in_cash_balance",
+        help_text="on an account that counts as cash",
+    )
+    cashPart = Filter(  # noqa: N815
+        WordField,
+        method="by_cash_part",
+        words=CashPart.values,
+        help_text="counts in this part of `cashBridge` for startDate to endDate; `total=true` then adds up what of "
+        "each transaction counts there",
+    )
     open = Filter(FlagField, method="by_open", help_text="its categorizations do not add up to its amount")
     pending = Filter(FlagField, "pending")
     transfer = Filter(FlagField, method="by_transfer", help_text="has a linked leg")
@@ -233,6 +246,11 @@ class TransactionFilter(django_filters.FilterSet):
     def by_flow(self, rows: Any, name: str, value: Any) -> Any:
         rows = self.by_direction(rows, name, value).booked().without_initial()
         return rows.exclude(amount_value=F("transferred_value")).exclude(account__type=AccountType.TRANSIT)
+
+    def by_cash_part(self, rows: Any, name: str, value: Any) -> Any:
+        days = self.form.cleaned_data
+        start, end = days.get("startDate"), days.get("endDate")
+        return filter_by_cash_part(rows, value, company_id=self.company_id, start=start, end=end)
 
     def by_open(self, rows: Any, name: str, value: Any) -> Any:
         return rows.open() if value else rows.filter(amount_value=F("categorized_value"))

@@ -1,6 +1,7 @@
 """What the transactions of a list come to: how many there are, and their amounts, by currency or in the base one."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,6 +12,7 @@ from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, F, Func, Max, Sum
+from django.db.models.expressions import CombinedExpression
 
 from companies.models import Among, Company
 from ledger.calc.fx import MissingRate, convert
@@ -32,15 +34,25 @@ class Total:
 def total_of(asked: TransactionFilter, *, company: Company) -> Total:
     """Of all transactions that the filters leave, whatever the page; one statement.
 
-    Whole amounts, each at its own day's rate; where flows are asked for, what of them was not transferred; where months
-    of recognition are, what of them counts there, signed as the profit and loss shows it. Raises NoRate.
+    Whole amounts, each at its own day's rate; where flows are asked for, what of them was not transferred; where a part
+    of the change of cash is, what of them counts in it; where months of recognition are, what of them counts there,
+    signed as the profit and loss shows it. Raises NoRate.
     """
-    amount = F("amount_value") - F("transferred_value") if asked.form.cleaned_data.get("flow") else F("amount_value")
     try:
-        found = recognised(asked, company=company) if asked.posted else added_up(asked.qs, amount, company=company)
+        if asked.posted:
+            found = recognised(asked, company=company)
+        else:
+            found = added_up(asked.qs, counted_amount(asked.form.cleaned_data), company=company)
     except MissingRate as missing:
         raise NoRate.of(missing) from None
     return Total(found.count, round_half_up(found.amount, company.base_currency))
+
+
+def counted_amount(filters: Mapping[str, Any]) -> F | CombinedExpression:
+    """Return what of a transaction counts in the total of a list with these filters, in its own currency."""
+    if filters.get("cashPart"):
+        return F("counted")
+    return F("amount_value") - F("transferred_value") if filters.get("flow") else F("amount_value")
 
 
 def added_up(rows: Any, amount: Any, *, company: Company) -> Total:

@@ -3,7 +3,7 @@
 What they come to is added up here once more from what was drawn, day by day and in the plainest way.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,7 @@ from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import round_half_up
 from tests.ledger.conftest import Books
 
-TYPES = ["bank", "bank", "cash", "creditCard", "loan", "transit"]
+TYPES = ["bank", "bank", "cash", "creditCard", "loan", "transit", "other"]
 CURRENCIES = ["EUR", "USD", "GBP"]
 ZERO = Decimal(0)
 
@@ -26,6 +26,8 @@ class Booking:
     amount: Decimal
     currency: str
     kind: str = "flow"  # or pending, initial, leg
+    financed: Decimal = ZERO  # what of a flow is categorized as financing
+    other_leg: int | None = None  # the place of the other leg of a transfer among the bookings
 
 
 @dataclass
@@ -46,6 +48,10 @@ class AnyBooks:
         rows = [self.row(each, n) for n, each in enumerate(self.bookings) if each.kind != "initial"]
         assert api.post("transactions/import", {"transactions": rows, "duplicates": "keep"}).status_code == 200
         made = {row["externalId"]: row["id"] for row in api.get("transactions", {"limit": 1000}).json()}
+        for n, booking in enumerate(self.bookings):
+            if booking.financed:
+                part = {"categoryId": books.category("financing"), "plSplit": {"neutral": float(booking.financed)}}
+                assert books.split(made[f"b{n}"], part).status_code == 200
         legs = [n for n, each in enumerate(self.bookings) if each.kind == "leg"]
         for out, into in zip(legs[::2], legs[1::2], strict=True):
             assert books.link(made[f"b{out}"], made[f"b{into}"]).status_code == 200
@@ -85,12 +91,33 @@ class AnyBooks:
             if each.kind == "flow" and first <= each.day <= last and self.types[each.account] != "transit"
         ]
 
+    def cash_part(self, booking: Booking, first: date, last: date) -> str | None:
+        """Return the part of the change of cash that a booking on a cash account counts in, all but its `financed`."""
+        if booking.kind == "pending" or not self.is_cash(booking.account) or not first <= booking.day <= last:
+            return None
+        if booking.kind == "initial":
+            return "openingBalances"
+        if booking.other_leg is None:
+            return "operatingInflow" if booking.amount > 0 else "operatingOutflow"
+        other = self.bookings[booking.other_leg]
+        if self.is_cash(other.account):
+            return "exchangeResult" if first <= other.day <= last else "otherTransfers"
+        return {"creditCard": "cards", "loan": "financing"}.get(self.types[other.account], "otherTransfers")
+
     def worth(self, booking: Booking, day: date, rates: RateTable) -> Decimal:
         return convert(booking.amount, source=booking.currency, target=self.base, day=day, rates=rates)
 
     def in_base(self, bookings: list[Booking], rates: RateTable) -> Decimal:
         """Each at its own day's rate, not rounded."""
         return sum((self.worth(each, each.day, rates) for each in bookings), start=ZERO)
+
+
+def divided(booking: Booking, halves: int) -> Booking:
+    """Return the booking with so many halves of it categorized as financing."""
+    if booking.kind != "flow" or not halves:
+        return booking
+    share = booking.amount if halves == 2 else round_half_up(booking.amount / 2, "EUR")
+    return replace(booking, financed=share)
 
 
 @st.composite
@@ -104,12 +131,17 @@ def any_books(draw: Any, *, first: date, days: int, currencies: list[str] | None
     booked = st.builds(
         Booking, accounts, dates, cents, st.sampled_from(known), st.sampled_from(["flow", "flow", "flow", "pending"])
     )
-    bookings = draw(st.lists(booked, max_size=8))
+    bookings = [divided(each, draw(st.sampled_from([0, 0, 1, 2]))) for each in draw(st.lists(booked, max_size=8))]
     if len(types) > 1:
         for _ in range(draw(st.integers(0, 3))):
             source, target = draw(st.lists(accounts, min_size=2, max_size=2, unique=True))
             day, amount, currency = draw(dates), abs(draw(cents)), draw(st.sampled_from(known))
-            bookings += [Booking(source, day, -amount, currency, "leg"), Booking(target, day, amount, currency, "leg")]
+            arrival = min(day + timedelta(days=draw(st.integers(0, 9))), first + timedelta(days=days - 1))
+            place = len(bookings)
+            bookings += [
+                Booking(source, day, -amount, currency, "leg", other_leg=place + 1),
+                Booking(target, arrival, amount, currency, "leg", other_leg=place),
+            ]
     base = draw(st.sampled_from(known))
     bookings += [
         Booking(each, draw(dates), draw(cents), base, "initial") for each in draw(st.sets(accounts, max_size=2))

@@ -75,6 +75,33 @@ def test_the_charts_are_drawn_and_their_numbers_unfold(page, live_server, busy, 
     expect(table).to_be_visible()
 
 
+FILLED_LINES = """
+() => [...document.querySelectorAll(".plot path")]
+  .filter((each) => !each.classList.contains("area") && getComputedStyle(each).fill !== "none")
+  .map((each) => each.getAttribute("class"))
+"""
+
+
+def test_balance_chart_fills_the_area_of_its_first_line_alone(page, live_server, busy, make_api):
+    """A loan that is paid out within the period bends the line of the other accounts."""
+    api, today = make_api(busy[0]), datetime.now(tz=UTC).date()
+    rows = {row["type"]: row["id"] for row in api.get("accounts").json()}
+    loan = api.post("accounts", {"type": "loan", "name": "Loan"}).json()["id"]
+    legs = [
+        api.post("transactions", {"accountId": account, "date": str(today - timedelta(days=90)), "amountValue": amount})
+        for account, amount in ((loan, "-20000.00"), (rows["bank"], "20000.00"))
+    ]
+    source, target = (leg.json()["id"] for leg in legs)
+    api.post("transactions/link_transfer", {"sourceTransactionId": source, "targetTransactionId": target})
+    open_page(page, live_server, busy)
+    expect(page.locator("#cash-balance-heading")).to_be_visible()
+    assert page.locator("path.l-nonCash").count() == 1
+    assert page.evaluate(FILLED_LINES) == []
+    assert page.locator("path.area").evaluate_all("all => all.map((each) => each.getAttribute('class'))") == [
+        "area a-cash"
+    ]
+
+
 def shown(page, title):
     """First cell of each row -> the numbers of the others, as a browser shows them."""
     rows = page.get_by_role("region", name=f"Numbers of {title}", include_hidden=True).locator("tbody tr")

@@ -64,6 +64,7 @@ class Story:
     budgets: list[Decimal]
     recurring: list[Decimal]
     movements: list[Movement]
+    loan: Decimal
 
 
 def told(*, months: int, count: int, today: date, chance: Random, rates: RateTable) -> Story:
@@ -89,12 +90,13 @@ def told(*, months: int, count: int, today: date, chance: Random, rates: RateTab
     filling = [trifle(day_of(calendar, today, chance), chance) for _ in range(small)]
     booked = paid + bills + filling + tax_payments(paid, today=today)
     opening["savings"] += shortfall(booked, opening=opening, least=budget[0] * LEAST_CASH, rates=rates)
-    opening["loan"] = -loan
-    moved = transfers(booked, calendar=calendar, budget=budget, opening=opening, today=today, rates=rates)
+    if not loans.find_payout_month(calendar):
+        opening["loan"] = -loan
+    moved = transfers(booked, calendar=calendar, budget=budget, opening=opening, loan=loan, today=today, rates=rates)
     movements = fitted(booked + moved, count=count, calendar=calendar, today=today, chance=chance)
     if moved and not any(each.pair for each in movements):
         opening["main"] += opening.pop("savings")  # too short a story for transfers: nothing would fetch it
-    return Story(calendar, customers, opening, budget, worth, movements)
+    return Story(calendar, customers, opening, budget, worth, movements, loan)
 
 
 def shortfall(booked: Sequence[Movement], *, opening: dict[str, Decimal], least: Decimal, rates: RateTable) -> Decimal:
@@ -116,7 +118,7 @@ def rounds(calendar: Sequence[date], budget: Sequence[Decimal]) -> list[Movement
     return [
         Movement(
             "main", calendar[place].replace(day=21), amount - amount % 10_000, "Foundry Ventures", "Series A",
-            "Equity financing", vendor="Foundry Ventures",
+            "financing", vendor="Foundry Ventures",
         )
     ]  # fmt: skip
 
@@ -174,12 +176,17 @@ def transfers(
     calendar: Sequence[date],
     budget: Sequence[Decimal],
     opening: dict[str, Decimal],
+    loan: Decimal,
     today: date,
     rates: RateTable,
 ) -> list[Movement]:
     """Between the company's own accounts. Raises MissingRate."""
     treasury = Treasury(
-        opening=opening, rates=rates, currencies=CURRENCIES, instalment=-opening["loan"] / loans.INSTALMENTS
+        opening=opening,
+        rates=rates,
+        currencies=CURRENCIES,
+        loan=loan,
+        payout_month=loans.find_payout_month(calendar),
     )
     by_month: dict[date, list[Movement]] = defaultdict(list)
     for each in booked:

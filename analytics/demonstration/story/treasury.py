@@ -22,10 +22,16 @@ class Treasury:
     """Follows the balances and moves money between the accounts early in each month."""
 
     def __init__(
-        self, *, opening: Mapping[str, Decimal], rates: RateTable, currencies: Mapping[str, str], instalment: Decimal
+        self,
+        *,
+        opening: Mapping[str, Decimal],
+        rates: RateTable,
+        currencies: Mapping[str, str],
+        loan: Decimal,
+        payout_month: date | None,
     ):
         self.balances = defaultdict(lambda: ZERO, opening)
-        self.rates, self.currencies, self.instalment = rates, currencies, instalment
+        self.rates, self.currencies, self.loan, self.payout_month = rates, currencies, loan, payout_month
         self.count = 0
 
     def book(self, movements: list[Movement]) -> None:
@@ -47,8 +53,11 @@ class Treasury:
             yield self.transfer("provider", "main", balances["provider"], month.replace(day=3), "Cardpath payout")
         if balances["card"] < 0:
             yield self.transfer("main", "card", -balances["card"], month.replace(day=5), "Settlement of the card")
-        if balances["loan"] < 0:
-            yield self.transfer("main", "loan", self.instalment, month.replace(day=loans.DAY), "Instalment of the loan")
+        if month == self.payout_month:
+            yield self.transfer("loan", "main", self.loan, month.replace(day=loans.DAY), "Payout of the loan")
+        elif balances["loan"] < 0:
+            instalment = self.loan / loans.INSTALMENTS
+            yield self.transfer("main", "loan", instalment, month.replace(day=loans.DAY), "Instalment of the loan")
         for account, kept in KEPT_MONTHS.items():
             over = balances[account] - budget * kept
             over -= over % 100

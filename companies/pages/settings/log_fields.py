@@ -67,6 +67,7 @@ FIELDS = {
     "external_id": _("external id"),
     "file_extension": _("format"),
     "filename": _("file"),
+    "financing": _("financing"),
     "first_hour_over": _("first hour put away"),
     "forced": _("forced"),
     "frequency": _("frequency"),

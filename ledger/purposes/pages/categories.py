@@ -51,7 +51,9 @@ def new(visit: Visit) -> HttpResponse:
     """A category of the company's own; the last in the list until somebody moves it."""
     if not visit.sent:
         last = Category.objects.of(visit.company.id).in_order().last()
-        return form_page(visit, Typed(values={"name": "", "emoji": "", "order": last.order + 1 if last else 0}))
+        return form_page(
+            visit, Typed(values={"name": "", "emoji": "", "order": last.order + 1 if last else 0, "financing": False})
+        )
     form = read(visit)
     if form.valid:
         with visit.sending(form):
@@ -65,7 +67,13 @@ def edit(visit: Visit, category_id: UUID) -> HttpResponse:
     """Its name, its sign, its lines and its place; the lines of one that the service posts to stay."""
     row = found(visit, category_id)
     if not visit.sent:
-        values = {"name": row.name, "emoji": row.emoji or "", "order": row.order, "plTypes": row.pl_types}
+        values = {
+            "name": row.name,
+            "emoji": row.emoji or "",
+            "order": row.order,
+            "plTypes": row.pl_types,
+            "financing": row.financing,
+        }
         return form_page(visit, Typed(values=values), row=row)
     form = read(visit, row=row)
     if form.valid:
@@ -79,6 +87,7 @@ def read(visit: Visit, *, row: Category | None = None) -> Typed:
     """What was typed; the lines of a system category are not asked for."""
     posted = visit.request.POST
     values: dict[str, Any] = {name: posted.get(name, "").strip() for name in TEXTS}
+    values["financing"] = "financing" in posted
     values["plTypes"] = row.pl_types if row and row.system else posted.getlist("plTypes")
     body = values | {"emoji": values["emoji"] or None, "order": whole(values["order"])}
     form = of_body(CategoryShape, body, values=values, fields={"plTypes": "plTypes"})

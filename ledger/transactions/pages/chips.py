@@ -15,7 +15,7 @@ from companies.permissions import Permission
 from companies.templatetags.pages import day, grouped
 from ledger.calc.months import last_of_month
 from ledger.models import Counterparty, ImportBatch
-from ledger.transactions.pages.words import ASSIGNERS, LINES, SOURCES, Names, assigners, in_choices
+from ledger.transactions.pages.words import ASSIGNERS, CASH_PARTS, LINES, SOURCES, Names, assigners, in_choices
 
 FLOWS = {"in": _("Money in"), "out": _("Money out")}
 FLAGS = {"true": _("yes"), "false": _("no")}
@@ -39,6 +39,8 @@ LABELS = {
     "counterpartyId": _("Counterparty"),
     "direction": _("Direction"),
     "flow": _("Cash flow"),
+    "cash": _("On cash accounts"),
+    "cashPart": _("Change of cash"),
     "recognizedFrom": _("Counts from"),
     "recognizedTo": _("Counts up to"),
     "recognizedBy": _("Counted by"),
@@ -97,6 +99,7 @@ def filter_value(visit: Visit, name: str, value: str, *, counterparty: Counterpa
         "source": dict(in_choices(SOURCES)),
         "direction": FLOWS,
         "flow": FLOWS,
+        "cashPart": dict(in_choices(CASH_PARTS)),
         "counterpartyId": {str(counterparty.id): counterparty.name} if counterparty else {},
     }
     return str(tables.get(name, FLAGS).get(value, value))

@@ -22,6 +22,7 @@ from ledger.models import (
     PlType,
     Source,
 )
+from ledger.transactions.cash_parts import CashPart
 
 LINES: dict[PlType, Any] = {
     PlType.REVENUE: _("Revenue"),
@@ -31,6 +32,15 @@ LINES: dict[PlType, Any] = {
     PlType.GA: _("General and administration"),
     PlType.NO: _("Non-operating"),  # interest, income tax, grants
     PlType.NEUTRAL: _("Neutral"),
+}
+CASH_PARTS: dict[CashPart, Any] = {
+    CashPart.OPENING_BALANCES: _("Opening balances"),
+    CashPart.OPERATING_INFLOW: _("Operating inflow"),
+    CashPart.OPERATING_OUTFLOW: _("Operating outflow"),
+    CashPart.CARDS: _("Card settlements"),
+    CashPart.FINANCING: _("Financing"),
+    CashPart.EXCHANGE_RESULT: _("Exchange result"),
+    CashPart.OTHER_TRANSFERS: _("Other transfers"),
 }
 RULES: dict[DateRule, Any] = {
     DateRule.TRANSACTION_DATE: _("Day of the transaction"),

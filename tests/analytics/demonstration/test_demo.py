@@ -17,12 +17,14 @@ from analytics.demonstration.statements import TO_TRY
 from analytics.overview.facts import Facts
 from analytics.period import period_of
 from analytics.queries import balances, recurring
+from analytics.queries.cash_bridge import compute_cash_bridge
 from companies.models import Company, Membership, Stamp, User
 from ledger.accounts.balances import balances_on
 from ledger.calc.months import add_months, first_of_month
-from ledger.models import Account, Categorization, Counterparty, File, Product, SubscriptionEvent, Transaction
+from ledger.models import Account, Categorization, Category, Counterparty, File, Product, SubscriptionEvent, Transaction
 from ledger.money.rates import rate_table
 from ledger.statements.receiving import receive
+from ledger.transactions.cash_parts import CashPart
 from notifications.models import Notification
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction
 from tests.conftest import Api
@@ -155,20 +157,31 @@ def test_transfers_are_linked_and_some_run_through_transit(company):
     assert not Transaction.objects.of(company.id).filter(from_to="Own account", categorized_value=0).exists()
 
 
-def test_the_loan_is_paid_back_month_by_month_with_less_interest_each_time(company):
+def test_demo_loan_is_paid_out_within_the_year_and_paid_back_with_less_interest_each_time(company):
     (loan,) = Account.objects.of(company.id).filter(type="loan")
-    legs = Transaction.objects.of(company.id).filter(account=loan).exclude(source="initialBalance")
-    assert legs.count() == 23
-    assert len(set(legs.values_list("amount_value", flat=True))) == 1
-    assert Categorization.objects.of(company.id).filter(transaction__in=legs, counter__isnull=False).count() == 23
-    first = add_months(first_of_month(TODAY), -23)
-    owed = [balances.balances_on(company_id=company.id, day=day)[loan.id]["EUR"] for day in (first, TODAY)]
+    payout, *instalments = Transaction.objects.of(company.id).filter(account=loan).order_by("date")
+    assert payout.date == add_months(first_of_month(TODAY), -8).replace(day=15)
+    assert payout.amount_value < 0
+    assert [each.date for each in instalments] == [add_months(payout.date, place) for place in range(1, 9)]
+    assert {each.amount_value for each in instalments} == {-payout.amount_value / 60}
+    legs = [payout, *instalments]
+    assert Categorization.objects.of(company.id).filter(transaction__in=legs, counter__isnull=False).count() == 9
+    days = (payout.date, TODAY)
+    owed = [balances.balances_on(company_id=company.id, day=day)[loan.id]["EUR"] for day in days]
     assert owed[0] < owed[1] < 0
     paid = Transaction.objects.of(company.id).filter(description__startswith="Loan interest").order_by("date")
     amounts = list(paid.values_list("amount_value", flat=True))
-    assert len(amounts) == 24
+    assert len(amounts) == 8
     assert amounts == sorted(amounts)
     assert amounts[0] < amounts[-1] < 0
+
+
+def test_demo_shows_its_loan_and_its_investors_as_financing(company):
+    start = add_months(first_of_month(TODAY), -9)
+    bridge = compute_cash_bridge(company=company, start=start, end=TODAY, today=TODAY, rates=rate_table())
+    legs = Transaction.objects.of(company.id).filter(account__type="loan")
+    assert bridge.parts[CashPart.FINANCING] == -sum(legs.values_list("amount_value", flat=True)) > 0
+    assert not Category.objects.of(company.id).filter(financing=True, system=False).exists()
 
 
 def test_payroll_tax_is_split_over_the_departments(company):

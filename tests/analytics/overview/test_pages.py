@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 MONTH = TODAY.replace(day=1)
 CASH = ["Cash balance", "Cash flow"]
 RESULTS = ["Revenue and expenses", "Plan against actual"]
-RECURRING = ["Committed MRR", "MRR from start to end"]
+RECURRING = ["Committed MRR", "Committed MRR from start to end"]
 TITLES = [*CASH, *RESULTS, *RECURRING]
 
 
@@ -117,6 +117,7 @@ def test_committed_revenue_counts_from_the_day_it_was_agreed(api, alice, acme):
     }  # fmt: skip
     assert api.post("subscription_events", event).status_code == 201
     html = page(alice, acme)
+    assert figures(html)["MRR"] == ["€0", "in effect at the end of the month"]
     assert figures(html)["Committed MRR"][0] == "€90"
     assert figures(html)["Customers under contract"] == ["1", "+1 this month"]
     assert rows(section(html, "Committed MRR"))[f"{MONTH:%b %Y}"] == ["90.00", "1"]
@@ -126,7 +127,7 @@ def test_runway_is_cash_over_what_the_last_whole_months_burnt(api, alice, acme, 
     book(api, bank, "10000.00", MONTH - timedelta(days=300))
     for back in (5, 35, 66):
         book(api, bank, "-500.00", MONTH - timedelta(days=back))
-    assert figures(page(alice, acme))["Runway"] == ["17 months", "at −€500 a month, 3-month average"]
+    assert figures(page(alice, acme))["Runway"] == ["17 months", "at −€500 a month without financing, 3-month average"]
 
 
 def test_cash_below_zero_lasts_no_month_whatever_came_in(api, alice, acme, bank):
@@ -159,7 +160,7 @@ def test_axes_have_no_room_for_a_currency_of_letters(alice):
 
 def test_nobody_runs_out_who_earns_more_than_they_spend(api, alice, acme, bank):
     book(api, bank, "300.00", MONTH - timedelta(days=5))
-    assert figures(page(alice, acme))["Runway"] == ["No burn", "+€300 a month, 1-month average"]
+    assert figures(page(alice, acme))["Runway"] == ["No burn", "+€300 a month without financing, 1-month average"]
 
 
 @pytest.mark.parametrize("amount", ["0.01", "-999999999999999.99", "999999999999999.99"])

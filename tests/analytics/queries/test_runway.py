@@ -1,5 +1,6 @@
 """How long the cash lasts: the query, over HTTP."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import ROUND_DOWN, Decimal
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from ledger.calc.money import round_half_up
-from ledger.calc.months import add_months, first_of_month
+from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.money.rates import rate_table
 from tests import factories
 from tests.analytics.anybooks import any_books
@@ -26,6 +27,38 @@ def months(*back):
     return [in_month(each)[:7] for each in back]
 
 
+def settle_card(books, bank, card, amount, day):
+    """Pays the card from the bank by a linked transfer."""
+    out, into = books.book(bank, f"-{amount}", day), books.book(card, amount, day)
+    assert books.link(out["id"], into["id"]).status_code == 200
+
+
+def test_runway_counts_card_settlements_as_burn(ask, books, bank):
+    card = books.account(name="Card", type="creditCard")
+    books.book(bank, "100000.00", in_month(9))
+    for back in (1, 2, 3):
+        settle_card(books, bank, card, "20000.00", in_month(back))
+    assert ask("runway") == {
+        "cash": 40000, "monthlyNet": -20000, "months": months(3, 2, 1), "runwayMonths": 2,
+        "changeOfCash": -60000, "revaluation": 0, "financingInflow": 0,
+    }  # fmt: skip
+
+
+def test_runway_leaves_equity_and_loan_payouts_out_and_counts_principal_as_burn(ask, books, bank):
+    loan = books.account(name="Loan", type="loan")
+    equity = books.book(bank, "1000000.00", in_month(3))["id"]
+    part = {"categoryId": books.category("financing"), "plSplit": {"neutral": 1000000}}
+    assert books.split(equity, part).status_code == 200
+    out, into = books.book(loan, "-50000.00", in_month(2)), books.book(bank, "50000.00", in_month(2))
+    assert books.link(out["id"], into["id"]).status_code == 200
+    settle_card(books, bank, loan, "10000.00", in_month(1))
+    books.book(bank, "-20000.00", in_month(1))
+    assert ask("runway") == {
+        "cash": 1020000, "monthlyNet": -10000, "months": months(3, 2, 1), "runwayMonths": 102,
+        "changeOfCash": 1020000, "revaluation": 0, "financingInflow": 1050000,
+    }  # fmt: skip
+
+
 def test_runway_is_cash_by_the_mean_net_outflow_of_three_whole_months_rounded_down(ask, books, bank):
     books.book(bank, "10000.00", in_month(9))
     for back in (1, 2, 3):
@@ -33,13 +66,15 @@ def test_runway_is_cash_by_the_mean_net_outflow_of_three_whole_months_rounded_do
     books.book(bank, "-1.00", str(MONTH))
     assert ask("runway") == {
         "cash": 7668, "monthlyNet": -777, "months": months(3, 2, 1), "runwayMonths": 9.8,
+        "changeOfCash": -2331, "revaluation": 0, "financingInflow": 0,
     }  # fmt: skip
 
 
 def test_months_without_flows_do_not_count_and_fewer_than_three_are_enough(ask, books, bank):
     books.book(bank, "-100.00", in_month(14))
     books.book(bank, "1000.00", str(TODAY))
-    assert ask("runway") == {"cash": 900, "monthlyNet": -100, "months": months(14), "runwayMonths": 9}
+    found = ask("runway")
+    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (900, -100, months(14), 9)
     books.book(bank, "-200.00", in_month(2))
     books.book(bank, "-300.00", in_month(3))
     books.book(bank, "-999.00", in_month(20))
@@ -49,47 +84,99 @@ def test_months_without_flows_do_not_count_and_fewer_than_three_are_enough(ask, 
 
 def test_without_a_whole_month_nothing_is_known(ask, books, bank):
     books.book(bank, "-100.00", str(MONTH))
-    assert ask("runway") == {"cash": -100, "monthlyNet": None, "months": [], "runwayMonths": None}
+    assert ask("runway") == {
+        "cash": -100, "monthlyNet": None, "months": [], "runwayMonths": None,
+        "changeOfCash": 0, "revaluation": 0, "financingInflow": 0,
+    }  # fmt: skip
 
 
 def test_who_burns_nothing_never_runs_out_and_who_has_nothing_has_run_out(ask, books, bank):
     books.book(bank, "100.00", in_month(1))
-    assert ask("runway") == {"cash": 100, "monthlyNet": 100, "months": months(1), "runwayMonths": None}
+    found = ask("runway")
+    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (100, 100, months(1), None)
     books.book(bank, "-150.00", in_month(1))
-    assert ask("runway") == {"cash": -50, "monthlyNet": -50, "months": months(1), "runwayMonths": 0}
+    found = ask("runway")
+    assert (found["cash"], found["monthlyNet"], found["months"], found["runwayMonths"]) == (-50, -50, months(1), 0)
 
 
-def test_transfers_initial_balances_and_accounts_that_are_no_cash_burn_nothing(api, ask, books, bank):
-    card = books.account(name="Card", type="creditCard")
+def test_runway_takes_an_initial_balance_for_no_change_and_no_month(api, ask, books, bank):
+    savings = books.account(name="Savings")
     api.put(f"accounts/{bank}/initial_balance", {"date": in_month(2), "amountValue": "500.00"})
-    out, into = books.book(bank, "-200.00", in_month(2)), books.book(card, "200.00", in_month(2))
-    assert books.link(out["id"], into["id"]).status_code == 200
+    api.put(f"accounts/{savings}/initial_balance", {"date": in_month(3), "amountValue": "100.00"})
+    books.book(bank, "-30.00", in_month(2))
+    books.book(bank, "-10.00", in_month(1))
+    assert ask("runway") == {
+        "cash": 560, "monthlyNet": -20, "months": months(2, 1), "runwayMonths": 28,
+        "changeOfCash": -40, "revaluation": 0, "financingInflow": 0,
+    }  # fmt: skip
+
+
+def test_runway_leaves_cards_and_pending_transactions_out(ask, books, bank):
+    card = books.account(name="Card", type="creditCard")
     books.book(card, "-90.00", in_month(2))
+    books.book(bank, "-70.00", in_month(2), pending=True)
+    books.book(bank, "300.00", in_month(4))
     books.book(bank, "-30.00", in_month(1))
-    assert ask("runway") == {"cash": 270, "monthlyNet": -30, "months": months(1), "runwayMonths": 9}
+    found = ask("runway")
+    assert (found["cash"], found["months"], found["monthlyNet"]) == (270, months(4, 1), 135)
+
+
+def test_runway_counts_only_money_that_came_in_as_financing(ask, api, books, bank):
+    own = api.post("categories", {"name": "Convertible", "plTypes": ["no"], "financing": True}).json()
+    assert own["financing"] is True
+    paid_back = books.book(bank, "-400.00", in_month(2))["id"]
+    mixed = books.book(bank, "1000.00", in_month(1))["id"]
+    assert books.split(paid_back, {"categoryId": own["id"], "plSplit": {"no": -400}}).status_code == 200
+    assert books.split(mixed, {"categoryId": own["id"], "plSplit": {"no": 700}}).status_code == 200
+    found = ask("runway")
+    assert (found["changeOfCash"], found["financingInflow"], found["monthlyNet"]) == (600, 700, -50)
+    api.put(f"categories/{own['id']}", {"financing": False})
+    assert ask("runway")["financingInflow"] == 0
 
 
 @given(drawn=any_books(first=add_months(MONTH, -7), days=(TODAY - add_months(MONTH, -7)).days + 1))
-@settings(max_examples=12)
-def test_runway_is_what_the_bookings_say_in_any_currencies(db, make_api, drawn):
+@settings(max_examples=20)
+def test_runway_identity_holds_in_any_currencies(db, make_api, drawn):
     api = make_api(factories.company(name="Any", base_currency=drawn.base))
     drawn.made(api)
-    rates = rate_table()
-    burning = [each for each in drawn.flows(date.min, MONTH - timedelta(days=1)) if drawn.is_cash(each.account)]
-    counted = sorted({first_of_month(each.day) for each in burning})[-3:]
-    net = drawn.in_base([each for each in burning if first_of_month(each.day) in counted], rates)
+    rates, eve = rate_table(), MONTH - timedelta(days=1)
+    moved = [
+        each for each in drawn.booked()
+        if drawn.is_cash(each.account) and each.kind != "initial" and each.day <= eve
+    ]  # fmt: skip
+    counted = sorted({first_of_month(each.day) for each in moved})[-3:]
+    moved = [each for each in moved if first_of_month(each.day) in counted]
+    financed = [replace(each, amount=each.financed) for each in moved if each.financed > 0]
+    financed += [each for each in moved if each.amount > 0 and drawn.cash_part(each, date.min, date.max) == "financing"]
+    opened = [
+        each for each in drawn.bookings
+        if each.kind == "initial" and drawn.is_cash(each.account) and first_of_month(each.day) in counted
+    ]  # fmt: skip
     found = api.post("data/runway", {}).json()
+    change, revaluation, inflow = (
+        Decimal(str(found[name])) for name in ("changeOfCash", "revaluation", "financingInflow")
+    )
     assert Decimal(str(found["cash"])) == drawn.cash(TODAY, rates)
     assert found["months"] == [f"{month:%Y-%m}" for month in counted]
+    held = sum(
+        drawn.cash(last_of_month(month), rates) - drawn.cash(month - timedelta(days=1), rates) for month in counted
+    )
+    assert change == held - round_half_up(drawn.in_base(opened, rates), drawn.base)
+    assert inflow == round_half_up(drawn.in_base(financed, rates), drawn.base)
     if not counted:
         assert found["monthlyNet"] is found["runwayMonths"] is None
+        assert change == revaluation == inflow == 0
         return
-    assert Decimal(str(found["monthlyNet"])) == round_half_up(net / len(counted), drawn.base)
+    net, monthly_net = change - revaluation - inflow, Decimal(str(found["monthlyNet"]))
+    assert net == round_half_up(drawn.in_base(moved, rates), drawn.base) - inflow
+    assert abs(len(counted) * monthly_net - net) <= len(counted) * Decimal("0.005")
+    if all(each.currency == drawn.base for each in drawn.bookings):
+        assert revaluation == 0
     if net >= 0:
         assert found["runwayMonths"] is None
     else:
-        lasting = max(drawn.cash(TODAY, rates), Decimal(0)) * len(counted) / -net
-        assert Decimal(str(found["runwayMonths"])) == lasting.quantize(Decimal("0.1"), rounding=ROUND_DOWN)
+        left = max(drawn.cash(TODAY, rates), Decimal(0)) * len(counted) / -net
+        assert Decimal(str(found["runwayMonths"])) == left.quantize(Decimal("0.1"), rounding=ROUND_DOWN)
 
 
 def test_nothing_may_be_said_and_asking_needs_permission(api, make_api, acme):

@@ -1,6 +1,9 @@
 """Categories and counterparties over HTTP."""
 
+from importlib import import_module
+
 import pytest
+from django.db import connection
 
 from ledger.models import Account, Category, Counterparty, MonthResult
 from ledger.recognition import posting
@@ -15,7 +18,7 @@ KEYS = {
     "pd": ["productDevelopment"],
     "ga": ["officeAndAdmin", "professionalServices"],
     "no": ["interest", "incomeTax", "grants"],
-    "neutral": ["transfer", "initialBalance", "taxPayments"],
+    "neutral": ["transfer", "initialBalance", "taxPayments", "financing"],
 }
 
 
@@ -34,11 +37,35 @@ def test_a_company_starts_with_its_system_categories(api):
             "plTypes",
             "system",
             "systemKey",
+            "financing",
             "order",
             "createdTime",
             "createdUserId",
         ),
         *("lastUpdatedTime", "lastUpdatedUserId", "used", "usedTransactions", "usedPlannedTransactions"),
+    }
+
+
+def test_only_equity_and_loans_is_financing_at_first(api):
+    rows = api.get("categories").json()
+    assert [(each["name"], each["plTypes"]) for each in rows if each["financing"]] == [
+        ("Equity and loans", ["neutral"])
+    ]
+    assert api.post("categories", {"name": "Grants", "plTypes": ["no"]}).json()["financing"] is False
+    refused = api.post("categories", {"name": "Grants", "plTypes": ["no"], "financing": "yes"})
+    assert refused.status_code == 400
+    assert refused.json()["errors"][0]["pointer"] == "#/financing"
+
+
+def test_migration_gives_a_company_from_before_the_category_for_financing(api):
+    (new,) = [row for row in api.get("categories").json() if row["systemKey"] == "financing"]
+    Category.objects.of(api.company.id).filter(system_key="financing").delete()
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("ledger.migrations.0026_category_financing").ADD_CATEGORY)
+    (added,) = [row for row in api.get("categories").json() if row["systemKey"] == "financing"]
+    own = {"id", "createdTime", "createdUserId", "lastUpdatedTime", "lastUpdatedUserId"}
+    assert {name: added[name] for name in added if name not in own} == {
+        name: new[name] for name in new if name not in own
     }
 
 

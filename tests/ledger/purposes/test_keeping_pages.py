@@ -76,7 +76,15 @@ def test_a_category_is_made_changed_and_moved_on_pages(owner, api, acme):
     answer = owner.post(page(acme, f"settings/categories/{row.id}"), form | {"name": "Fruit", "emoji": ""})
     assert answer.status_code == 303
     row.refresh_from_db()
-    assert (row.name, row.emoji) == ("Fruit", None)
+    assert (row.name, row.emoji, row.financing) == ("Fruit", None, False)
+    assert owner.post(page(acme, f"settings/categories/{row.id}"), form | {"financing": "true"}).status_code == 303
+    row.refresh_from_db()
+    assert (row.name, row.financing) == ("Snacks", True)
+    assert (
+        'name="financing" value="true" aria-describedby="financing-hint" checked'
+        in owner.get(page(acme, f"settings/categories/{row.id}")).content.decode()
+    )
+    assert owner.post(page(acme, f"settings/categories/{row.id}"), form | {"name": "Fruit"}).status_code == 303
     before = [each["name"] for each in api.get("categories").json()]
     place = before.index("Fruit")
     for to, moved in (("down", place + 1), ("up", place)):
