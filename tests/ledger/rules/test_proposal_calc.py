@@ -62,7 +62,9 @@ def test_the_same_category_on_another_line_is_another_choice():
         (COUNTERPARTY, 20, 19, "0.90", True),
         (COUNTERPARTY, 20, 18, "0.86", False),  # less than nineteen in twenty agree
         (TEXT, 9, 9, "0.75", False),  # who it is was not known
-        (ACCOUNT, 9, 9, "0.60", False),
+        (ACCOUNT, 9, 9, "0.50", False),  # most of an account says little of one
+        (ACCOUNT, 9, 3, "0.20", False),
+        (COUNTERPARTY, 400, 1, "0.01", False),  # never nothing
         (TEXT, 5, 1, "0.13", False),  # half up from 0.125
     ],
 )
