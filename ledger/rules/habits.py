@@ -27,7 +27,9 @@ from ledger.rules.calc.proposing import (
     Proposal,
     Traits,
     Use,
+    by_name_words,
     by_text,
+    name_words,
     proposals,
     propose_transfer,
     weigh,
@@ -60,10 +62,11 @@ class Subject(NamedTuple):
 
 
 def proposed(company: Company, transaction_ids: list[UUID]) -> dict[UUID, list[Proposal]]:
-    """Return suggestions by transaction, the best first; without unknown ids. Eleven statements for all at most.
+    """Return suggestions by transaction, the best first; without unknown ids. Twelve statements for all at most.
 
     A movement whose other party is the company itself is a transfer and nothing else. Of the others, movements of the
-    same counterparty tell most; where there are none, those whose text begins alike, then those on the same account.
+    same counterparty tell most; where there are none, those whose text begins alike, then those whose names share a
+    word, then those on the same account.
     """
     subjects = list_subjects(company, transaction_ids)
     transfers = propose_transfers(company, subjects)
@@ -167,10 +170,23 @@ def of_other_names(company: Company, names: str) -> list[Any]:
 
 
 def propose_for_strangers(company: Company, rows: list[Subject]) -> dict[UUID, list[Proposal]]:
-    """Return suggestions from movements that have a text like theirs, or else the same account."""
-    of_text = dict(of_texts(company, rows))
-    found = of_text | dict(of_accounts(company, [row for row in rows if row.id not in of_text]))
+    """Return suggestions from movements with a text like theirs, else a name like theirs, else on the same account."""
+    found: dict[UUID, list[Proposal]] = {}
+    for propose in (of_texts, of_similar_names, of_accounts):
+        if left := [row for row in rows if row.id not in found]:
+            found |= dict(propose(company, left))
     return {row.id: found.get(row.id, []) for row in rows}
+
+
+def of_similar_names(company: Company, rows: list[Subject]) -> Iterable[tuple[UUID, list[Proposal]]]:
+    """Return what movements were for whose names share a rare word with theirs, such as "care" or "railways"."""
+    words = {word for row in rows for word in name_words(row.name)}
+    uses: dict[str, list[tuple[str, Use, int]]] = defaultdict(list)
+    for word, name, *use, count in fetched(_BY_NAME_WORD, company=company, words=list(words)) if words else ():
+        uses[word].append((name, Use(*use), count))
+    for row in rows:
+        if shared := {word: uses[word] for word in name_words(row.name) if word in uses}:
+            yield row.id, by_name_words(shared)
 
 
 def of_texts(company: Company, rows: list[Subject]) -> Iterable[tuple[UUID, list[Proposal]]]:
@@ -267,6 +283,16 @@ _CHOSEN_ELSEWHERE = f"""
         OR EXISTS (SELECT FROM ledger_transaction WHERE company_id = %(company)s AND lower(left(from_to, 100)) = ''
                       AND NOT categorized_value = 0 AND source <> 'initialBalance')
 """  # noqa: S608 - our own words
+# A name has a row for each of its uses; a word of many rows ("services") tells nothing.
+_BY_NAME_WORD = """
+    SELECT s.word, s.name, s.category_id, s.pl_type, s.counterparty_id, c.type, s.count
+      FROM (SELECT h.*, w.word, count(*) OVER (PARTITION BY w.word) AS rows_of_word
+              FROM ledger_habit h CROSS JOIN LATERAL unnest(string_to_array(h.name, ' ')) AS w (word)
+             WHERE h.company_id = %(company)s AND w.word = ANY(%(words)s)) AS s
+      LEFT JOIN ledger_counterparty c ON c.company_id = %(company)s AND c.id = s.counterparty_id
+     WHERE s.rows_of_word <= %(rows_of_word)s
+     ORDER BY s.word, s.name, s.place
+"""
 _BY_COUNTERPARTY = f"""
     SELECT asked.name, {_COUNTED}, count(*)
       FROM {_ASKED}

@@ -235,8 +235,8 @@ class ProposalsRequest(Shape):
 
 
 class Basis(Shape):
-    """What the suggestion is counted from: earlier transactions of the same counterparty, with a similar text, or on
-    the same account. `own`: the other party is the company itself, so the transaction is a transfer."""
+    """What the suggestion is counted from: earlier transactions of the same counterparty, with a similar text or
+    name, or on the same account. `own`: the other party is the company itself, so the transaction is a transfer."""
 
     kind = fields.ChoiceField(choices=[(kind, kind) for kind in KINDS])
     seen = fields.CountField(help_text="earlier transactions that were counted; 1 for `own`")

@@ -28,7 +28,9 @@ from ledger.rules.calc.proposing import (
     Proposal,
     Traits,
     Use,
+    by_name_words,
     by_text,
+    name_words,
     proposals,
     weigh,
     words_of,
@@ -76,6 +78,7 @@ class Known:
     names: dict[str, deque[tuple[Use, Traits]]] = field(
         default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["compared"]))
     )
+    names_by_word: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     words: dict[str, deque[tuple[frozenset[str], Use]]] = field(
         default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["alike"]))
     )
@@ -89,6 +92,8 @@ class Known:
         word = payment.text.split(" ")[0]
         if word and word in self.words:
             return by_text(payment.text, self.words[word])
+        if shared := self.of_name_words(payment.name):
+            return by_name_words(shared)
         return proposals(ACCOUNT, Counter(self.accounts[payment.account]).items())
 
     def of_name(self, payment: Payment) -> list[Proposal]:
@@ -101,8 +106,23 @@ class Known:
         ]
         return proposals(COUNTERPARTY, counts.items(), weigh(payment.traits, uses))
 
+    def of_name_words(self, name: str) -> dict[str, list[tuple[str, Use, int]]]:
+        shared: dict[str, list[tuple[str, Use, int]]] = {}
+        for word in name_words(name) & self.names_by_word.keys():
+            rows: list[tuple[str, Use, int]] = []
+            for other in self.names_by_word[word]:
+                counts = Counter(use for use, _ in list(self.names[other])[-LATEST["latest"] :])
+                rows += [(other, use, count) for use, count in counts.items()]
+                if len(rows) > LATEST["rows_of_word"]:
+                    break
+            else:
+                shared[word] = rows
+        return shared
+
     def learn(self, payment: Payment) -> None:
         use = use_of(payment.heading)
+        for new_word in name_words(payment.name) if payment.name not in self.names else ():
+            self.names_by_word[new_word].append(payment.name)
         self.names[payment.name].append((use, payment.traits))
         if word := payment.text.split(" ")[0]:
             self.words[word].append((words_of(payment.text), use))

@@ -1,7 +1,8 @@
 """From earlier categorizations to suggestions: pure counting.
 
-A basis is which earlier movements are counted: those of the same counterparty, those whose text begins alike, those on
-the same account. A movement whose other party is the company itself has the basis ``own`` and is always a transfer.
+A basis is which earlier movements are counted: those of the same counterparty, those whose text begins alike or whose
+name shares a word, those on the same account. A movement whose other party is the company itself has the basis ``own``
+and is always a transfer.
 
 Where the latest uses of a counterparty disagree, each votes with a weight: the more a use is like the movement
 (account, amount, text) and the more recent it is, the more it weighs. A few that are alike in everything outweigh many
@@ -15,14 +16,15 @@ from typing import NamedTuple
 from uuid import UUID
 
 from ledger.rules.calc.matching import fold
+from ledger.rules.calc.parties import LEGAL_FORMS
 
 COUNTERPARTY, TEXT, ACCOUNT, OWN = "counterparty", "text", "account", "own"
 KINDS = (COUNTERPARTY, TEXT, ACCOUNT, OWN)
 MOST_PROPOSALS = 3
 CERTAIN_SEEN, CERTAIN_SHARE = 5, Decimal("0.95")  # decisions of the API: what is called certain
 # How many uses of a name are counted and compared, of a text's first word and on an account are looked at; of the
-# account so many movements.
-LATEST = {"latest": 20, "compared": 40, "alike": 40, "on_account": 40, "looked_at": 500}
+# account so many movements; a word of names that is in more of the kept rows is too common.
+LATEST = {"latest": 20, "compared": 40, "alike": 40, "on_account": 40, "looked_at": 500, "rows_of_word": 100}
 DOUBT = {COUNTERPARTY: 1, TEXT: 3, ACCOUNT: 6}  # as many more seen, of which none agrees
 MAX_ACCOUNT_CONFIDENCE = Decimal("0.5")  # what an account is mostly used for says little of one movement
 OWN_CONFIDENCE = Decimal("0.95")
@@ -185,6 +187,40 @@ def alike(words: frozenset[str], others: Iterable[tuple[frozenset[str], Use]]) -
         if share >= nearest:
             counts[use] = counts.get(use, 0) + 1
     return list(counts.items())
+
+
+def name_words(name: str) -> frozenset[str]:
+    """Return the words of a lower-case name that others may share: letters only, no legal forms.
+
+    >>> sorted(name_words("acme care 24 ltd"))
+    ['acme', 'care']
+    """
+    return frozenset(word for word in name.split() if len(word) > 1 and word.isalpha() and word not in LEGAL_FORMS)
+
+
+def by_name_words(uses: Mapping[str, Sequence[tuple[str, Use, int]]]) -> list[Proposal]:
+    """Return what movements of other names were for that share a word with a name.
+
+    Each word has one vote, divided among the names that have it and then among what each was for: a rare word says
+    more than a common one.
+
+    Args:
+        uses: by word (name, use, how often).
+    """
+    weights: dict[Choice, float] = {}
+    counts: dict[str, dict[Use, int]] = {}
+    for rows in uses.values():
+        of_word: dict[str, dict[Use, int]] = {}
+        for name, use, count in rows:
+            of_word.setdefault(name, {})[use] = count
+        for of_name in of_word.values():
+            share = 1 / len(of_word) / sum(of_name.values())
+            for use, count in of_name.items():
+                choice = (use.category_id, use.pl_type)
+                weights[choice] = weights.get(choice, 0.0) + share * count
+        counts |= of_word
+    flat = [(use, count) for of_name in counts.values() for use, count in of_name.items()]
+    return proposals(TEXT, flat, weights)
 
 
 def nearness(one: frozenset[str], other: frozenset[str]) -> float:

@@ -48,7 +48,7 @@ PAIRED_BACK = timedelta(days=180)  # older transfers are linked from their own p
 Notice = tuple[str, str]  # what to look at, and where
 WHY = {
     COUNTERPARTY: gettext_lazy("{agreed} of {seen} from this name"),
-    TEXT: gettext_lazy("{agreed} of {seen} with a text like this"),
+    TEXT: gettext_lazy("{agreed} of {seen} with a similar name or text"),
     ACCOUNT: gettext_lazy("{agreed} of {seen} on this account"),
     OWN: gettext_lazy("The other party is your company"),
 }

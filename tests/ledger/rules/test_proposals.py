@@ -175,6 +175,21 @@ def test_what_is_most_like_it_decides(api, books, bank, savings, done, hosting, 
     assert proposed(api, row)[row][0]["categoryId"] == hosting
 
 
+def test_who_is_new_is_suggested_what_names_with_the_same_rare_word_were_for(api, books, bank, done, hosting):
+    support, other = books.category("support"), books.category("marketing")
+    done(other, times=5, name="Somebody else Ltd")
+    done(hosting, times=2, name="Northern Railways Ltd")
+    done(support, name="Northern Phones")
+    both, ltd = books.book(bank, fromTo="NORTHERN Railways (Leeds)")["id"], books.book(bank, fromTo="Ltd 24")["id"]
+    found = proposed(api, both, ltd)
+    assert [(each["categoryId"], each["basis"]) for each in found[both]] == [
+        (hosting, {"kind": "text", "seen": 3, "agreed": 2}),
+        (support, {"kind": "text", "seen": 3, "agreed": 1}),
+    ]
+    assert found[both][0]["confidence"] < 0.5
+    assert {each["basis"]["kind"] for each in found[ltd]} == {"account"}
+
+
 def test_recent_uses_weigh_more(api, books, bank, done, hosting):
     support = books.category("support")
     done(hosting, times=3, date="2026-01-05")
