@@ -235,18 +235,19 @@ class ProposalsRequest(Shape):
 
 
 class Basis(Shape):
-    """What the proposal is counted from: movements of the same counterparty, of a text like it, or on its account."""
+    """What the suggestion is counted from: earlier transactions of the same counterparty, with a similar text or
+    name, or on the same account. `own`: the other party is the company itself, so the transaction is a transfer."""
 
     kind = fields.ChoiceField(choices=[(kind, kind) for kind in KINDS])
-    seen = fields.CountField()
-    agreed = fields.CountField()
+    seen = fields.CountField(help_text="earlier transactions that were counted; 1 for `own`")
+    agreed = fields.CountField(help_text="those among them with this category; 1 for `own`")
 
 
 class ProposalShape(Shape):
     category_id = fields.IdField()
     pl_type = fields.ChoiceField(choices=PlType.choices)
     counterparty = CounterpartyRef(allow_null=True)
-    confidence = fields.NumberField(help_text="between 0 and 1")
+    confidence = fields.NumberField(help_text="between 0 and 1; at most 0.5 for the basis `account`")
     basis = Basis()
 
 

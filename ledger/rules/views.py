@@ -135,9 +135,12 @@ class ProposalViewSet(CompanyViewSet):
         responses={200: shapes.ProposalMap},
     )
     def proposals(self, request: Request, company_id: str) -> Response:
-        """What up to 1,000 transactions could be for, by transaction id: at most three proposals each, the best first,
-        counted from the company's own history; none where nothing is known. What history itself has assigned is no
-        history."""
+        """Suggests categories for up to 1,000 transactions, by transaction id: at most three each, the best first, none
+        where nothing is known. They are counted from the company's own history; what history itself has assigned does
+        not count. Where transactions of a counterparty have several categories, those with the same account, a similar
+        amount or a similar text decide. A transaction whose other party is the company itself (its name, an account
+        holder, the number of another account) is suggested as a transfer only: the system category Transfers, with
+        `basis.kind` `own`."""
         ids = self.parsed(shapes.ProposalsRequest)["transaction_ids"]
         found = proposed(self.company, ids)
         unknown = [place for place, each in enumerate(ids) if each not in found]
@@ -151,9 +154,12 @@ class ProposalViewSet(CompanyViewSet):
         responses=ListSerializer(child=shapes.TransferPair(), max_length=MOST_PAIRS),
     )
     def transfers(self, request: Request, company_id: str) -> Response:
-        """Pairs of open transactions of two accounts that look like a transfer: opposite amounts, equal or across
-        currencies within 3 % at the day's rate, at most 5 days apart; each in one pair at most, the nearest first.
-        link_transfer confirms one; what somebody refused in the inbox is not proposed again."""
+        """Pairs of open transactions of two accounts that look like a transfer, at most 5 days apart: equal amounts in
+        one currency, or across currencies at most 3 % off the day's rate and a sign on either leg that it is the
+        company's own (its name, an account's number or name, a word such as "transfer"), unless the other leg names a
+        third party; up to 5 % with a sign on both. Two different third parties are never a pair. Each transaction is in
+        one pair at most, the nearest first. link_transfer confirms one; what somebody refused in the inbox is not
+        proposed again."""
         window = self.parsed(shapes.TransferWindow)
         found = transfer_pairs(company=self.company, start=window["start_date"], end=window["end_date"])
         return Response(

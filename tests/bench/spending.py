@@ -4,65 +4,129 @@
 
 DIRECTORY is a git directory of github.com/odileeds/council-spending-data, in which public bodies' own files are kept as
 they published them: who was paid, and under which heading of their books. The heading stands for the category. Two
-years of each body; the windows are those of the service.
+years of each body; the windows are those of the service, its department or area of service stands for the account.
 """
 
 import csv
 import io
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from uuid import NAMESPACE_URL, uuid5
+from decimal import Decimal
+from functools import cache
+from typing import NamedTuple
+from uuid import NAMESPACE_URL, UUID, uuid5
 
 from ledger.rules.calc.proposing import (
     ACCOUNT,
     COUNTERPARTY,
     LATEST,
+    Choice,
     Proposal,
+    Traits,
     Use,
+    by_name_words,
     by_text,
+    name_words,
     proposals,
+    weigh,
     words_of,
 )
 
-# Directory → (who was paid, the heading, a text where there is one), by the names of columns.
+
+class Columns(NamedTuple):
+    """The names of a body's columns; None where it has none."""
+
+    supplier: str
+    heading: str
+    amount: str
+    account: str | None = None
+    text: str | None = None
+
+
+# By directory.
 BODIES = {
-    "bradford": ("Supplier Name", "Expenditure category", None),
-    "darlington/clean": ("Supplier", "Account", None),
-    "gateshead/clean": ("Supplier ID(T)", "Cipfsubj(T)", None),
-    "harrogate/clean": ("Supplier Name", "Expenditure Category", "Narrative"),
-    "manchester/clean": ("Supplier Name", "Expenses Type", None),
-    "networkrail/clean": ("Supplier Name", "Category Family", None),
+    "bradford": Columns("Supplier Name", "Expenditure category", "Net Amount", "Service Label"),
+    "darlington/clean": Columns("Supplier", "Account", "Invoice Line Value (net of VAT)", "Service"),
+    "gateshead/clean": Columns("Supplier ID(T)", "Cipfsubj(T)", "Amount", "Strgrpcc(T)"),
+    "harrogate/clean": Columns("Supplier Name", "Expenditure Category", "Net Amount", "Service Label", "Narrative"),
+    "manchester/clean": Columns("Supplier Name", "Expenses Type", "Net Amount", "Service Area"),
+    "networkrail/clean": Columns("Supplier Name", "Category Family", "Spend"),
 }
 FIRST, LAST = "2017-04", "2019-03"
-Row = tuple[str, str, str]
+
+
+class Payment(NamedTuple):
+    name: str
+    heading: str
+    text: str
+    account: str
+    amount: Decimal
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(id_of(self.account), self.amount, words_of(self.text))
 
 
 @dataclass
 class Known:
-    """The latest uses of names, of first words, and of everything."""
+    """The latest uses of names, of first words, and of accounts."""
 
-    names: dict[str, deque[Use]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["latest"])))
+    names: dict[str, deque[tuple[Use, Traits]]] = field(
+        default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["compared"]))
+    )
+    names_by_word: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     words: dict[str, deque[tuple[frozenset[str], Use]]] = field(
         default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["alike"]))
     )
-    all: deque[Use] = field(default_factory=lambda: deque(maxlen=LATEST["on_account"]))
+    accounts: dict[str, deque[Use]] = field(
+        default_factory=lambda: defaultdict(lambda: deque(maxlen=LATEST["on_account"]))
+    )
 
-    def proposed(self, name: str, text: str) -> list[Proposal]:
-        if name in self.names:
-            return proposals(COUNTERPARTY, Counter(self.names[name]).items())
-        word = text.split(" ")[0]
+    def proposed(self, payment: Payment) -> list[Proposal]:
+        if payment.name in self.names:
+            return self.of_name(payment)
+        word = payment.text.split(" ")[0]
         if word and word in self.words:
-            return by_text(text, self.words[word])
-        return proposals(ACCOUNT, Counter(self.all).items())
+            return by_text(payment.text, self.words[word])
+        if shared := self.of_name_words(payment.name):
+            return by_name_words(shared)
+        return proposals(ACCOUNT, Counter(self.accounts[payment.account]).items())
 
-    def learn(self, name: str, text: str, use: Use) -> None:
-        self.names[name].append(use)
-        if word := text.split(" ")[0]:
-            self.words[word].append((words_of(text), use))
-        self.all.append(use)
+    def of_name(self, payment: Payment) -> list[Proposal]:
+        latest = list(reversed(self.names[payment.name]))
+        counts = Counter(use for use, _ in latest[: LATEST["latest"]])
+        if len(counts) == 1:
+            return proposals(COUNTERPARTY, counts.items())
+        uses: list[tuple[Choice, Traits]] = [
+            ((use.category_id, use.pl_type), traits) for use, traits in latest if use in counts
+        ]
+        return proposals(COUNTERPARTY, counts.items(), weigh(payment.traits, uses))
+
+    def of_name_words(self, name: str) -> dict[str, list[tuple[str, Use, int]]]:
+        shared: dict[str, list[tuple[str, Use, int]]] = {}
+        for word in name_words(name) & self.names_by_word.keys():
+            rows: list[tuple[str, Use, int]] = []
+            for other in self.names_by_word[word]:
+                counts = Counter(use for use, _ in list(self.names[other])[-LATEST["latest"] :])
+                rows += [(other, use, count) for use, count in counts.items()]
+                if len(rows) > LATEST["rows_of_word"]:
+                    break
+            else:
+                shared[word] = rows
+        return shared
+
+    def learn(self, payment: Payment) -> None:
+        use = use_of(payment.heading)
+        for new_word in name_words(payment.name) if payment.name not in self.names else ():
+            self.names_by_word[new_word].append(payment.name)
+        self.names[payment.name].append((use, payment.traits))
+        if word := payment.text.split(" ")[0]:
+            self.words[word].append((words_of(payment.text), use))
+        self.accounts[payment.account].append(use)
 
 
 @dataclass
@@ -82,23 +146,40 @@ class Score:
             self.certain_right += hit
 
 
+@cache
+def id_of(text: str) -> UUID:
+    return uuid5(NAMESPACE_URL, text)
+
+
 def use_of(heading: str) -> Use:
-    return Use(uuid5(NAMESPACE_URL, heading), "ga", None, None)
+    return Use(id_of(heading), "ga", None, None)
 
 
-def months(directory: str, body: str) -> Iterator[list[Row]]:
+def months(directory: str, body: str) -> Iterator[list[Payment]]:
     """The payments of each month."""
     listed = git(directory, "ls-tree", "--name-only", "HEAD", f"{body}/").splitlines()
-    name, heading, text = BODIES[body]
+    columns = BODIES[body]
     for path in sorted(listed):
         month = path.rpartition("/")[2][:7]
         if FIRST <= month <= LAST and path.endswith(".csv") and "processed" not in path:
             rows = csv.DictReader(io.StringIO(git(directory, "show", f"HEAD:{path}").lstrip("\ufeff")))
             yield [
-                (each[name].strip().lower()[:100], each[heading].strip(), (each.get(text or "") or "").lower())
+                Payment(
+                    each[columns.supplier].strip().lower()[:100],
+                    each[columns.heading].strip(),
+                    (each.get(columns.text or "") or "").lower(),
+                    (each.get(columns.account or "") or "").strip().lower(),
+                    amount_of(each.get(columns.amount) or ""),
+                )
                 for each in rows
-                if each.get(name) and each.get(heading)
+                if each.get(columns.supplier) and each.get(columns.heading)
             ]
+
+
+def amount_of(text: str) -> Decimal:
+    """An amount as the bodies write it; nothing where it is none."""
+    found = re.search(r"[-(]?\d+(\.\d+)?", re.sub(r"[,£ ]", "", text))
+    return Decimal(found[0].replace("(", "-")) if found else Decimal(0)
 
 
 def git(directory: str, *words: str) -> str:
@@ -108,11 +189,11 @@ def git(directory: str, *words: str) -> str:
 
 def score(directory: str, body: str) -> Score:
     known, found = Known(), Score()
-    for number, rows in enumerate(months(directory, body)):
-        for name, heading, text in rows if number else ():  # the first month has nothing before it
-            found.add(known.proposed(name, text), heading)
-        for name, heading, text in rows:
-            known.learn(name, text, use_of(heading))
+    for number, payments in enumerate(months(directory, body)):
+        for payment in payments if number else ():  # the first month has nothing before it
+            found.add(known.proposed(payment), payment.heading)
+        for payment in payments:
+            known.learn(payment)
     return found
 
 

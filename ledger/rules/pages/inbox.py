@@ -31,7 +31,7 @@ from ledger.purposes.completing import categorize_rest
 from ledger.purposes.pages.categorizing import FIELDS, categorized, parsed, taken_back
 from ledger.rules import refusing
 from ledger.rules.calc.pairs import Pair
-from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, TEXT, Proposal
+from ledger.rules.calc.proposing import ACCOUNT, COUNTERPARTY, OWN, TEXT, Proposal
 from ledger.rules.habits import proposed
 from ledger.rules.pairing import transfer_pairs
 from ledger.rules.shapes import Refusal
@@ -46,12 +46,14 @@ A_SCREEN = 20  # of transactions, and of pairs
 MOST_COUNTED = 99
 PAIRED_BACK = timedelta(days=180)  # older transfers are linked from their own pages
 Notice = tuple[str, str]  # what to look at, and where
-LIKELY = Decimal("0.5")  # the confidence from which a proposal is what to press
 WHY = {
     COUNTERPARTY: gettext_lazy("{agreed} of {seen} from this name"),
-    TEXT: gettext_lazy("{agreed} of {seen} with a text like this"),
+    TEXT: gettext_lazy("{agreed} of {seen} with a similar name or text"),
     ACCOUNT: gettext_lazy("{agreed} of {seen} on this account"),
+    OWN: gettext_lazy("The other party is your company"),
 }
+# Where it is not what most transactions of the name have: the ones that are most like this one decide.
+WHY_ALIKE = gettext_lazy("Similar amount, account or text; {agreed} of {seen} from this name")
 
 
 class Offer(NamedTuple):
@@ -283,15 +285,24 @@ def line_of(row: Transaction, found: list[Proposal], names: Names) -> dict[str, 
 
 
 def proposal_of(proposal: Proposal, names: Names) -> dict[str, Any]:
+    """A suggestion as the page shows it. Only a likely one is the primary button; none by account has a key."""
     use = proposal.use
     return {
         "value": as_line(use.category_id, use.pl_type),
         "category_id": str(use.category_id),
         "label": names.category(use.category_id),
         "counterparty": str(use.counterparty_id) if use.counterparty_id else "",
-        "likely": proposal.confidence >= LIKELY,
-        "why": WHY[proposal.kind].format(agreed=proposal.agreed, seen=proposal.seen),
+        "likely": proposal.likely,
+        "has_key": proposal.kind != ACCOUNT,
+        "why": explain(proposal),
     }
+
+
+def explain(proposal: Proposal) -> str:
+    """Say in words what a suggestion is counted from."""
+    is_minority = proposal.kind == COUNTERPARTY and 2 * proposal.agreed < proposal.seen
+    text = WHY_ALIKE if is_minority and proposal.likely else WHY[proposal.kind]
+    return str(text).format(agreed=proposal.agreed, seen=proposal.seen)
 
 
 def with_rows(company: Company, pairs: list[Pair]) -> Iterable[tuple[Pair, dict[UUID, Transaction]]]:

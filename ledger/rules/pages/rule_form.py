@@ -157,7 +157,7 @@ def like_transaction(visit: Visit, row: Transaction) -> dict[str, Any]:
         values[f"{name}Operator"] = str(columns.get(f"{column}_operator", ""))
         values[f"{name}Value"] = columns.get(f"{column}_value", "")
     found: list[Proposal] = [] if row.categorized_value else proposed(visit.company, [row.id])[row.id]
-    if found:
+    if found and found[0].likely:
         use = found[0].use
         values["category"] = as_line(use.category_id, use.pl_type)
     return values

@@ -31,8 +31,8 @@ def hosting(books):
     return books.category("hosting")
 
 
-def said(api, books, bank, category, *, times=1, **values):
-    ids = [books.book(bank, **values)["id"] for _ in range(times)]
+def said(api, books, bank, category, *, times=1, amount="-100.00", **values):
+    ids = [books.book(bank, amount, **values)["id"] for _ in range(times)]
     api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": ids}, "categoryId": category})
 
 
@@ -43,15 +43,53 @@ def test_before_anything_came_in_the_inbox_leads_to_the_import(site):
     assert "All done" not in text_of(page)
 
 
-def test_a_guess_is_offered_and_what_is_likely_stands_out(api, books, bank, hosting, site):
-    said(api, books, bank, hosting, times=2, fromTo="Nimbus Ltd")
+def buttons(page):
+    """(classes, key, why) of the buttons that accept a suggestion, by how the page lists them."""
+    shown = page.content.decode()
+    pattern = (
+        r'class="button small( primary)?" type="submit"\s+name="category"\s+value="[^"]+"\s*'
+        r'(?:data-key="(\w)")?\s*title="([^"]*)"'
+    )
+    return [(bool(primary), key or None, why) for primary, key, why in re.findall(pattern, shown)]
+
+
+def test_the_account_alone_is_a_plain_choice_without_a_key(api, books, bank, hosting, site):
+    said(api, books, bank, hosting, times=20, fromTo="Nimbus Ltd")
     books.book(bank, "-12.00", fromTo="Nimbus Ltd")
     books.book(bank, "-13.00", fromTo="Somebody new")
-    shown = site.get("inbox").content.decode()
-    button = r'class="button {}" type="submit"\s+name="category"\s+value="[^"]+"\s+data-key="a"\s+title="2 of 2 {}'
-    likely, guess = button.format("small primary", "from"), button.format("small", "on this")
-    assert len(re.findall(likely, shown)) == 1
-    assert len(re.findall(guess, shown)) == 1
+    found = buttons(site.get("inbox"))
+    assert sorted(found) == [
+        (False, None, "20 of 20 on this account"),
+        (True, "a", "20 of 20 from this name"),
+    ]
+
+
+def test_a_suggestion_below_even_odds_has_no_key(api, books, bank, hosting, site):
+    for number, key in enumerate(("hosting", "support", "marketing")):
+        said(api, books, bank, books.category(key), fromTo="Nimbus Ltd", description=f"{number}")
+    books.book(bank, "-100.00", fromTo="Nimbus Ltd")
+    found = buttons(site.get("inbox"))
+    assert [(primary, key) for primary, key, _ in found] == [(False, None), (False, "2"), (False, "3")]
+
+
+def test_an_own_transfer_is_the_only_suggestion_and_stands_out(api, books, bank, site):
+    said(api, books, bank, books.category("revenueRecurring"), times=6, fromTo="Customer", amount="500.00")
+    row = books.book(bank, "17390.00", fromTo="ACME GmbH")["id"]
+    page = site.get("inbox")
+    assert buttons(page) == [(True, "a", "The other party is your company")]
+    transfer = f"{books.category('transfer')}:neutral"
+    assert f'value="{transfer}" data-key="a"' in page.content.decode()
+    assert site.post("inbox", act="accept", id=row, category=transfer, counterparty="").status_code == 303
+    assert [part["categoryId"] for part in books.parts(row)] == [books.category("transfer")]
+
+
+def test_a_suggestion_by_amount_says_so(api, books, bank, hosting, site):
+    said(api, books, bank, hosting, times=5, fromTo="Nimbus Ltd", amount="-20.00")
+    said(api, books, bank, books.category("support"), times=2, fromTo="Nimbus Ltd", amount="-750.00")
+    books.book(bank, "-750.00", fromTo="Nimbus Ltd")
+    first, second = buttons(site.get("inbox"))
+    assert first == (True, "a", "Similar amount, account or text; 2 of 7 from this name")
+    assert second == (False, "2", "5 of 7 from this name")
 
 
 def test_an_empty_inbox_is_a_good_picture(api, books, bank, hosting, site):

@@ -15,6 +15,7 @@ from ledger.rules.calc.proposing import (
     Proposal,
     Use,
     alike,
+    by_name_words,
     by_text,
     nearness,
     proposals,
@@ -62,7 +63,9 @@ def test_the_same_category_on_another_line_is_another_choice():
         (COUNTERPARTY, 20, 19, "0.90", True),
         (COUNTERPARTY, 20, 18, "0.86", False),  # less than nineteen in twenty agree
         (TEXT, 9, 9, "0.75", False),  # who it is was not known
-        (ACCOUNT, 9, 9, "0.60", False),
+        (ACCOUNT, 9, 9, "0.50", False),  # most of an account says little of one
+        (ACCOUNT, 9, 3, "0.20", False),
+        (COUNTERPARTY, 400, 1, "0.01", False),  # never nothing
         (TEXT, 5, 1, "0.13", False),  # half up from 0.125
     ],
 )
@@ -117,3 +120,15 @@ def test_a_text_proposes_what_the_nearest_were_for():
         Proposal(FOOD, TEXT, seen=3, agreed=1),
     ]
     assert by_text("hosting", []) == []
+
+
+def test_a_rare_word_of_a_name_says_more_than_a_common_one():
+    uses = {
+        "services": [("north services", FOOD, 20), ("south services", FOOD, 20), ("east services", FEES, 1)],
+        "rail": [("north rail", FUEL, 1)],
+    }
+    assert by_name_words(uses)[0].use == FUEL
+    assert [(each.use, each.seen, each.agreed) for each in by_name_words({"services": uses["services"]})] == [
+        (FOOD, 41, 40),
+        (FEES, 41, 1),
+    ]

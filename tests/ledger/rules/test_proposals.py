@@ -1,6 +1,8 @@
 """What the company's own history proposes, assigns where it is certain, and teaches, over HTTP."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ledger.models import Categorization
 
@@ -16,8 +18,8 @@ def hosting(books):
 def done(api, books, bank):
     """Books movements and says what they were for."""
 
-    def do(category, *, times=1, name="Nimbus Ltd", account=None, **more):
-        ids = [books.book(account or bank, **({"fromTo": name} | more))["id"] for _ in range(times)]
+    def do(category, *, times=1, name="Nimbus Ltd", account=None, amount="-100.00", **more):
+        ids = [books.book(account or bank, amount, **({"fromTo": name} | more))["id"] for _ in range(times)]
         body = {"selection": {"mode": "ids", "ids": ids}, "categoryId": category}
         assert api.post("transactions/categorize", body).status_code == 200
         return ids
@@ -126,6 +128,156 @@ def test_of_a_name_the_latest_twenty_count(api, books, bank, done, hosting):
         (support, 15, 20),
         (hosting, 5, 20),
     ]
+
+
+def test_the_same_amount_outweighs_what_the_name_mostly_is_for(api, books, bank, done, hosting):
+    support = books.category("support")
+    done(hosting, times=3, amount="-20.00")
+    done(support, times=2, amount="-750.00")
+    small, large = (
+        books.book(bank, "-20.00", fromTo="Nimbus Ltd")["id"],
+        books.book(bank, "-750.00", fromTo="Nimbus Ltd")["id"],
+    )
+    found = proposed(api, small, large)
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found[small]] == [
+        (hosting, 3, 5),
+        (support, 2, 5),
+    ]
+    assert [(each["categoryId"], each["basis"]["agreed"], each["basis"]["seen"]) for each in found[large]] == [
+        (support, 2, 5),
+        (hosting, 3, 5),
+    ]
+    for choices in found.values():
+        assert choices[0]["confidence"] > 0.5 > choices[1]["confidence"]
+
+
+@pytest.mark.parametrize(
+    ("like_hosting", "like_support"),
+    [
+        pytest.param({"amount": "-21.00"}, {"amount": "-700.00"}, id="amounts of one size"),
+        pytest.param({"description": "Servers in Berlin, May"}, {"description": "Phones May"}, id="words of the text"),
+        pytest.param({"account": "savings"}, {"account": "bank"}, id="the account"),
+    ],
+)
+def test_what_is_most_like_it_decides(api, books, bank, savings, done, hosting, like_hosting, like_support):
+    accounts = {"bank": bank, "savings": savings}
+
+    def known_by(traits):
+        return traits | ({"account": accounts[traits["account"]]} if "account" in traits else {})
+
+    support = books.category("support")
+    done(support, times=4, **known_by(like_support))
+    done(hosting, times=2, **known_by(like_hosting))
+    done(support, times=2, **known_by(like_support))
+    asked = {"amount": "-20.00", "description": "Servers in Berlin, June", "account": "savings"}
+    asked = known_by({name: asked[name] for name in like_hosting})
+    row = books.book(asked.pop("account", bank), asked.pop("amount", "-100.00"), fromTo="Nimbus Ltd", **asked)["id"]
+    assert proposed(api, row)[row][0]["categoryId"] == hosting
+
+
+def test_who_is_new_is_suggested_what_names_with_the_same_rare_word_were_for(api, books, bank, done, hosting):
+    support, other = books.category("support"), books.category("marketing")
+    done(other, times=5, name="Somebody else Ltd")
+    done(hosting, times=2, name="Northern Railways Ltd")
+    done(support, name="Northern Phones")
+    both, ltd = books.book(bank, fromTo="NORTHERN Railways (Leeds)")["id"], books.book(bank, fromTo="Ltd 24")["id"]
+    found = proposed(api, both, ltd)
+    assert [(each["categoryId"], each["basis"]) for each in found[both]] == [
+        (hosting, {"kind": "text", "seen": 3, "agreed": 2}),
+        (support, {"kind": "text", "seen": 3, "agreed": 1}),
+    ]
+    assert found[both][0]["confidence"] < 0.5
+    assert {each["basis"]["kind"] for each in found[ltd]} == {"account"}
+
+
+def test_recent_uses_weigh_more(api, books, bank, done, hosting):
+    support = books.category("support")
+    done(hosting, times=3, date="2026-01-05")
+    done(support, times=3, date="2026-02-05")
+    row = books.book(bank, fromTo="Nimbus Ltd")["id"]
+    assert [each["categoryId"] for each in proposed(api, row)[row]] == [support, hosting]
+
+
+def test_an_account_alone_is_at_most_even_odds(api, books, bank, done, hosting):
+    for number in range(20):
+        done(hosting, name=f"Vendor {number}")
+    row = books.book(bank, fromTo="New")["id"]
+    (found,) = proposed(api, row)[row]
+    assert found["basis"] == {"kind": "account", "seen": 20, "agreed": 20}
+    assert found["confidence"] == 0.5
+
+
+# ---------------------------------------------------------------------------------------------- own transfers
+
+
+@pytest.fixture
+def numbered(books):
+    return books.account(name="Dollar reserve", accountNumber="US-001234567", defaultCurrency="USD")
+
+
+def is_transfer(books, found):
+    (only,) = found
+    assert only["basis"] == {"kind": "own", "seen": 1, "agreed": 1}
+    assert 0.5 < only["confidence"] <= 1
+    return (only["categoryId"], only["plType"], only["counterparty"]) == (books.category("transfer"), "neutral", None)
+
+
+@pytest.mark.parametrize("name", ["Acme", "ACME GMBH", "US 001234567", "Transfer to Acme"])
+def test_a_movement_between_own_accounts_is_suggested_as_a_transfer(api, books, bank, numbered, done, name):
+    done(books.category("revenueRecurring"), times=6, name="Customer", amount="500.00")
+    done(books.category("revenueRecurring"), times=6, name=name, amount="500.00")
+    row = books.book(bank, "17390.00", fromTo=name)["id"]
+    assert is_transfer(books, proposed(api, row)[row])
+
+
+def test_an_account_holder_is_the_company_too(api, books, bank, acme):
+    from ledger.models import Account
+
+    connected = {
+        "bankProviderAAccount": {"id": 7, "iban": "DE02120300000000202051", "accountHolderName": "Acme Holding"}
+    }
+    Account.objects.of(acme.id).filter(id=books.account(name="Second")).update(bank_connection=connected)
+    by_name = books.book(bank, fromTo="ACME HOLDING")["id"]
+    by_number = books.book(bank, fromTo="DE02 1203 0000 0000 2020 51")["id"]
+    other = books.book(bank, fromTo="Acme Hosting")["id"]
+    found = proposed(api, by_name, by_number, other)
+    assert is_transfer(books, found[by_name])
+    assert is_transfer(books, found[by_number])
+    assert found[other] == []
+
+
+def test_history_never_assigns_a_category_to_an_own_transfer(api, books, bank, done, hosting):
+    done(hosting, times=8, name="Acme")
+    done(hosting, times=8, name="Nimbus Ltd")
+    auto(api)
+    assert books.book(bank, fromTo="Nimbus Ltd")["categorizations"]
+    assert books.book(bank, fromTo="ACME")["categorizations"] == {}
+
+
+NAMES = st.sampled_from(["Acme", "ACME GmbH", "US001234567", "Globex", "Acme Hosting", "Initech", "", "Umbuchung"])
+TEXTS = st.sampled_from(["", "Invoice 7", "Umbuchung", "US-001234567", "Rent Acme", "Acme"])
+MOVEMENTS = st.lists(st.tuples(NAMES, TEXTS, st.sampled_from(["-10.00", "500.00"])), min_size=1, max_size=12)
+
+
+@given(known=MOVEMENTS, waiting=MOVEMENTS)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_category_is_ever_suggested_for_an_own_transfer(api, books, bank, numbered, hosting, known, waiting):
+    def item(name, text, amount, **more):
+        fields = {"accountId": bank, "date": "2026-04-01", "amountValue": amount, "fromTo": name, "description": text}
+        return fields | more
+
+    items = [item(*each, categoryId=hosting) for each in known] + [item(*each) for each in waiting]
+    sent = api.post("transactions/import", {"transactions": items}).json()
+    ids = {each["id"]: each for each in api.get("transactions", {"open": "true", "limit": "100"}).json()}
+    found = proposed(api, *ids)
+    for row_id, row in ids.items():
+        name, text = row["fromTo"] or "", row["description"] or ""
+        is_own = name in ("Acme", "ACME GmbH", "US001234567")
+        if is_own or (name in ("", "Umbuchung") and text in ("US-001234567", "Acme")):
+            assert is_transfer(books, found[row_id]), (name, text)
+        else:
+            assert all(each["basis"]["kind"] != "own" for each in found[row_id]), (name, text)
+    assert api.delete(f"imports/{sent['importId']}").status_code == 200
 
 
 def test_deleting_and_undoing_take_what_was_known_along(api, books, bank, hosting):

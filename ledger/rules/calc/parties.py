@@ -1,0 +1,280 @@
+"""Whether the other party of a movement is the company itself, somebody else, or not named; pure text comparison.
+
+Texts are compared without case, accents and punctuation. Legal forms ("GmbH", "Ltd") do not count, unless both names
+have one and they differ: "Acme GmbH" and "Acme Inc." are two companies.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ledger.rules.calc.matching import fold
+
+# Words by which banks and people call a movement between own accounts, folded (no accents), in the languages of the
+# files that we read. A plain payment ("Überweisung", "virement", "credit transfer") is none.
+TRANSFER_WORDS = (
+    *("transfer", "transfers", "internal transfer", "own account", "between accounts", "sweep", "fx conversion"),  # en
+    *("umbuchung", "umbuchungen", "ubertrag", "uebertrag", "eigenubertrag", "eigenuebertrag"),  # de
+    *("kontoubertrag", "kontouebertrag", "eigenes konto", "geldanlage"),  # de
+    *("virement interne", "virement de compte a compte", "compte a compte"),  # fr
+    *("traspaso", "traspasos", "entre cuentas", "entre contas"),  # es, pt
+    *("giroconto", "trasferimento", "trasferimento fondi"),  # it
+    *("eigen rekening", "interne overboeking"),  # nl
+    *("egen overforing", "egen konto", "intern overforsel"),  # sv, no, da
+    *("przelew wlasny", "przelew wewnetrzny"),  # pl
+)
+# Ways to pay anybody, and charges for it, that have such a word in them.
+PAYMENT_PHRASES = (
+    *("credit transfer", "bank transfer", "wire transfer", "sepa transfer", "giro transfer", "instant transfer"),
+    *("transfer fee", "transfer fees", "transfer charge", "transfer charges"),
+)
+# Words that name nobody: what stands beside the company's own name, or in place of a name.
+FILLERS = frozenset(
+    [
+        *("to", "from", "for", "of", "the", "our", "own", "my", "and", "account", "acct", "savings", "current"),
+        *("checking", "deposit", "an", "von", "vom", "zu", "zum", "auf", "der", "das", "die", "und", "unser"),
+        *("eigen", "eigene", "eigener", "eigenes", "konto", "kto", "nr", "girokonto", "sparkonto", "tagesgeld"),
+        *("festgeld", "a", "au", "de", "du", "vers", "compte", "cuenta", "conto", "rekening"),
+        *("no", "iban", "bic", "ref"),
+    ]
+)
+LEGAL_FORMS = {
+    form: forms[0]
+    for forms in (
+        ("gmbh",),
+        ("ug", "unternehmergesellschaft"),
+        ("ag", "aktiengesellschaft"),
+        ("kg",),
+        ("ohg",),
+        ("gbr",),
+        ("ev",),
+        ("se",),
+        ("ltd", "limited"),
+        ("plc",),
+        ("llp",),
+        ("llc",),
+        ("inc", "incorporated"),
+        ("corp", "corporation"),
+        ("sa",),
+        ("sas",),
+        ("sarl",),
+        ("srl",),
+        ("spa",),
+        ("bv",),
+        ("nv",),
+        ("ab",),
+        ("aps",),
+        ("oy", "oyj"),
+        ("kft",),
+        ("doo",),
+    )
+    for form in forms
+}
+# Account names that say too little to be a sign where they stand in a text.
+PLAIN_NAMES = frozenset(
+    ["main", "bank", "cash", "card", "account", "konto", "kasse", "giro", "banque", "banco", "eur", "usd", "gbp", "chf"]
+)
+MIN_NUMBER_LENGTH = 6  # of an account number that is looked for inside of texts
+WORD = re.compile(r"\w+")
+DOTTED = re.compile(r"\b(\w)\.(?=\w\b)")  # "S.A." and "B.V." are one word each
+
+Tokens = tuple[str, ...]
+
+
+def tokenize(text: str) -> Tokens:
+    """Return the folded words of a text without punctuation.
+
+    >>> tokenize("Müller & Söhne, S.A.")
+    ('muller', 'sohne', 'sa')
+    """
+    return tuple(WORD.findall(DOTTED.sub(r"\1", fold(text)).replace("_", " ")))
+
+
+def split_legal_form(words: Sequence[str]) -> tuple[Tokens, str | None]:
+    """Return the words without a legal form at their end, and the form; a name that is only a form stays.
+
+    >>> split_legal_form(("acme", "limited"))
+    (('acme',), 'ltd')
+    """
+    if len(words) > 1 and words[-1] in LEGAL_FORMS:
+        return tuple(words[:-1]), LEGAL_FORMS[words[-1]]
+    return tuple(words), None
+
+
+def normalize_number(text: str) -> str:
+    """Return an account number without spaces and signs, folded.
+
+    >>> normalize_number("DE89 3704-0044")
+    'de8937040044'
+    """
+    return "".join(tokenize(text))
+
+
+def find_phrase(words: Tokens, phrase: Tokens) -> list[range]:
+    """Return where the words of a phrase stand one after the other."""
+    size = len(phrase)
+    if not size:
+        return []
+    return [
+        range(start, start + size) for start in range(len(words) - size + 1) if words[start : start + size] == phrase
+    ]
+
+
+def find_number(words: Tokens, number: str) -> list[range]:
+    """Return where an account number stands, also where it is written in groups."""
+    places = []
+    for start in range(len(words)):
+        joined = ""
+        for end in range(start, len(words)):
+            joined += words[end]
+            if joined == number:
+                places.append(range(start, end + 1))
+            if len(joined) >= len(number):
+                break
+    return places
+
+
+TRANSFER_PHRASES = tuple(sorted({tokenize(words) for words in TRANSFER_WORDS}, key=len, reverse=True))
+PAYMENTS = tuple(tokenize(words) for words in PAYMENT_PHRASES)
+
+
+class OwnAccount(NamedTuple):
+    """An account of the company as texts may name it."""
+
+    id: object
+    name: str
+    numbers: tuple[str, ...]  # account number, IBAN
+    holder: str | None
+
+
+class Signs(NamedTuple):
+    """What the texts of a movement say of its other party."""
+
+    own: bool  # a sign that both sides are the company's
+    third_party: Tokens  # the words that name somebody else; empty where nobody else is named
+
+
+@dataclass(frozen=True)
+class Identity:
+    """How the company and its accounts are named in texts."""
+
+    company_name: str
+    accounts: tuple[OwnAccount, ...] = ()
+
+    @cached_property
+    def names(self) -> list[tuple[Tokens, str | None]]:
+        """The names of the company and of its accounts' holders, each with its legal form."""
+        texts = dict.fromkeys([self.company_name, *(account.holder or "" for account in self.accounts)])
+        return [split_legal_form(words) for words in map(tokenize, texts) if words]
+
+    @cached_property
+    def numbers(self) -> list[tuple[object, str]]:
+        """(account id, number) of all accounts."""
+        pairs = [(account.id, normalize_number(number)) for account in self.accounts for number in account.numbers]
+        return [pair for pair in dict.fromkeys(pairs) if pair[1]]
+
+    @cached_property
+    def account_names(self) -> list[tuple[object, Tokens]]:
+        """(account id, name) of all accounts whose name says something."""
+        names = [(account.id, tokenize(account.name)) for account in self.accounts]
+        return [(account_id, words) for account_id, words in names if len(words) > 1 or not set(words) <= PLAIN_NAMES]
+
+    def find_names(self, words: Tokens) -> list[range]:
+        """Return where the company or a holder is named; not where another legal form makes it another company."""
+        places = []
+        for name, form in self.names:
+            for place in find_phrase(words, name):
+                following = words[place.stop] if place.stop < len(words) else None
+                other_form = LEGAL_FORMS.get(following) if following else None
+                if other_form is None:
+                    places.append(place)
+                elif form is None or form == other_form:
+                    places.append(range(place.start, place.stop + 1))
+        return places
+
+    def find_numbers(self, words: Tokens, *, except_account: object = None) -> list[range]:
+        """Return where an account's number stands, of another account than ``except_account``."""
+        return [
+            place
+            for account_id, number in self.numbers
+            if except_account is None or account_id != except_account
+            for place in find_number(words, number)
+            if len(number) >= MIN_NUMBER_LENGTH or len(place) == len(words)  # a short one only as the whole text
+        ]
+
+    def find_account_names(self, words: Tokens, *, except_account: object = None) -> list[range]:
+        """Return where an account is named, another one than ``except_account``."""
+        return [
+            place
+            for account_id, name in self.account_names
+            if except_account is None or account_id != except_account
+            for place in find_phrase(words, name)
+        ]
+
+
+def remove_places(words: Tokens, places: Iterable[range]) -> Tokens:
+    covered = {index for place in places for index in place}
+    return tuple(word for index, word in enumerate(words) if index not in covered)
+
+
+def find_transfer_words(words: Tokens) -> list[range]:
+    """Return where words such as "Umbuchung" stand, ways to pay anybody left aside."""
+    payments = {index for phrase in PAYMENTS for place in find_phrase(words, phrase) for index in place}
+    places = [place for phrase in TRANSFER_PHRASES for place in find_phrase(words, phrase)]
+    return [place for place in places if payments.isdisjoint(place)]
+
+
+def find_third_party(text: str, identity: Identity) -> Tokens:
+    """Return the words of a party's name that name somebody else than the company; empty where there are none.
+
+    >>> identity = Identity("Acme GmbH")
+    >>> find_third_party("ACME GMBH", identity), find_third_party("Transfer to savings", identity)
+    ((), ())
+    >>> find_third_party("Acme Hosting Ltd", identity)
+    ('acme', 'hosting')
+    """
+    words = tokenize(text)
+    account_names = [(account.id, tokenize(account.name)) for account in identity.accounts]
+    known = [
+        *identity.find_names(words),
+        *identity.find_numbers(words),
+        *(place for _, name in account_names for place in find_phrase(words, name)),
+        *find_transfer_words(words),
+    ]
+    rest = [word for word in remove_places(words, known) if not word.isdigit() and word not in FILLERS]
+    return split_legal_form(words)[0] if rest else ()
+
+
+def is_own_party(from_to: str, description: str, account_id: object, identity: Identity) -> bool:
+    """Whether the other party of a movement is the company itself, one of its account holders or another account.
+
+    The description counts only where ``from_to`` names nobody: a customer may write the company's name there too.
+    """
+    if find_third_party(from_to, identity):
+        return False
+    words = tokenize(from_to)
+    if identity.find_names(words) or identity.find_numbers(words, except_account=account_id):
+        return True
+    if identity.find_numbers(tokenize(description), except_account=account_id):
+        return True
+    return bool(identity.find_names(tokenize(description))) and not find_third_party(description, identity)
+
+
+def read_signs(from_to: str, description: str, account_id: object, identity: Identity) -> Signs:
+    """Return what the texts say of the other party: a sign that it is the company's own, and who else is named."""
+    texts = (tokenize(from_to), tokenize(description))
+    own = any(
+        identity.find_names(words)
+        or identity.find_numbers(words, except_account=account_id)
+        or identity.find_account_names(words, except_account=account_id)
+        or find_transfer_words(words)
+        for words in texts
+    )
+    return Signs(own, find_third_party(from_to, identity))
+
+
+def is_same_party(one: Tokens, other: Tokens) -> bool:
+    """Whether two names are of the same party: all words of one are in the other ("PayPal", "PayPal Europe")."""
+    return set(one) <= set(other) or set(other) <= set(one)

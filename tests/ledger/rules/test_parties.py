@@ -1,0 +1,115 @@
+"""Who the other party of a movement is, by its texts: the company itself, somebody else, or not named."""
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledger.rules.calc.parties import Identity, OwnAccount, Signs, is_own_party, is_same_party, read_signs, tokenize
+
+MAIN, DOLLARS, TILL = UUID(int=1), UUID(int=2), UUID(int=3)
+ACCOUNTS = (
+    OwnAccount(MAIN, "Main", ("DE89 3704 0044 0532 0130 00",), "Acme Trading GmbH"),
+    OwnAccount(DOLLARS, "Dollar reserve", ("US-001234567",), None),
+    OwnAccount(TILL, "Till", ("12",), None),
+)
+ACME = Identity("Acme GmbH", ACCOUNTS)
+
+
+@pytest.mark.parametrize(
+    ("from_to", "description", "expected"),
+    [
+        pytest.param("Acme GmbH", "", True, id="the company"),
+        pytest.param("  ACME   gmbh ", "Invoice 7", True, id="without case and runs of spaces"),
+        pytest.param("Ácme", "", True, id="without accents and legal form"),
+        pytest.param("acme trading g.m.b.h.", "", True, id="a legal form with dots"),
+        pytest.param("ACME TRADING GMBH", "", True, id="an account holder"),
+        pytest.param("US001234567", "", True, id="the number of another account"),
+        pytest.param("US 0012 34567", "", True, id="the number in groups"),
+        pytest.param("12", "", True, id="a short number as the whole name"),
+        pytest.param("Transfer to Acme GmbH", "", True, id="words that name nobody beside the name"),
+        pytest.param("", "US-001234567", True, id="another account's number in the text"),
+        pytest.param("", "Umbuchung Acme GmbH", True, id="nobody but the company in the text"),
+        pytest.param("Umbuchung", "Acme GmbH", True, id="a word in place of the name"),
+        pytest.param("Acme Inc.", "", False, id="another legal form is another company"),
+        pytest.param("Acme Hosting GmbH", "", False, id="a longer name is another company"),
+        pytest.param("Acmeister", "", False, id="part of a word"),
+        pytest.param("Globex", "Invoice for Acme GmbH", False, id="a customer who names the company"),
+        pytest.param("Globex", "US-001234567", False, id="a customer who names an account"),
+        pytest.param("", "Invoice for Acme GmbH", False, id="a text that says more"),
+        pytest.param("", "order 12", False, id="a short number inside of a text"),
+        pytest.param("DE89370400440532013000", "", False, id="the number of its own account"),
+        pytest.param("Umbuchung", "", False, id="a word alone"),
+        pytest.param("Dollar reserve", "", False, id="an account's name alone"),
+        pytest.param("", "", False, id="nothing"),
+    ],
+)
+def test_the_other_party_is_the_company_where_nobody_else_is_named(from_to, description, expected):
+    assert is_own_party(from_to, description, MAIN, ACME) is expected
+
+
+@pytest.mark.parametrize(
+    ("from_to", "description", "own", "third_party"),
+    [
+        pytest.param("Acme GmbH", "", True, (), id="the company"),
+        pytest.param("Globex", "Payment to Acme GmbH", True, ("globex",), id="the company's name in a text"),
+        pytest.param("Wise", "to US001234567", True, ("wise",), id="another account's number"),
+        pytest.param("Wise", "to Dollar Reserve", True, ("wise",), id="another account's name"),
+        pytest.param("Dollar reserve", "", True, (), id="another account as the party"),
+        pytest.param("", "Main street", False, (), id="a name that says nothing"),
+        pytest.param("", "DE89370400440532013000", False, (), id="its own account"),
+        *(
+            pytest.param("", text, True, (), id=text)
+            for text in (
+                "Transfer",
+                "Umbuchung 4711",
+                "Übertrag auf Tagesgeld",
+                "UEBERTRAG",
+                "Virement interne",
+                "Traspaso entre cuentas",
+                "Giroconto",
+                "Przelew własny",
+                "Egen överföring",
+                "Eigen rekening",
+            )
+        ),
+        *(
+            pytest.param("", text, False, (), id=text)
+            for text in ("SEPA Credit Transfer", "Wire transfer fee", "Überweisung", "Virement SEPA", "TransferWise")
+        ),
+        pytest.param("TransferWise Ltd", "", False, ("transferwise",), id="a word that begins alike"),
+        pytest.param("Transfer Solutions", "", True, ("transfer", "solutions"), id="a company with such a word"),
+        pytest.param("Müller & Söhne S.A.", "", False, ("muller", "sohne"), id="a third party"),
+        pytest.param("DE02120300000000202051", "", False, ("de02120300000000202051",), id="a stranger's number"),
+    ],
+)
+def test_signs_are_names_numbers_and_words_of_own_transfers(from_to, description, own, third_party):
+    assert read_signs(from_to, description, MAIN, ACME) == Signs(own, third_party)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("PayPal", "PayPal Europe S.à r.l.", True),
+        ("Globex", "Initech", False),
+        ("Globex North", "Globex South", False),
+        ("Söhne Müller", "Müller und Söhne", True),
+    ],
+)
+def test_names_are_of_one_party_where_all_words_of_one_are_in_the_other(one, other, expected):
+    assert is_same_party(tokenize(one), tokenize(other)) is expected
+    assert is_same_party(tokenize(other), tokenize(one)) is expected
+
+
+TEXTS = st.text(st.sampled_from("Aa ceGgmbhH.-0123äÉ"), max_size=20)
+
+
+@given(TEXTS, TEXTS, st.sampled_from(["Acme GmbH", "acme", "ACME GMBH"]))
+def test_who_is_the_company_is_no_third_party_and_a_sign(from_to, description, name):
+    for text in (name, from_to):
+        signs = read_signs(text, description, MAIN, ACME)
+        if is_own_party(text, description, MAIN, ACME):
+            assert signs.own
+            assert not signs.third_party
+    assert is_own_party(name, description, MAIN, ACME)
