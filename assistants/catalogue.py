@@ -346,6 +346,10 @@ TOOLS: tuple[Tool, ...] = (
             "usingDateRule": PERIOD,
             "passThroughTaxAmount": TEXT,
             "autoSettle": FLAG,
+            "settledBy": told(
+                one_of("transaction", "category"),
+                "category: the amount is a month's total, settled by all that is booked in its category",
+            ),
         },
         PLANNED | {"required": ["id"]},
         writes=True,

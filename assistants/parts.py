@@ -49,7 +49,8 @@ TRANSACTION = shaped(
     categorizations=told(ANY, "by id; categoryId, plSplit, counterparty, …"),
 )
 PLANNED = shaped("id name startDate amountValue amountCurrency", id=ID, name=TEXT, startDate=DAY, amountValue=AMOUNT,
-    amountCurrency=TEXT, accountId=or_null(ID), categoryId=or_null(ID), overrides=ANY)  # fmt: skip
+    amountCurrency=TEXT, accountId=or_null(ID), categoryId=or_null(ID), overrides=ANY,
+    settledBy=one_of("transaction", "category"))  # fmt: skip
 EXPECTED = shaped(
     "plannedTransactionId originalDate date name amountValue state",
     plannedTransactionId=ID,
@@ -59,6 +60,7 @@ EXPECTED = shaped(
     amountValue=AMOUNT,
     amountCurrency=TEXT,
     transactionId=or_null(ID),
+    openAmountValue=told(AMOUNT, "what is still to come"),
     state=one_of("overdue", "due", "settled", "skipped"),
 )
 PAGE = {"limit": COUNT, "cursor": told(TEXT, "nextCursor of the page before")}

@@ -25,7 +25,8 @@ from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month, last_of_month, months_from
 from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
-from planning.expecting import Expected, Plans, expected, overdue, plans
+from planning.expecting import Expected, expected, overdue, plans
+from planning.forecasting import Plans
 
 ZERO = Decimal(0)
 
@@ -159,7 +160,9 @@ class Facts:
         if self.period.last < self.today:
             return [], []
         last, today = self.period.last, self.today
-        return plans(company=self.company, cutover=today, end=last, today=today, left_out=self.transit_ids)
+        return plans(
+            company=self.company, cutover=today, end=last, today=today, rates=self.rates, left_out=self.transit_ids
+        )
 
     @cached_property
     def overdue(self) -> tuple[int, Decimal]:

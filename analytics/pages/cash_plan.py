@@ -42,11 +42,14 @@ def coming(visit: Visit) -> HttpResponse:
     """What is overdue, what comes up to the last day of the period, and what that adds up to."""
     period = period_asked(visit)
     end = period.last
-    found = outlook.coming_of_company(visit, end=end, accounts=visible_accounts(visit))
+    found, months, missing = [], [], ""
+    try:
+        found = outlook.coming_of_company(visit, end=end, accounts=visible_accounts(visit))
+        if visit.may(Permission.BALANCES_READ):
+            months = told_months(visit, end=end, rates=rate_table())
+    except MissingRate as error:
+        missing = error.currency
     ahead = [each for each in found if each.is_ahead(visit.today)]
-    months, missing = (
-        told_months(visit, end=end, rates=rate_table()) if visit.may(Permission.BALANCES_READ) else ([], "")
-    )
     return visit.show(
         "planning/planned.html",
         tab="planned",
@@ -95,27 +98,22 @@ def ahead_of(given: QueryDict, *, today: date, end: date) -> dict[str, str]:
     return found
 
 
-def told_months(visit: Visit, *, end: date, rates: RateTable) -> tuple[list[Month], str]:
+def told_months(visit: Visit, *, end: date, rates: RateTable) -> list[Month]:
     """What is planned from the month under way on, on the accounts that count as cash and on none, as the line of the
-    cash has it; or the currency that has no rate."""
+    cash has it. Raises MissingRate."""
     company, today, base = visit.company, visit.today, visit.company.base_currency
     cash = dict(Account.objects.of(company.id).values_list("id", "include_in_cash_balance"))
     others = {account for account, is_cash in cash.items() if not is_cash}
-    try:
-        booked = flows_in(
-            moves(company=company, start=today + ONE_DAY, end=end), left_out=others, base=base, rates=rates
-        )
-        planned = forecast(
-            company=company,
-            start=first_of_month(today),
-            end=end,
-            cutover=today,
-            today=today,
-            interval="month",
-            rates=rates,
-            booked=booked,
-            accounts={*cash, None} - others,
-        ).planned
-    except MissingRate as missing:
-        return [], missing.currency
-    return [Month(*point) for point in zip(planned.points, planned.inflow, planned.outflow, strict=True)], ""
+    booked = flows_in(moves(company=company, start=today + ONE_DAY, end=end), left_out=others, base=base, rates=rates)
+    planned = forecast(
+        company=company,
+        start=first_of_month(today),
+        end=end,
+        cutover=today,
+        today=today,
+        interval="month",
+        rates=rates,
+        booked=booked,
+        accounts={*cash, None} - others,
+    ).planned
+    return [Month(*point) for point in zip(planned.points, planned.inflow, planned.outflow, strict=True)]

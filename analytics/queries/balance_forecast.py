@@ -86,7 +86,7 @@ def balance_forecast(
     )
     coming = Expected(cutover=cutover, today=today)
     if end >= today:
-        found = plans(company=company, cutover=cutover, end=end, today=today)
+        found = plans(company=company, cutover=cutover, end=end, today=today, rates=rates)
         wanted: set[UUID | None] = {*chosen, None} if accounts is None else {*chosen}
         coming = expected(found, cutover=cutover, end=end, today=today, accounts=wanted)
     ground = Ground(
