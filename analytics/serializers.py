@@ -194,6 +194,7 @@ class StatementQuery(Shape):
     end_date = fields.DayField(required=False)
     interval = fields.ChoiceField(choices=list(LENGTHS), required=False, default="month")
     comparison = fields.ChoiceField(choices=COMPARISONS, required=False)
+    to_date = fields.ChoiceField(choices=["true", "false"], required=False, default="false")
 
 
 class ResultShape(Shape):
@@ -207,6 +208,12 @@ class ResultShape(Shape):
         allow_null=True,
         help_text="25.0: actual is a quarter of planned; null without a plan, and for past months unless the company "
         "shows them",
+    )
+    variance = fields.NumberField(allow_null=True, help_text="actual less planned; null without a plan")
+    favourable = fields.FlagField(
+        allow_null=True,
+        help_text="whether the variance is good for the result: revenue above plan is, cost above plan is not; null "
+        "without a variance and on neutral lines",
     )
     comparison_actual = fields.NumberField(
         allow_null=True, help_text="what it was in the period compared with; null without a comparison"

@@ -163,8 +163,9 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_profit_and_loss",
         "Profit and loss",
-        "Actual and planned amounts by period, line and category; expenses are positive. What is not categorized is "
-        "missing: see list_open_transactions.",
+        "Actual and planned amounts by period, line and category; expenses are positive. Variance is actual less "
+        "planned, the running month whole unless toDate. What is not categorized is missing: see "
+        "list_open_transactions.",
         "POST",
         below("data/profitAndLoss"),
         {
@@ -185,6 +186,8 @@ TOOLS: tuple[Tool, ...] = (
                 actual=NUMBER,
                 planned=NUMBER,
                 percentage=or_null(NUMBER),
+                variance=or_null(NUMBER),
+                favourable=or_null(FLAG),
                 comparisonActual=or_null(NUMBER),
                 transactionsUrl=TEXT,
             )

@@ -240,31 +240,23 @@ class Facts:
     def posted(self) -> Posted:
         """Of all the months that are asked for, and of those compared with."""
         first = min(add_months(self.calendar[0], -self.period.back), self.month.replace(month=1))
-        return results.posted(company=self.company, months=months_from(first, self.month), days=self.cuts)
-
-    @property
-    def cuts(self) -> tuple[date | None, date | None]:
-        """Up to which days the last month and the one that it is compared with count beside a plan or each other."""
-        return results.cuts_of(self.calendar, today=self.today, back=self.period.back)
+        return results.posted(company=self.company, months=months_from(first, self.month))
 
     @cached_property
     def bars(self) -> list[dict[str, Decimal]]:
         return results.bars_of(self.posted, months=self.calendar, base=self.currency)
 
-    def bars_beside(self, back: int) -> list[dict[str, Decimal]]:
-        """Of the months so many before the period's; the last one to the same day as the one under way, and that to
-        today."""
-        day, same = self.cuts
-        months = [add_months(month, -back) for month in self.calendar]
-        return results.bars_of(self.posted, months=months, base=self.currency, up_to=same if back else day)
+    @property
+    def bars_before(self) -> list[dict[str, Decimal]]:
+        """Of the months that the period's are compared with."""
+        months = [add_months(month, -self.period.back) for month in self.calendar]
+        return results.bars_of(self.posted, months=months, base=self.currency)
 
     @cached_property
     def year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:
-        """Profit and loss beside its plan, from January to the last month that is known; the one under way by days."""
+        """Profit and loss beside its plan, from January to the last month that is known."""
         months = months_from(self.month.replace(month=1), self.month)
-        return results.against_plan(
-            company=self.company, months=months, today=self.today, rates=self.rates, known=self.posted
-        )
+        return results.sum_against_plan(company=self.company, months=months, rates=self.rates, known=self.posted)
 
     @cached_property
     def missing(self) -> OpenTransactions:
