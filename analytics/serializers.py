@@ -100,11 +100,22 @@ class ForecastBalanceQuery(ForecastQuery):
         allow_empty=False,
         help_text="those that count as cash where it is left out",
     )
+    by_account = fields.FlagField(required=False, default=False, help_text="tells each account by itself too")
 
 
 class OverdueShape(Shape):
     count = fields.CountField()
     value = fields.NumberField(help_text="what they come to, negative where more goes out")
+
+
+class AccountForecastShape(Shape):
+    """An account by itself, in its own currency."""
+
+    account_id = fields.IdField()
+    lowest = PointShape(
+        allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
+    )
+    below_zero = fields.DayField(allow_null=True, help_text="the first day with a projected balance below zero")
 
 
 class ForecastBalanceSeries(Shape):
@@ -129,6 +140,12 @@ class ForecastBalanceSeries(Shape):
         help_text="booked after the cutover: moved to other accounts, less what comes from them and initial balances"
     )
     revaluation = fields.NumberField(help_text="what exchange rates did after the cutover")
+    accounts = serializers.ListField(
+        child=AccountForecastShape(),
+        max_length=MOST_IDS,
+        allow_null=True,
+        help_text="with byAccount each account by itself, without what is expected on no account; else null",
+    )
 
 
 class CashBridgeShape(Shape):

@@ -146,17 +146,30 @@ TOOLS: tuple[Tool, ...] = (
         "get_forecast",
         "Cash forecast",
         "The cash balance ahead: actual up to the cutover, then projected from what is booked and planned; its lowest "
-        "point, the first day below zero, and what is overdue.",
+        "point, the first day below zero, and what is overdue. Where plannedInflow and plannedOutflow are 0 nothing is "
+        "planned: say so, and claim no lowest point. With byAccount each account by itself, in its own currency.",
         "POST",
         below("data/forecastBalanceTimeSeries"),
         AHEAD,
         shaped(
-            "actual projected lowest belowZero overdue",
+            "actual projected lowest belowZero overdue plannedInflow plannedOutflow",
             actual=POINTS,
             projected=POINTS,
             lowest=or_null(shaped(date=DAY, value=NUMBER)),
             belowZero=or_null(DAY),
             overdue=OWED,
+            plannedInflow=NUMBER,
+            plannedOutflow=NUMBER,
+            accounts=or_null(
+                many(
+                    shaped(
+                        "accountId lowest belowZero",
+                        accountId=ID,
+                        lowest=or_null(shaped(date=DAY, value=NUMBER)),
+                        belowZero=or_null(DAY),
+                    )
+                )
+            ),
         ),
         needs="endDate",
     ),

@@ -81,4 +81,5 @@ AHEAD = {
     "cutoverDate": told(DAY, "last day of actual figures; default today"),
     "interval": one_of("day", "week", "month"),
     "accountIds": many(ID),
+    "byAccount": told(FLAG, "each account by itself too"),
 }

@@ -67,6 +67,16 @@ def plans(
     return expectations(company, start, end, today=today, rates=rates, left_out=left_out)
 
 
+def group_by_account(found: Plans) -> dict[UUID | None, Plans]:
+    """The same by the account that it is expected on; None where it is expected on none."""
+    grouped: defaultdict[UUID | None, Plans] = defaultdict(lambda: ([], []))
+    for planned in found[0]:
+        grouped[planned.account_id][0].append(planned)
+    for flow in found[1]:
+        grouped[flow.account_id][1].append(flow)
+    return dict(grouped)
+
+
 def first_day(*, cutover: date, today: date) -> date:
     """The first of the days whose occurrences can be expected or overdue."""
     return min(cutover + ONE_DAY, today - OVERDUE)

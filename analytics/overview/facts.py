@@ -11,7 +11,14 @@ from analytics.calc.mrr import MonthlyRow
 from analytics.calc.series import Interval
 from analytics.period import ONE_DAY, Period
 from analytics.queries import balances, cash_flow, daily, recurring, results
-from analytics.queries.balance_forecast import BalanceForecast, Ground, forecast_from, held_by
+from analytics.queries.balance_forecast import (
+    AccountForecast,
+    BalanceForecast,
+    Ground,
+    forecast_accounts,
+    forecast_from,
+    held_by,
+)
 from analytics.queries.cash_flow import Flows
 from analytics.queries.daily import Moves
 from analytics.queries.open_transactions import OpenTransactions, open_transactions
@@ -200,6 +207,21 @@ class Facts:
             cutover=self.until,
             today=today,
             interval=self.interval,
+            rates=self.rates,
+        )
+
+    @cached_property
+    def account_forecasts(self) -> list[AccountForecast]:
+        """The same of each account that counts as cash, in its own currency."""
+        return forecast_accounts(
+            [row for row in self.account_rows if row.id in self.cash_ids],
+            held=self.held_now,
+            booked=self.moves,
+            found=self.plans,
+            start=self.start,
+            end=self.period.last,
+            cutover=self.until,
+            today=self.today,
             rates=self.rates,
         )
 

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from analytics import serializers as shapes
 from analytics.queries import balances, cash_flow
-from analytics.queries.balance_forecast import balance_forecast
+from analytics.queries.balance_forecast import AccountForecast, balance_forecast
 from analytics.queries.cash_bridge import cash_bridge
 from analytics.queries.runway import runway
 from analytics.views.base import DataViewSet, check_known, point, points, series
@@ -74,6 +74,14 @@ class BalanceViewSet(DataViewSet):
                 "runwayMonths": None if found.runway_months is None else number(found.runway_months),
             }
         )
+
+
+def tell_account(found: AccountForecast) -> dict[str, object]:
+    return {
+        "accountId": str(found.account_id),
+        "lowest": found.lowest and point(*found.lowest),
+        "belowZero": found.below_zero,
+    }
 
 
 def answered(row: balances.AccountBalance) -> dict[str, object]:
@@ -154,7 +162,7 @@ class CashFlowViewSet(DataViewSet):
         accounts = values.get("account_ids")
         if accounts:
             check_known(Account.objects.of(self.company.id), accounts, name="accountIds")
-        found = balance_forecast(**self.forecast_window(values), accounts=accounts)
+        found = balance_forecast(**self.forecast_window(values), accounts=accounts, by_account=values["by_account"])
         return Response(
             {
                 "actual": series(found.actual),
@@ -166,6 +174,7 @@ class CashFlowViewSet(DataViewSet):
                 "plannedOutflow": number(found.planned_outflow),
                 "transfersOut": number(found.transfers_out),
                 "revaluation": number(found.revaluation),
+                "accounts": None if found.accounts is None else [tell_account(each) for each in found.accounts],
             }
         )
 

@@ -86,9 +86,7 @@ def year(api, books, bank):
 def test_its_formulas_come_to_what_the_statement_shows(api, year, interval, comparison):
     asked = {"interval": interval} | ({"comparison": comparison} if comparison else {})
     found = read(workbook(api, **YEAR, **asked))
-    told = api.post(
-        "data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | asked
-    ).json()
+    told = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | asked).json()
     sheets = {"Actual": "actual", "Plan": "planned"} | ({"Before": "comparisonActual"} if comparison else {})
     assert list(found) == list(sheets)
     for sheet, field in sheets.items():

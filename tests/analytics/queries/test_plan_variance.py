@@ -28,9 +28,7 @@ def list_variances(ask, **more):
         ("revenue", "revenueRecurring", "1000.00", None, None, None),
     ],
 )
-def test_a_variance_is_actual_less_planned(
-    api, ask, books, bank, on, line, key, actual, planned, variance, favourable
-):
+def test_a_variance_is_actual_less_planned(api, ask, books, bank, on, line, key, actual, planned, variance, favourable):
     on(date(2026, 11, 26))
     categorize(books, bank, actual, "2026-11-25", key, line)
     if planned is not None:
