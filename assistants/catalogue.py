@@ -46,9 +46,9 @@ from assistants.schemas import (
     told,
 )
 
-COMPANY = told(ID, "from list_companies; may be left out where there is one")
-CONFIRM = told(TEXT, "the digest that the same call without it answered: does what it said")
-TWICE = "First call without confirm: nothing is stored, it answers what would come of it, and a digest. "
+COMPANY = told(ID, "see list_companies, if several")
+CONFIRM = told(TEXT, "the digest of the same call without it")
+TWICE = "Without confirm it stores nothing, and answers what would change and a digest. "
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +145,14 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_forecast",
         "Cash forecast",
-        "The cash balance ahead: actual up to the cutover, then projected from what is booked and planned; its lowest "
-        "point, the first day below zero, and what is overdue. Where plannedInflow and plannedOutflow are 0 nothing is "
-        "planned: say so, and claim no lowest point. With byAccount each account by itself, in its own currency.",
+        "Cash ahead: actual up to the cutover, then projected from what is booked and planned; lowest point, first day "
+        "below zero, overdue. If plannedInflow and plannedOutflow are 0, nothing is planned: claim no lowest point. "
+        "byAccount adds each account in its currency.",
         "POST",
         below("data/forecastBalanceTimeSeries"),
         AHEAD,
         shaped(
-            "actual projected lowest belowZero overdue plannedInflow plannedOutflow",
+            "actual projected lowest belowZero overdue",
             actual=POINTS,
             projected=POINTS,
             lowest=or_null(shaped(date=DAY, value=NUMBER)),
@@ -160,25 +160,15 @@ TOOLS: tuple[Tool, ...] = (
             overdue=OWED,
             plannedInflow=NUMBER,
             plannedOutflow=NUMBER,
-            accounts=or_null(
-                many(
-                    shaped(
-                        "accountId lowest belowZero",
-                        accountId=ID,
-                        lowest=or_null(shaped(date=DAY, value=NUMBER)),
-                        belowZero=or_null(DAY),
-                    )
-                )
-            ),
+            accounts=or_null(many(ANY)),
         ),
         needs="endDate",
     ),
     Tool(
         "get_profit_and_loss",
         "Profit and loss",
-        "Actual and planned amounts by period, line and category; expenses are positive. Variance is actual less "
-        "planned, the running month whole unless toDate. What is not categorized is missing: see "
-        "list_open_transactions.",
+        "Actual and planned amounts by period, line and category; expenses are positive. What is not categorized is "
+        "missing: see list_open_transactions.",
         "POST",
         below("data/profitAndLoss"),
         {
@@ -362,10 +352,7 @@ TOOLS: tuple[Tool, ...] = (
             "usingDateRule": PERIOD,
             "passThroughTaxAmount": TEXT,
             "autoSettle": FLAG,
-            "settledBy": told(
-                one_of("transaction", "category"),
-                "category: the amount is a month's total, settled by all that is booked in its category",
-            ),
+            "settledBy": told(one_of("transaction", "category"), "category: a month's total of its category"),
         },
         PLANNED | {"required": ["id"]},
         writes=True,

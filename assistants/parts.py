@@ -49,8 +49,7 @@ TRANSACTION = shaped(
     categorizations=told(ANY, "by id; categoryId, plSplit, counterparty, …"),
 )
 PLANNED = shaped("id name startDate amountValue amountCurrency", id=ID, name=TEXT, startDate=DAY, amountValue=AMOUNT,
-    amountCurrency=TEXT, accountId=or_null(ID), categoryId=or_null(ID), overrides=ANY,
-    settledBy=one_of("transaction", "category"))  # fmt: skip
+    amountCurrency=TEXT, accountId=or_null(ID), categoryId=or_null(ID), overrides=ANY)  # fmt: skip
 EXPECTED = shaped(
     "plannedTransactionId originalDate date name amountValue state",
     plannedTransactionId=ID,
@@ -60,7 +59,7 @@ EXPECTED = shaped(
     amountValue=AMOUNT,
     amountCurrency=TEXT,
     transactionId=or_null(ID),
-    openAmountValue=told(AMOUNT, "what is still to come"),
+    openAmountValue=TEXT,
     state=one_of("overdue", "due", "settled", "skipped"),
 )
 PAGE = {"limit": COUNT, "cursor": told(TEXT, "nextCursor of the page before")}
@@ -81,5 +80,5 @@ AHEAD = {
     "cutoverDate": told(DAY, "last day of actual figures; default today"),
     "interval": one_of("day", "week", "month"),
     "accountIds": many(ID),
-    "byAccount": told(FLAG, "each account by itself too"),
+    "byAccount": FLAG,
 }

@@ -134,9 +134,9 @@ class Table:
         return str(cell) if isinstance(cell, int) or kind is Kind.PERCENT else format_amount(cell, self.currency)
 
 
-def format_variance(variance: Variance, currency: str, *, percent: str = "") -> str:
-    """Format a variance as HTML: the amount, its percentage where one is given, and what it means in a word."""
-    text = whole(variance.amount, currency, plus=True) + (f" ({percent})" if percent else "")
+def format_variance(variance: Variance, currency: str) -> str:
+    """Format a variance as HTML: the amount, and in a word what it means for the result."""
+    text = whole(variance.amount, currency, plus=True)
     if variance.favourable is None:
         return text
     word, tone = (_("favourable"), "good") if variance.favourable else (_("adverse"), "bad")

@@ -93,10 +93,12 @@ class Statement:
         lines = [linked(whole(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
         if amounts.planned:
             variance = amounts.actual - amounts.planned
-            share = percent(WIDE.divide(variance, abs(amounts.planned)), plus=True) if in_percent else ""
             told = Variance(variance, results.is_favourable(line or PlType.REVENUE, variance))
             lines.append(f'<span class="meta">{plan.format(amount=whole(amounts.planned, self.currency))}</span>')
-            lines.append(f'<span class="meta">{format_variance(told, self.currency, percent=share)}</span>')
+            lines.append(f'<span class="meta">{format_variance(told, self.currency)}</span>')
+            if in_percent:
+                share = WIDE.divide(variance, abs(amounts.planned))
+                lines.append(f'<span class="meta">{percent(share, plus=True)}</span>')
         if amounts.compared is not None:
             change = whole(amounts.actual - amounts.compared, self.currency, plus=True)
             compared = before.format(amount=whole(amounts.compared, self.currency), change=change)
