@@ -164,8 +164,9 @@ class PlannedTransactionViewSet(PlanningViewSet):
     )
     def due(self, request: Request, company_id: str) -> Response:
         """The occurrences of all rules that fall into the window, by date, each with what became of it: `settled`,
-        `skipped`, `due` (from today on) or `overdue` (of the last 60 days). What is open for longer lapses, and is
-        absent. At most 10,000; a window that holds more is `window_too_long`."""
+        `skipped`, `due` (from today on) or `overdue` (of the last 60 days). What is open for longer lapses, with
+        `settledBy` category when its month ends, and is absent. At most 10,000; a window that holds more is
+        `window_too_long`."""
         self.only_parameters("startDate", "endDate")
         window = self.parsed(OccurrenceWindow, data=request.query_params.dict())
         found = due_in(
@@ -182,8 +183,8 @@ class PlannedTransactionViewSet(PlanningViewSet):
         """The transactions that could settle the open occurrences of the window: on the plan's account (on any where it
         names none), in its direction, within 10 % of its amount and 10 days. The nearest day comes first, then the
         nearest amount; each occurrence and each transaction is in one pair at most. Amounts of another currency are
-        compared at the rate of the transaction's day. What somebody refused in the inbox is left out. Needs
-        `transactions:read` too."""
+        compared at the rate of the transaction's day. What somebody refused in the inbox is left out, and so are plans
+        with `settledBy` category. Needs `transactions:read` too."""
         window = self.parsed(OccurrenceWindow)
         self.require(Permission.TRANSACTIONS_READ)
         found = matching.proposed(

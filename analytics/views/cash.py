@@ -113,9 +113,9 @@ class CashFlowViewSet(DataViewSet):
     def forecast(self, request: Request, company_id: str) -> Response:
         """Actual flows up to the cutover and planned ones after it, on one axis.
 
-        Planned are the occurrences of planned transactions that nothing has settled yet, at the latest rates, and what
-        is booked after the cutover. Overdue ones, of the last sixty days, count on the day after the cutover. In a
-        window that ends in the past all planned values are 0, and all its actual flows are there, whatever the cutover.
+        Planned are the open amounts of planned transactions at the latest rates, and what is booked after the cutover.
+        Overdue ones, of the last sixty days, count on the day after the cutover. In a window that ends in the past all
+        planned values are 0, and all its actual flows are there, whatever the cutover.
         """
         found = cash_flow.forecast(**self.forecast_window(self.parsed(shapes.ForecastQuery)))
         axis = found.actual.points
