@@ -106,11 +106,22 @@ class ForecastBalanceQuery(ForecastQuery):
         allow_empty=False,
         help_text="those that count as cash where it is left out",
     )
+    by_account = fields.FlagField(required=False, default=False, help_text="tells each account by itself too")
 
 
 class OverdueShape(Shape):
     count = fields.CountField()
     value = fields.NumberField(help_text="what they come to, negative where more goes out")
+
+
+class AccountForecastShape(Shape):
+    """An account by itself, in its own currency."""
+
+    account_id = fields.IdField()
+    lowest = PointShape(
+        allow_null=True, help_text="the day with the lowest projected balance; null where nothing is projected"
+    )
+    below_zero = fields.DayField(allow_null=True, help_text="the first day with a projected balance below zero")
 
 
 class ForecastBalanceSeries(Shape):
@@ -135,6 +146,12 @@ class ForecastBalanceSeries(Shape):
         help_text="booked after the cutover: moved to other accounts, less what comes from them and initial balances"
     )
     revaluation = fields.NumberField(help_text="what exchange rates did after the cutover")
+    accounts = serializers.ListField(
+        child=AccountForecastShape(),
+        max_length=MOST_IDS,
+        allow_null=True,
+        help_text="with byAccount each account by itself, without what is expected on no account; else null",
+    )
 
 
 CASH_PARTS = {
@@ -218,6 +235,7 @@ class StatementQuery(Shape):
     end_date = fields.DayField(required=False)
     interval = fields.ChoiceField(choices=list(LENGTHS), required=False, default="month")
     comparison = fields.ChoiceField(choices=COMPARISONS, required=False)
+    to_date = fields.ChoiceField(choices=["true", "false"], required=False, default="false")
 
 
 class ResultShape(Shape):
@@ -231,6 +249,12 @@ class ResultShape(Shape):
         allow_null=True,
         help_text="25.0: actual is a quarter of planned; null without a plan, and for past months unless the company "
         "shows them",
+    )
+    variance = fields.NumberField(allow_null=True, help_text="actual less planned; null without a plan")
+    favourable = fields.FlagField(
+        allow_null=True,
+        help_text="whether the variance is good for the result: revenue above plan is, cost above plan is not; null "
+        "without a variance and on neutral lines",
     )
     comparison_actual = fields.NumberField(
         allow_null=True, help_text="what it was in the period compared with; null without a comparison"

@@ -46,9 +46,9 @@ from assistants.schemas import (
     told,
 )
 
-COMPANY = told(ID, "from list_companies; may be left out where there is one")
-CONFIRM = told(TEXT, "the digest that the same call without it answered: does what it said")
-TWICE = "First call without confirm: nothing is stored, it answers what would come of it, and a digest. "
+COMPANY = told(ID, "see list_companies, if several")
+CONFIRM = told(TEXT, "the digest of the same call without it")
+TWICE = "Without confirm it stores nothing, and answers what would change and a digest. "
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,9 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_forecast",
         "Cash forecast",
-        "The cash balance ahead: actual up to the cutover, then projected from what is booked and planned; its lowest "
-        "point, the first day below zero, and what is overdue.",
+        "Cash ahead: actual up to the cutover, then projected from what is booked and planned; lowest point, first day "
+        "below zero, overdue. If plannedInflow and plannedOutflow are 0, nothing is planned: claim no lowest point. "
+        "byAccount adds each account in its currency.",
         "POST",
         below("data/forecastBalanceTimeSeries"),
         AHEAD,
@@ -157,6 +158,9 @@ TOOLS: tuple[Tool, ...] = (
             lowest=or_null(shaped(date=DAY, value=NUMBER)),
             belowZero=or_null(DAY),
             overdue=OWED,
+            plannedInflow=NUMBER,
+            plannedOutflow=NUMBER,
+            accounts=or_null(many(ANY)),
         ),
         needs="endDate",
     ),
@@ -185,6 +189,8 @@ TOOLS: tuple[Tool, ...] = (
                 actual=NUMBER,
                 planned=NUMBER,
                 percentage=or_null(NUMBER),
+                variance=or_null(NUMBER),
+                favourable=or_null(FLAG),
                 comparisonActual=or_null(NUMBER),
                 transactionsUrl=TEXT,
             )
@@ -348,6 +354,7 @@ TOOLS: tuple[Tool, ...] = (
             "usingDateRule": PERIOD,
             "passThroughTaxAmount": TEXT,
             "autoSettle": FLAG,
+            "settledBy": told(one_of("transaction", "category"), "category: a month's total of its category"),
         },
         PLANNED | {"required": ["id"]},
         writes=True,

@@ -59,6 +59,7 @@ EXPECTED = shaped(
     amountValue=AMOUNT,
     amountCurrency=TEXT,
     transactionId=or_null(ID),
+    openAmountValue=TEXT,
     state=one_of("overdue", "due", "settled", "skipped"),
 )
 PAGE = {"limit": COUNT, "cursor": told(TEXT, "nextCursor of the page before")}
@@ -79,4 +80,5 @@ AHEAD = {
     "cutoverDate": told(DAY, "last day of actual figures; default today"),
     "interval": one_of("day", "week", "month"),
     "accountIds": many(ID),
+    "byAccount": FLAG,
 }

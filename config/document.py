@@ -67,6 +67,7 @@ ENUMS = {
     "QifDateOrder": "ledger.statements.serializers.ORDERS",
     "RecurrenceEndType": "planning.serializers.ENDS",
     "Scope": "oauth.wire.scopes.ALL",
+    "SettledBy": "planning.models.SettledBy",
     "Role": "companies.permissions.Role",
     "SelectionMode": "ledger.transactions.selections.MODES",
     "StatementSplit": "ledger.statements.serializers.SPLITS",

@@ -1,8 +1,8 @@
 """What is expected of a company from a day on: open occurrences, and what of earlier ones is overdue.
 
 An occurrence is open while nothing has settled it and it is not skipped. One whose day has passed is overdue for sixty
-days; older ones lapse. Up to the cutover, what is overdue or due today is expected on the day after it. Those on
-transit accounts are left out.
+days; older ones lapse. A planned total is open by what is not booked of it, and lapses when its month ends. Up to the
+cutover, what is overdue or due today is expected on the day after it. Those on transit accounts are left out.
 """
 
 from collections import defaultdict
@@ -13,9 +13,10 @@ from decimal import Decimal
 from uuid import UUID
 
 from companies.models import Company
+from ledger.calc.fx import RateTable
 from ledger.calc.money import WIDE
 from planning.calc.recurrence import OVERDUE, Rule, is_overdue, occurrences
-from planning.forecasting import PlannedFlow, PlannedRule, expectations, transit_accounts
+from planning.forecasting import Plans, expectations, transit_accounts
 
 ONE_DAY = timedelta(days=1)
 ZERO = Decimal(0)
@@ -44,17 +45,36 @@ class Expected:
         self.sums[day, currency] = (inflow, outflow - amount) if amount < 0 else (inflow + amount, outflow)
 
 
-Plans = tuple[list[PlannedRule], list[PlannedFlow]]
-"""Rules that nothing overrides, and the flows of the others."""
-
-
 def plans(
-    *, company: Company, cutover: date, end: date, today: date, left_out: Collection[UUID] | None = None
+    *,
+    company: Company,
+    cutover: date,
+    end: date,
+    today: date,
+    rates: RateTable,
+    left_out: Collection[UUID] | None = None,
 ) -> Plans:
-    """All that can be expected up to ``end``; two queries, however many rules there are, and one where the transit
-    accounts, which are ``left_out``, are known."""
+    """Return all that can be expected up to `end`.
+
+    Two statements, however many rules there are: one fewer where the transit accounts, which are `left_out`, are known,
+    and one more where there are planned totals.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     start = first_day(cutover=cutover, today=today)
-    return expectations(company, start, end, left_out=transit_accounts(company) if left_out is None else left_out)
+    left_out = transit_accounts(company) if left_out is None else left_out
+    return expectations(company, start, end, today=today, rates=rates, left_out=left_out)
+
+
+def group_by_account(found: Plans) -> dict[UUID | None, Plans]:
+    """The same by the account that it is expected on; None where it is expected on none."""
+    grouped: defaultdict[UUID | None, Plans] = defaultdict(lambda: ([], []))
+    for planned in found[0]:
+        grouped[planned.account_id][0].append(planned)
+    for flow in found[1]:
+        grouped[flow.account_id][1].append(flow)
+    return dict(grouped)
 
 
 def first_day(*, cutover: date, today: date) -> date:

@@ -1,9 +1,8 @@
 """What is expected of a whole company: its occurrences as flows, its plan as results. No clock."""
 
 import datetime as dt
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -12,12 +11,15 @@ from django.db import connection
 from companies.models import Company
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import WIDE
-from ledger.calc.months import last_of_month, months_between
+from ledger.calc.months import first_of_month, last_of_month, months_between
 from ledger.models import Account, AccountType
 from planning.calc.plan import PlanAmount, PlanItem, postings
-from planning.calc.recurrence import Occurrence, Rule, expand, occurrences
-from planning.models import patch_of
+from planning.calc.recurrence import Occurrence, Overrides, expand, occurrences
+from planning.models import SettledBy
+from planning.rules import PlannedRule, read_rules
+from planning.totals import NOTHING_SETTLED, SettledAmounts, find_settled_amounts
 
+ZERO = Decimal(0)
 Result = tuple[dt.date, str, UUID]  # first day of month, P&L line, category
 
 
@@ -32,55 +34,37 @@ class PlannedFlow(NamedTuple):
     original_date: dt.date
 
 
-class PlannedRule(NamedTuple):
-    """What the forecast needs of a planned transaction, without a model's weight; columns of ``_REACHING``."""
-
-    id: UUID
-    account_id: UUID | None
-    amount: Decimal
-    currency: str
-    start: dt.date
-    frequency: str | None
-    interval: int
-    last_day_of_month: bool
-    end_date: dt.date | None
-    end_count: int | None
-
-    def rule(self) -> Rule:
-        """The columns from ``start`` on are in the order of the rule's fields."""
-        return Rule(*self[4:])  # type: ignore[arg-type]
-
-
-# What can have an occurrence in the window, as ``touching`` has it, each with all that differs about its occurrences.
-_REACHING = """
-    SELECT p.id, p.account_id, p.amount_value, p.amount_currency, p.start_date, p.frequency, p.interval,
-           p.last_day_of_month, p.end_date, p.end_count,
-           o.original_date, o.skipped, o.date, o.amount_value, o.account_id, o.category_id, o.name, o.transaction_id
-      FROM planning_plannedtransaction AS p
-      LEFT JOIN planning_plannedoverride AS o ON o.company_id = p.company_id AND o.planned_id = p.id
-     WHERE p.company_id = %(company)s AND (%(rules)s::uuid[] IS NULL OR p.id = ANY (%(rules)s::uuid[])) AND (
-           p.start_date <= %(end)s AND (
-               p.start_date >= %(start)s OR p.frequency IS NOT NULL AND (p.end_date IS NULL OR p.end_date >= %(start)s))
-           OR p.id IN (SELECT planned_id FROM planning_plannedoverride
-                        WHERE company_id = %(company)s AND date BETWEEN %(start)s AND %(end)s))
-     ORDER BY p.id
-"""
-COLUMNS = len(PlannedRule.__annotations__)  # of the rule; behind them the override's
+Plans = tuple[list[PlannedRule], list[PlannedFlow]]
+"""Rules that nothing overrides, and the flows of the others."""
 
 
 def planned_flows(
     company: Company, window_start: dt.date, window_end: dt.date, *, rules: Collection[UUID] | None = None
 ) -> Iterator[PlannedFlow]:
-    """Every occurrence that falls into the window, both ends included, and is neither skipped nor settled.
+    """Every occurrence that one transaction settles, falls into the window and is neither skipped nor settled.
 
-    By the day it is moved to, with the amount and account of its override; of all rules or of those given. In no order.
-    One query, however many rules there are.
+    Both ends of the window are included. By the day it is moved to, with the amount and account of its override; of
+    all rules or of those given. Planned totals are left out. In no order. One query, however many rules there are.
     """
-    plain, patched = expectations(company, window_start, window_end, rules=rules)
+    found = read_rules(company.id, window_start, window_end, rules=rules, settled_by=SettledBy.TRANSACTION)
+    for planned, patches in found:
+        occurring = expand(planned.rule(), patches, window_start=window_start, window_end=window_end)
+        yield from open_flows_of(planned, occurring)
+
+
+def open_flows(
+    company: Company, window_start: dt.date, window_end: dt.date, *, today: dt.date, rates: RateTable
+) -> Iterator[PlannedFlow]:
+    """The same with planned totals, which come with their open amount.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    plain, flows = expectations(company, window_start, window_end, today=today, rates=rates)
     for planned in plain:
         for day in occurrences(planned.rule(), window_start=window_start, window_end=window_end):
             yield PlannedFlow(day, planned.amount, planned.currency, planned.account_id, planned.id, day)
-    yield from patched
+    yield from flows
 
 
 def transit_accounts(company: Company) -> set[UUID]:
@@ -93,38 +77,53 @@ def expectations(
     window_start: dt.date,
     window_end: dt.date,
     *,
-    rules: Collection[UUID] | None = None,
+    today: dt.date,
+    rates: RateTable,
     left_out: Collection[UUID] = frozenset(),
-) -> tuple[list[PlannedRule], list[PlannedFlow]]:
-    """What can reach the window: rules that nothing overrides, and the flows of those with overrides; but none on
-    accounts that are left out."""
-    asked: dict[str, Any] = {"company": company.id, "start": window_start, "end": window_end}
+) -> Plans:
+    """What can reach the window: rules that nothing overrides, and the flows of those with overrides and of planned
+    totals; but none on accounts that are left out.
+
+    A planned total is expected with its open amount, and no longer once its month has ended. One statement, and a
+    second where there are planned totals.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     plain: list[PlannedRule] = []
     flows: list[PlannedFlow] = []
-    with connection.cursor() as cursor:
-        cursor.execute(_REACHING, asked | {"rules": None if rules is None else list(rules)})
-        found = cursor.fetchall()
-    for columns, rows in groupby(found, key=lambda row: row[:COLUMNS]):
-        planned = PlannedRule(*columns)
-        differing = (row[COLUMNS:] for row in rows)
-        patches = {day: patch for day, *values in differing if (patch := patch_of(values))}
-        if patches:
+    totals: list[tuple[PlannedRule, Overrides]] = []
+    # Planned totals share what is booked in a month, so all of the month's are read.
+    for planned, patches in read_rules(company.id, first_of_month(window_start), last_of_month(window_end)):
+        if planned.is_total:
+            totals.append((planned, patches))
+        elif patches:
             occurring = expand(planned.rule(), patches, window_start=window_start, window_end=window_end)
-            flows += [flow for flow in patched_flows(planned, occurring) if flow.account_id not in left_out]
+            flows += [flow for flow in open_flows_of(planned, occurring) if flow.account_id not in left_out]
         elif planned.account_id not in left_out:
             plain.append(planned)
+    start = max(window_start, first_of_month(today))
+    if start <= window_end:
+        settled = find_settled_amounts(company.id, totals, start=start, end=window_end, rates=rates)
+        for planned, patches in totals:
+            occurring = expand(planned.rule(), patches, window_start=start, window_end=window_end)
+            found = open_flows_of(planned, occurring, settled)
+            flows += [flow for flow in found if flow.amount and flow.account_id not in left_out]
     return plain, flows
 
 
-def patched_flows(planned: PlannedRule, found: list[Occurrence]) -> Iterator[PlannedFlow]:
-    """The occurrences as flows; what is skipped or settled is left out."""
+def open_flows_of(
+    planned: PlannedRule, found: Iterable[Occurrence], settled: SettledAmounts = NOTHING_SETTLED
+) -> Iterator[PlannedFlow]:
+    """The open amounts of the occurrences as flows; what is skipped or settled by a transaction is left out."""
     for occurrence in found:
         patch: Any = occurrence.patch
-        if occurrence.skipped or "transaction_id" in patch:
+        if occurrence.skipped or occurrence.transaction_id is not None:
             continue
         account_id = patch.get("account_id", planned.account_id)
-        amount = patch.get("amount_value", planned.amount)
-        yield PlannedFlow(occurrence.date, amount, planned.currency, account_id, planned.id, occurrence.original_date)
+        original_date = occurrence.original_date
+        amount = patch.get("amount_value", planned.amount) - settled.get((planned.id, original_date), ZERO)
+        yield PlannedFlow(occurrence.date, amount, planned.currency, account_id, planned.id, original_date)
 
 
 _ITEMS = """

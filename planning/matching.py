@@ -17,7 +17,7 @@ from ledger.transactions.matching import around, days_away
 from ledger.transactions.touching import touched
 from planning.calc.matching import Awaited, Booked, Match, matches
 from planning.forecasting import PlannedFlow, planned_flows
-from planning.models import PlannedOverride, PlannedTransaction
+from planning.models import PlannedOverride, PlannedTransaction, SettledBy
 from planning.occurring import Expected, at_most, check_window
 from planning.settling import settlement_changed
 
@@ -97,7 +97,7 @@ def transactions_booked(*, change: Change, rows: Any) -> None:
     ``rows`` is a query set. One statement where nothing that is planned has their amounts, else a constant number.
     """
     company = change.company
-    plans = PlannedTransaction.objects.of(company.id).filter(auto_settle=True)
+    plans = PlannedTransaction.objects.of(company.id).filter(auto_settle=True, settled_by=SettledBy.TRANSACTION)
     patched = PlannedOverride.objects.of(company.id).filter(amount_value__isnull=False, transaction=None)
     amounts = set(plans.values_list("amount_value").union(patched.values_list("amount_value")))
     if not amounts:

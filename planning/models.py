@@ -35,6 +35,11 @@ class Frequency(models.TextChoices):
 IN_MONTHS = (Frequency.MONTH, Frequency.YEAR)
 
 
+class SettledBy(models.TextChoices):
+    TRANSACTION = "transaction"  # one transaction settles one occurrence
+    CATEGORY = "category"  # an occurrence is a month's total: all that is booked in its category settles it
+
+
 class SettlesAnother(Conflict):
     """This transaction settles another occurrence already."""
 
@@ -89,6 +94,7 @@ class PlannedTransaction(CompanyOwned, Audited):
     service_end_date = models.DateField(null=True)
     external_data = models.JSONField(null=True)
     auto_settle = models.BooleanField(default=True)  # what is booked with the same amount settles it
+    settled_by = models.CharField(max_length=11, choices=SettledBy, default=SettledBy.TRANSACTION.value)
 
     overrides: dict[dt.date, "PlannedOverride"]  # by original date; ``with_overrides`` fills it
 
@@ -148,10 +154,20 @@ class PlannedTransaction(CompanyOwned, Audited):
                 ),
                 name="planned_tax_within_amount",
             ),
+            models.CheckConstraint(
+                condition=Q(settled_by=SettledBy.TRANSACTION)
+                | Q(settled_by=SettledBy.CATEGORY, category__isnull=False),
+                name="planned_total_has_category",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_total(self) -> bool:
+        """Whether its occurrences stand for a month's total in its category."""
+        return self.settled_by == SettledBy.CATEGORY
 
     @property
     def using_date_rule(self) -> dict[str, Any]:

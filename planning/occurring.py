@@ -1,8 +1,9 @@
 """Dated occurrences: of one planned transaction, and of all that a company expects."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from operator import attrgetter
 from typing import Any, TypeVar
 from uuid import UUID
@@ -11,17 +12,23 @@ from companies.errors import FieldErrors
 from companies.models import Company
 from ledger.calc.money import format_amount
 from ledger.calc.months import MONTHS_A_YEAR, add_months
-from planning.calc.recurrence import Occurrence, Patch, State, expand, state_of
+from planning.calc.recurrence import Occurrence, Patch, State, expand, get_state
 from planning.models import PlannedTransaction, with_overrides
+from planning.totals import NOTHING_SETTLED, SettledAmounts, find_settled_amounts_of
 
 MOST_YEARS = 10  # decisions of the API: windows of occurrences
 MOST_AT_ONCE = 10_000  # occurrences of all rules together
+ZERO = Decimal(0)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One occurrence with its override applied; the amount as text, in the currency's decimals."""
+    """One occurrence with its override applied; amounts as text, in the currency's decimals.
+
+    ``open_amount_value`` is what is still to come: nothing of what is settled or skipped, and of a planned total what
+    is not booked yet.
+    """
 
     date: dt.date
     original_date: dt.date
@@ -32,16 +39,37 @@ class Expected:
     amount_currency: str
     overridden: bool
     transaction_id: UUID | None
+    open_amount_value: str
+
+    @property
+    def has_open_amount(self) -> bool:
+        return bool(Decimal(self.open_amount_value))
 
 
-def occurrences_of(planned: PlannedTransaction, *, window_start: dt.date, window_end: dt.date) -> list[Expected]:
-    """What takes place in the window, by the day it falls on; skipped ones are absent, settled ones are there.
+def list_occurrences(planned: PlannedTransaction, *, window_start: dt.date, window_end: dt.date) -> list[Expected]:
+    """Return what takes place in the window, by the day it falls on; skipped ones are absent, settled ones are there.
 
-    ``planned`` has its overrides. Raises FieldErrors for a window that is reversed or longer than ten years.
+    `planned` has its overrides.
+
+    Raises:
+        FieldErrors: the window is reversed or longer than ten years.
+        MissingRate: a currency has no exchange rate.
     """
     check_window(window_start, window_end)
+    settled = find_settled_amounts_of([planned], start=window_start, end=window_end)
+    return occurrences_of(planned, window_start=window_start, window_end=window_end, settled=settled)
+
+
+def occurrences_of(
+    planned: PlannedTransaction,
+    *,
+    window_start: dt.date,
+    window_end: dt.date,
+    settled: SettledAmounts = NOTHING_SETTLED,
+) -> list[Expected]:
+    """The same with what is known to be `settled` of planned totals."""
     found = expanded(planned, window_start=window_start, window_end=window_end)
-    return [expected(planned, occurrence) for occurrence in found if not occurrence.skipped]
+    return [expected(planned, occurrence, settled) for occurrence in found if not occurrence.skipped]
 
 
 def expanded(planned: PlannedTransaction, *, window_start: dt.date, window_end: dt.date) -> list[Occurrence]:
@@ -62,23 +90,35 @@ class Due:
         """Whether it is expected still."""
         return self.state in ("due", "overdue")
 
+    @property
+    def is_matchable(self) -> bool:
+        """Whether one transaction could settle it."""
+        return self.is_open and not self.planned.is_total
+
 
 def due_in(company: Company, *, window_start: dt.date, window_end: dt.date, today: dt.date) -> list[Due]:
     """All occurrences of a company that fall into the window, by date: what is skipped too, but what lapsed is absent.
 
-    Two statements. Raises FieldErrors for a window that is reversed, longer than ten years, or holds more than 10,000.
+    Two statements, and three more where there are planned totals.
+
+    Raises:
+        FieldErrors: the window is reversed, longer than ten years, or holds more than 10,000 occurrences.
+        MissingRate: a currency has no exchange rate.
     """
     check_window(window_start, window_end)
     rows = PlannedTransaction.objects.of(company.id).touching(company.id, window_start, window_end)
     return by_date(at_most(due_of(with_overrides(list(rows)), start=window_start, end=window_end, today=today)))
 
 
-def due_of(rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date) -> Iterator[Due]:
-    """The same of some rules, which have their overrides; in no order."""
+def due_of(rows: Sequence[PlannedTransaction], *, start: dt.date, end: dt.date, today: dt.date) -> Iterator[Due]:
+    """The same of some rules, which have their overrides; in no order. Raises MissingRate."""
+    settled = find_settled_amounts_of(rows, start=start, end=end)
     for planned in rows:
         for each in expanded(planned, window_start=start, window_end=end):
-            if state := state_of(each, today=today):
-                yield Due(planned, expected(planned, each), state)
+            found = expected(planned, each, settled)
+            is_settled = planned.is_total and not found.has_open_amount
+            if state := get_state(each, today=today, is_settled=is_settled, is_total=planned.is_total):
+                yield Due(planned, found, state)
 
 
 def by_date(found: Iterable[Due]) -> list[Due]:
@@ -94,16 +134,23 @@ def at_most(found: Iterable[T]) -> Iterator[T]:
         yield each
 
 
-def next_of(planned: PlannedTransaction, *, today: dt.date) -> Expected | None:
-    """The first occurrence from today on that takes place and is not settled, within ten years; looked for near first.
+def next_of(
+    planned: PlannedTransaction, *, today: dt.date, settled: SettledAmounts = NOTHING_SETTLED
+) -> Expected | None:
+    """Return the first occurrence from today on that takes place and is not settled, within ten years.
 
-    ``planned`` has its overrides.
+    `planned` has its overrides; `settled` is what is booked of planned totals in these years.
     """
     for months in (3, MONTHS_A_YEAR, MOST_YEARS * MONTHS_A_YEAR):
-        found = occurrences_of(planned, window_start=today, window_end=add_months(today, months))
-        if coming := next((each for each in found if each.transaction_id is None), None):
+        found = occurrences_of(planned, window_start=today, window_end=add_months(today, months), settled=settled)
+        if coming := next((each for each in found if is_coming(planned, each)), None):
             return coming
     return None
+
+
+def is_coming(planned: PlannedTransaction, occurrence: Expected) -> bool:
+    """Whether nothing has settled the occurrence, or a part of a planned total is open."""
+    return occurrence.transaction_id is None and (occurrence.has_open_amount or not planned.is_total)
 
 
 def occurrence_of(planned: PlannedTransaction, original_date: dt.date) -> Expected:
@@ -113,18 +160,25 @@ def occurrence_of(planned: PlannedTransaction, original_date: dt.date) -> Expect
     return expected(planned, Occurrence(original_date, patch.get("date") or original_date, patch))
 
 
-def expected(planned: PlannedTransaction, occurrence: Occurrence) -> Expected:
+def expected(
+    planned: PlannedTransaction, occurrence: Occurrence, settled: SettledAmounts = NOTHING_SETTLED
+) -> Expected:
+    """The occurrence with its override; `settled` is what is booked of planned totals."""
     patch: Any = occurrence.patch
+    amount = patch.get("amount_value", planned.amount_value)
+    is_open = not occurrence.skipped and occurrence.transaction_id is None
+    open_amount = amount - settled.get((planned.id, occurrence.original_date), ZERO) if is_open else ZERO
     return Expected(
         date=occurrence.date,
         original_date=occurrence.original_date,
         name=patch.get("name", planned.name),
         account_id=patch.get("account_id", planned.account_id),
         category_id=patch.get("category_id", planned.category_id),
-        amount_value=format_amount(patch.get("amount_value", planned.amount_value), planned.amount_currency),
+        amount_value=format_amount(amount, planned.amount_currency),
         amount_currency=planned.amount_currency,
         overridden=occurrence.overridden,
         transaction_id=patch.get("transaction_id"),
+        open_amount_value=format_amount(open_amount, planned.amount_currency),
     )
 
 

@@ -13,7 +13,7 @@ from companies.models import Company, Stamp, snapshot
 from ledger.calc.recognition import DateRule
 from ledger.models import Account, Category, Counterparty
 from planning.calc.recurrence import Rule, is_occurrence
-from planning.models import IN_MONTHS, PlannedTransaction, Source
+from planning.models import IN_MONTHS, PlannedTransaction, SettledBy, Source
 from planning.overriding import locked, patch_columns, store
 from planning.references import Checks
 from planning.settling import settlement_changed
@@ -106,10 +106,14 @@ def checked(planned: PlannedTransaction, values: dict[str, Any]) -> tuple[dict[s
     start, end = values.get("service_start_date"), values.get("service_end_date")
     if start and end and end < start:
         checks.wrong("#/serviceEndDate", "period_not_in_order", _("Must not be before serviceStartDate."))
+    settled_by = values.get("settled_by", SettledBy.TRANSACTION)
+    if settled_by == SettledBy.CATEGORY and values.get("category_id") is None:
+        checks.wrong("#/categoryId", "required", _("A month’s total needs a category."))
     recurrence = recurrence_columns(checks, values.get("recurrence"), values["start_date"])
     columns = {
         **{name: values.get(name) for name in PLAIN},
         "auto_settle": values.get("auto_settle", True),
+        "settled_by": settled_by,
         "account_id": values["account_id"],
         "amount_currency": currency,
         "amount_value": amount,

@@ -18,7 +18,7 @@ from ledger.transactions.shapes import CounterpartyRef, DateRuleShape
 from planning.calc.matching import Match
 from planning.calc.plan import AMOUNT_TYPES, LARGEST
 from planning.calc.recurrence import State
-from planning.models import MOST_INTERVAL, Frequency, PlanItem, PlannedOverride, PlannedTransaction
+from planning.models import MOST_INTERVAL, Frequency, PlanItem, PlannedOverride, PlannedTransaction, SettledBy
 from planning.occurring import Due
 
 WEB_ADDRESS = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)  # anything else a browser might run
@@ -142,6 +142,13 @@ class PlannedTransactionShape(RowShape):
     auto_settle = fields.FlagField(
         required=False, help_text="whether a new transaction of the same amount settles an occurrence; true by default"
     )
+    settled_by = fields.ChoiceField(
+        choices=SettledBy.choices,
+        required=False,
+        help_text="transaction (default): one transaction settles one occurrence. category: an occurrence is the total "
+        "of its month in its category, and with its counterparty where it has one; what is booked there in that month "
+        "settles it. Needs categoryId",
+    )
 
     class Meta:
         model = PlannedTransaction
@@ -169,6 +176,7 @@ class PlannedTransactionShape(RowShape):
             "service_end_date",
             "external_data",
             "auto_settle",
+            "settled_by",
             *AUDIT,
         )
 
@@ -196,14 +204,23 @@ class OccurrenceShape(Shape):
     amount_value = AmountField()
     amount_currency = CurrencyField()
     overridden = fields.FlagField()
-    transaction_id = fields.IdField(allow_null=True, help_text="the transaction that settled it")
+    transaction_id = fields.IdField(
+        allow_null=True, help_text="the transaction that settled it; null where what is booked in its category did"
+    )
+    open_amount_value = AmountField(
+        help_text="what is still to come: 0 of what is settled or skipped; with settledBy category what is planned "
+        "less what is booked of it, never past zero"
+    )
 
 
 class DueShape(OccurrenceShape):
     """An occurrence of any rule, and what became of it."""
 
     planned_transaction_id = fields.IdField()
-    state = fields.ChoiceField(choices=STATES, help_text="overdue: not settled, of the last 60 days before today")
+    state = fields.ChoiceField(
+        choices=STATES,
+        help_text="overdue: not settled, of the last 60 days before today, with settledBy category of this month",
+    )
 
     def to_representation(self, due: Due) -> dict[str, Any]:
         shown = OccurrenceShape(due.expected).data

@@ -17,12 +17,13 @@ from companies.api.serializers import SUCCESS, Shape, Success
 from companies.api.viewsets import CompanyViewSet
 from companies.errors import Missing
 from companies.permissions import Permission
+from ledger.calc.fx import MissingRate
 from ledger.recognition.dating import PERIODS
 from ledger.recognition.posting import NoRate
 from planning import budgeting, matching, overriding, scheduling
 from planning import serializers as shapes
 from planning.models import PlanItem, PlannedTransaction, Source, with_overrides
-from planning.occurring import MOST_AT_ONCE, due_in, occurrences_of
+from planning.occurring import MOST_AT_ONCE, due_in, list_occurrences
 
 SETTLING = (*PERIODS, NoRate)  # a settled plan moves the parts of its transaction
 WINDOW = [
@@ -39,6 +40,10 @@ class OccurrenceWindow(Shape):
 
 
 class PlanningViewSet(CompanyViewSet):
+    def handle_exception(self, exc: Exception) -> Response:
+        """A currency without a rate is an error like any other."""
+        return super().handle_exception(NoRate(str(exc)) if isinstance(exc, MissingRate) else exc)
+
     def whole(self, shape: Any, row: Any) -> dict[str, Any]:
         """What a change asks for: the resource as it reads, with the fields that were sent."""
         body = self.request.data
@@ -54,6 +59,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         "settle": [overriding.NotAnOccurrence, overriding.AlreadySettled, *overriding.UNFIT, *SETTLING],
         "unsettle": [overriding.NotSettled, *SETTLING],
         **dict.fromkeys(("destroy", "delete_override"), SETTLING),
+        **dict.fromkeys(("occurrences", "due"), (NoRate,)),
     }
     permission_for = {
         **CRUD,
@@ -116,7 +122,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         planned = self.planned(planned_transaction_id)
         self.only_parameters("startDate", "endDate")
         window = self.parsed(OccurrenceWindow, data=request.query_params.dict())
-        found = occurrences_of(planned, window_start=window["start_date"], window_end=window["end_date"])
+        found = list_occurrences(planned, window_start=window["start_date"], window_end=window["end_date"])
         return Response(shapes.OccurrenceShape(found, many=True).data)
 
     @extend_schema(
@@ -158,8 +164,9 @@ class PlannedTransactionViewSet(PlanningViewSet):
     )
     def due(self, request: Request, company_id: str) -> Response:
         """The occurrences of all rules that fall into the window, by date, each with what became of it: `settled`,
-        `skipped`, `due` (from today on) or `overdue` (of the last 60 days). What is open for longer lapses, and is
-        absent. At most 10,000; a window that holds more is `window_too_long`."""
+        `skipped`, `due` (from today on) or `overdue` (of the last 60 days). What is open for longer lapses, with
+        `settledBy` category when its month ends, and is absent. At most 10,000; a window that holds more is
+        `window_too_long`."""
         self.only_parameters("startDate", "endDate")
         window = self.parsed(OccurrenceWindow, data=request.query_params.dict())
         found = due_in(
@@ -176,8 +183,8 @@ class PlannedTransactionViewSet(PlanningViewSet):
         """The transactions that could settle the open occurrences of the window: on the plan's account (on any where it
         names none), in its direction, within 10 % of its amount and 10 days. The nearest day comes first, then the
         nearest amount; each occurrence and each transaction is in one pair at most. Amounts of another currency are
-        compared at the rate of the transaction's day. What somebody refused in the inbox is left out. Needs
-        `transactions:read` too."""
+        compared at the rate of the transaction's day. What somebody refused in the inbox is left out, and so are plans
+        with `settledBy` category. Needs `transactions:read` too."""
         window = self.parsed(OccurrenceWindow)
         self.require(Permission.TRANSACTIONS_READ)
         found = matching.proposed(

@@ -13,7 +13,7 @@ from companies.models import Company, Stamp
 from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.models import Account, Transaction
 from planning import budgeting, matching, overriding, scheduling
-from planning.models import PlannedTransaction, Source
+from planning.models import PlannedTransaction, SettledBy, Source
 
 MONTHLY = {"frequency": "month", "interval": 1, "last_day_of_month": False, "end": {"type": "never"}}
 PAYDAY = {**MONTHLY, "last_day_of_month": True}
@@ -68,8 +68,7 @@ class Plans:
                 self.planned(
                     f"Subscriptions, {self.accounts[account].default_currency}",
                     part(self.recurring, float(share) / 3 * 1.02),
-                    account=account, day=day, category="revenueRecurring",
-                    first=self.month if day > self.today.day else add_months(self.month, 1),
+                    account=account, day=day, category="revenueRecurring", settled_by=SettledBy.CATEGORY,
                 )  # fmt: skip
         self.differ(wages, rent, advertising)
         self.settle()
@@ -93,6 +92,7 @@ class Plans:
         category: str | None = None,
         recurrence: dict[str, Any] = MONTHLY,
         first: date | None = None,
+        settled_by: SettledBy = SettledBy.TRANSACTION,
     ) -> PlannedTransaction:
         month = first or self.month
         start = min(month + timedelta(days=day - 1), last_of_month(month))
@@ -105,6 +105,7 @@ class Plans:
             "amount_currency": self.accounts[account].default_currency,
             "category_id": self.categories[category] if category else None,
             "recurrence": recurrence,
+            "settled_by": settled_by,
         }
         return scheduling.plan(company=self.company, stamp=self.stamp, source=Source.MANUAL, values=values)
 

@@ -20,6 +20,7 @@ from analytics.period import ONE_DAY, Period
 from analytics.queries.balance_forecast import BalanceForecast, at_ends
 from analytics.queries.balances import AccountBalance
 from companies.locales import current
+from companies.models import Company
 from ledger.calc.months import format_month, last_of_month
 
 ZERO = Decimal(0)
@@ -33,6 +34,7 @@ EACH = {
     "day": gettext_lazy("At the end of each day; {opening}."),
     "month": gettext_lazy("At the end of each month; {opening}."),
 }
+NOTHING_PLANNED = gettext_lazy("Nothing planned yet. Add planned payments to see a forecast.")
 Balances = tuple[Decimal | None, Decimal | None, Decimal | None]
 """(cash, projected cash, other accounts)"""
 
@@ -67,6 +69,7 @@ def balance_section(facts: Facts) -> Section:
             cutover=round(here * 100 / max(len(days) - 1, 1), 3) if ahead.projected else None,
         ),
         nothing=_("No money on the accounts in these months. Balances follow from the transactions."),
+        action=plan_action(facts.company, ahead, writes=facts.writes_plan),
         table=Table(
             first=_("Day") if by_day else _("Month"),
             columns=[Column(key.label) for key in BALANCE_KEYS],
@@ -92,8 +95,8 @@ def begun(projected: Sequence[Decimal | None], known: Sequence[Decimal | None], 
 
 
 def lowest_marks(ahead: BalanceForecast, days: Sequence[date], drawn: charts.Lines, currency: str) -> list[Mark]:
-    """The projected day with the least."""
-    if not ahead.lowest:
+    """The projected day with the least, where anything is planned."""
+    if not ahead.lowest or not ahead.has_plans:
         return []
     day, value = ahead.lowest
     x = max(index for index, each in enumerate(days) if each <= day) * 100 / max(len(days) - 1, 1)
@@ -136,15 +139,24 @@ def told_ahead(facts: Facts) -> str:
 
 
 def lowest_told(ahead: BalanceForecast, period: Period, currency: str) -> str:
-    """The same of any forecast; "" where nothing is projected."""
+    """The same of any forecast; "" where nothing is projected, and only that where nothing is planned."""
     if not ahead.lowest:
         return ""
+    if not ahead.has_plans:
+        return str(NOTHING_PLANNED)
     day_of, (day, value) = current().day_of, ahead.lowest
     words = {"last": day_of(period.last), "amount": brief(value, currency), "day": day_of(day)}
     if ahead.below_zero:
         text = _("Expected up to {last}: lowest {amount} on {day}, below zero from {first}.")
         return text.format(first=day_of(ahead.below_zero[0]), **words)
     return _("Expected up to {last}: lowest {amount} on {day}, never below zero.").format(**words)
+
+
+def plan_action(company: Company, ahead: BalanceForecast, *, writes: bool) -> tuple[str, str] | None:
+    """(address, label) of where something is planned, where nothing is yet and the viewer may."""
+    if not writes or not ahead.lowest or ahead.has_plans:
+        return None
+    return reverse("planned-new", args=[company.id]), _("Add planned payments")
 
 
 def described(facts: Facts) -> str:

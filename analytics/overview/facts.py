@@ -11,7 +11,14 @@ from analytics.calc.mrr import MonthlyRow
 from analytics.calc.series import Interval
 from analytics.period import ONE_DAY, Period
 from analytics.queries import balances, cash_flow, daily, recurring, results
-from analytics.queries.balance_forecast import BalanceForecast, Ground, forecast_from, held_by
+from analytics.queries.balance_forecast import (
+    AccountForecast,
+    BalanceForecast,
+    Ground,
+    forecast_accounts,
+    forecast_from,
+    held_by,
+)
 from analytics.queries.cash_flow import Flows
 from analytics.queries.daily import Moves
 from analytics.queries.open_transactions import OpenTransactions, open_transactions
@@ -25,7 +32,8 @@ from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month, last_of_month, months_from
 from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
-from planning.expecting import Expected, Plans, expected, overdue, plans
+from planning.expecting import Expected, expected, overdue, plans
+from planning.forecasting import Plans
 
 ZERO = Decimal(0)
 
@@ -159,7 +167,9 @@ class Facts:
         if self.period.last < self.today:
             return [], []
         last, today = self.period.last, self.today
-        return plans(company=self.company, cutover=today, end=last, today=today, left_out=self.transit_ids)
+        return plans(
+            company=self.company, cutover=today, end=last, today=today, rates=self.rates, left_out=self.transit_ids
+        )
 
     @cached_property
     def overdue(self) -> tuple[int, Decimal]:
@@ -201,6 +211,21 @@ class Facts:
         )
 
     @cached_property
+    def account_forecasts(self) -> list[AccountForecast]:
+        """The same of each account that counts as cash, in its own currency."""
+        return forecast_accounts(
+            [row for row in self.account_rows if row.id in self.cash_ids],
+            held=self.held_now,
+            booked=self.moves,
+            found=self.plans,
+            start=self.start,
+            end=self.period.last,
+            cutover=self.until,
+            today=self.today,
+            rates=self.rates,
+        )
+
+    @cached_property
     def booked(self) -> Flows:
         """Booked flows of the period, and before it of what it is compared with."""
         return cash_flow.flows_in(self.moves, left_out=self.transit_ids, base=self.currency, rates=self.rates)
@@ -237,31 +262,23 @@ class Facts:
     def posted(self) -> Posted:
         """Of all the months that are asked for, and of those compared with."""
         first = min(add_months(self.calendar[0], -self.period.back), self.month.replace(month=1))
-        return results.posted(company=self.company, months=months_from(first, self.month), days=self.cuts)
-
-    @property
-    def cuts(self) -> tuple[date | None, date | None]:
-        """Up to which days the last month and the one that it is compared with count beside a plan or each other."""
-        return results.cuts_of(self.calendar, today=self.today, back=self.period.back)
+        return results.posted(company=self.company, months=months_from(first, self.month))
 
     @cached_property
     def bars(self) -> list[dict[str, Decimal]]:
         return results.bars_of(self.posted, months=self.calendar, base=self.currency)
 
-    def bars_beside(self, back: int) -> list[dict[str, Decimal]]:
-        """Of the months so many before the period's; the last one to the same day as the one under way, and that to
-        today."""
-        day, same = self.cuts
-        months = [add_months(month, -back) for month in self.calendar]
-        return results.bars_of(self.posted, months=months, base=self.currency, up_to=same if back else day)
+    @property
+    def bars_before(self) -> list[dict[str, Decimal]]:
+        """Of the months that the period's are compared with."""
+        months = [add_months(month, -self.period.back) for month in self.calendar]
+        return results.bars_of(self.posted, months=months, base=self.currency)
 
     @cached_property
     def year(self) -> Mapping[tuple[date, str], tuple[Decimal, Decimal]]:
-        """Profit and loss beside its plan, from January to the last month that is known; the one under way by days."""
+        """Profit and loss beside its plan, from January to the last month that is known."""
         months = months_from(self.month.replace(month=1), self.month)
-        return results.against_plan(
-            company=self.company, months=months, today=self.today, rates=self.rates, known=self.posted
-        )
+        return results.sum_against_plan(company=self.company, months=months, rates=self.rates, known=self.posted)
 
     @cached_property
     def missing(self) -> OpenTransactions:

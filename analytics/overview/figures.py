@@ -63,6 +63,8 @@ def lowest_figure(facts: Facts) -> list[Figure]:
     ahead = facts.ahead
     if not ahead.lowest:
         return []
+    if not ahead.has_plans:
+        return [Figure(_("Lowest ahead"), "–", _("nothing planned yet"))]
     day, value = ahead.lowest
     hint = _("on {day}").format(day=current().day_of(day))
     if ahead.below_zero:

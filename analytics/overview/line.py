@@ -38,10 +38,12 @@ def balance_line(
     title: str,
     of: str,
     link: Callable[[date, date], str],
+    writes_plan: bool,
     rates: RateTable | None = None,
 ) -> Section:
     """As ``data/forecastBalanceTimeSeries`` answers it for some accounts, or for those that count as cash. ``link``
-    leads to what is behind the days from one to another. Raises MissingRate."""
+    leads to what is behind the days from one to another; ``writes_plan`` says whether the viewer may plan something.
+    Raises MissingRate."""
     base = company.base_currency
     ahead = balance_forecast(
         company=company,
@@ -78,6 +80,7 @@ def balance_line(
             marks=cash.lowest_marks(ahead, days, drawn, base),
             cutover=round(here * 100 / max(len(days) - 1, 1), 3) if ahead.projected else None,
         ),
+        action=cash.plan_action(company, ahead, writes=writes_plan),
         nothing=_("There was nothing in these days, and nothing is expected."),
         table=Table(
             first=_("Day") if period.interval == "day" else _("Month"),

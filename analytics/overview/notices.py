@@ -1,6 +1,6 @@
 """What a report says first where a figure of it is not all there is, and the way to mend that."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -10,8 +10,9 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analytics.overview.amounts import compact
+from analytics.overview.amounts import compact, rounded
 from analytics.overview.facts import Facts
+from analytics.queries.balance_forecast import AccountForecast
 from analytics.queries.open_transactions import OpenTransactions
 from companies.locales import current
 from companies.models import Company
@@ -68,6 +69,32 @@ def overdue_notice(facts: Facts, *, plans: bool) -> list[Notice]:
             text=text.format(amount=worth),
             address=reverse("planned", args=[facts.company.id]) if plans else "",
         )
+    ]
+
+
+def overdraft_notices(
+    company: Company, accounts: Iterable[Account], forecasts: Sequence[AccountForecast], *, opens: bool
+) -> list[Notice]:
+    """Accounts that are expected to go below zero while others are not; where all do, the cash itself says it.
+
+    `opens` says whether the viewer may go to the accounts' pages.
+    """
+    names = {account.id: account.name for account in accounts}
+    short = [(each, each.below_zero, each.lowest) for each in forecasts if each.below_zero and each.lowest]
+    if len(short) == len(forecasts):
+        return []
+    label, text = (
+        _("{account} goes below zero"),
+        _("from {first} on: lowest {amount} on {day}. Move money to it, or change what is planned."),
+    )
+    day_of = current().day_of
+    return [
+        Notice(
+            label=label.format(account=names[each.account_id]),
+            text=text.format(first=day_of(first), amount=rounded(value, each.currency), day=day_of(day)),
+            address=reverse("account", args=[company.id, each.account_id]) if opens else "",
+        )
+        for each, first, (day, value) in short
     ]
 
 

@@ -9,16 +9,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analytics.calc import charts
-from analytics.calc.periods import same_end
 from analytics.overview.amounts import compact
 from analytics.overview.compared import against
 from analytics.overview.facts import Facts
 from analytics.overview.links import Links
 from analytics.overview.shape import Key, Section, month_picture, named_picture, smallest
-from analytics.overview.tables import Cell, Column, Kind, Row, Table, month_rows
+from analytics.overview.tables import Cell, Column, Kind, Row, Table, Variance, month_rows
 from analytics.queries import results
 from companies.locales import current
-from ledger.calc.months import add_months, first_of_month, last_of_month
+from ledger.calc.months import MONTHS_A_YEAR, add_months, first_of_month, last_of_month
 from ledger.models import EXPENSES as LINES_OF_EXPENSES
 from ledger.models import PlType
 from ledger.transactions.pages.words import LINES as NAMES
@@ -56,7 +55,7 @@ def bar_section(facts: Facts) -> Section:
         "days that it has there."
     )
     if calendar[-1] == first_of_month(facts.today):
-        whole = _("{month} counts whole, days to come included; beside a plan or another period it counts up to today.")
+        whole = _("{month} is not over: it counts whole, with what is known of the days to come.")
         lead = f"{lead} {whole.format(month=current().month(calendar[-1], full=True))}"
     return Section(
         id="revenue-expenses",
@@ -111,9 +110,8 @@ def bar_links(facts: Facts) -> list[list[str]]:
 def compared_section(facts: Facts) -> Section:
     """Revenue and expenses beside those of the months that the period is compared with."""
     back = facts.period.back
-    now, then = facts.bars_beside(0), facts.bars_beside(back)
-    first, (day, _same) = facts.calendar[0], facts.cuts
-    last = day or last_of_month(facts.month)
+    now, then = facts.bars, facts.bars_before
+    first, last = facts.calendar[0], last_of_month(facts.month)
     (earned, spent), (earned_then, spent_then) = (
         [sum((total(row, keys) for row in rows), start=ZERO) for keys in (REVENUE, EXPENSES)] for rows in (now, then)
     )
@@ -127,8 +125,8 @@ def compared_section(facts: Facts) -> Section:
             (_("Operating result"), earned - spent, earned_then - spent_then),
         ],
         days=(first, last),
-        before_days=(add_months(first, -back), same_end(last, -back)),
-        note=_("Whole months, but for the one under way: both sides count to the same day."),
+        before_days=(add_months(first, -back), last_of_month(add_months(facts.month, -back))),
+        note=_("Months count whole, also one that is not over."),
     )
 
 
@@ -157,19 +155,18 @@ def plan_section(facts: Facts) -> Section:
     drawn = charts.columns(
         [[[("actual", year[line][0])], [("planned", year[line][1])]] for line in LINES], smallest=smallest(currency)
     )
-    so_far = _("{period} so far")
-    month_name, year_name = current().month(facts.month), so_far.format(period=f"{facts.month:%Y}")
-    if facts.month == facts.today.replace(day=1):
-        month_name = so_far.format(period=month_name)
+    month_name, year_name = current().month(facts.month), f"{facts.month:%Y}"
+    if facts.month.month < MONTHS_A_YEAR:
+        year_name = _("{year} up to {month}").format(year=year_name, month=month_name)
     names = [str(NAMES[line]) for line in LINES]
     revenue, result = year[PlType.REVENUE], result_of(year)
     return Section(
         id="plan-actual",
         title=_("Plan against actual"),
         lead=_(
-            "The chart shows {year} so far, planned amounts hatched; a month under way counts up to today, its plan by "
-            "the days so far. Neutral movements are no part of it."
-        ).format(year=f"{facts.month:%Y}"),
+            "The chart shows {period}, planned amounts hatched. Months count whole, and so do their plans. Neutral "
+            "movements are left out."
+        ).format(period=year_name),
         described=_("In {period}: revenue {revenue} of {planned} planned, result {result} of {planned_result}.").format(
             period=year_name,
             revenue=compact(revenue[0], currency),
@@ -192,15 +189,16 @@ def plan_section(facts: Facts) -> Section:
                 for text, kind in (
                     (_("{period}, actual"), Kind.MONEY),
                     (_("{period}, planned"), Kind.MONEY),
-                    (_("{period}, of plan"), Kind.PERCENT),
+                    (_("{period}, variance"), Kind.VARIANCE),
+                    (_("{period}, variance in percent"), Kind.PERCENT),
                 )
             ],
             rows=[
                 *(
-                    Row(name, name, (*compared(month[line]), *compared(year[line])))
+                    Row(name, name, (*compare(month[line], line=line), *compare(year[line], line=line)))
                     for line, name in zip(LINES, names, strict=True)
                 ),
-                Row(_("Result"), _("Result"), (*compared(result_of(month)), *compared(result)), sum=True),
+                Row(_("Result"), _("Result"), (*compare(result_of(month)), *compare(result)), sum=True),
             ],
             currency=currency,
         ),
@@ -227,8 +225,14 @@ def result_of(sums: dict[PlType, Pair]) -> Pair:
     return actual, planned
 
 
-def compared(pair: Pair) -> tuple[Cell, Cell, Cell]:
-    """Actual, planned, and actual in hundredths of planned where anything is planned and both have one sign."""
+def compare(pair: Pair, *, line: str = PlType.REVENUE) -> tuple[Cell, Cell, Cell, Cell]:
+    """Return actual, planned, the variance, and the variance in hundredths of what is planned.
+
+    The last two are None without a plan. A result is compared like revenue: more is favourable.
+    """
     actual, planned = pair
-    told = planned and actual * planned >= 0
-    return actual, planned, results.percentage(actual, planned) if told else None
+    if not planned:
+        return actual, planned, None, None
+    variance = actual - planned
+    told = Variance(variance, results.is_favourable(line, variance))
+    return actual, planned, told, results.percentage(variance, abs(planned))

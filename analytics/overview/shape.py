@@ -83,7 +83,7 @@ class Section:
     """A chart with its heading; ``note`` says why there is none. ``span`` is its share of the width in sixths.
 
     ``nothing`` stands where the chart would be when all its numbers are zero, and says where they would come from;
-    ``start``, an address and what its link says, leads there.
+    ``start``, an address and what its link says, leads there. ``action`` is such a link behind the lead.
     """
 
     id: str
@@ -98,6 +98,7 @@ class Section:
     note: str = ""
     nothing: str = ""
     start: tuple[str, str] | None = None
+    action: tuple[str, str] | None = None
     file: bool = True  # its numbers can be downloaded
 
     @property

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from analytics.overview.amounts import signed, whole
 from companies.locales import current
@@ -19,13 +20,22 @@ from companies.pages.downloads import harmless
 from ledger.calc.money import format_amount
 from ledger.calc.months import format_month
 
-Cell = Decimal | int | None
+
+class Variance(NamedTuple):
+    """What an amount is more than its plan, and whether that is good for the result."""
+
+    amount: Decimal
+    favourable: bool | None
+
+
+Cell = Decimal | int | Variance | None
 NOTHING = "–"
 
 
 class Kind(Enum):
     MONEY = "money"
     CHANGE = "change"  # money, with a plus on the page
+    VARIANCE = "variance"  # the same, with what it means for the result
     COUNT = "count"
     PERCENT = "percent"  # hundredths with two decimals
 
@@ -90,6 +100,8 @@ class Table:
         """A cell as people read it."""
         if cell is None:
             return NOTHING
+        if isinstance(cell, Variance):
+            return format_variance(cell, self.currency)
         if isinstance(cell, int):
             return current().number(cell)
         if kind is Kind.PERCENT:
@@ -117,7 +129,18 @@ class Table:
     def plain(self, cell: Cell, kind: Kind) -> str:
         if cell is None:
             return ""
+        if isinstance(cell, Variance):
+            return format_amount(cell.amount, self.currency)
         return str(cell) if isinstance(cell, int) or kind is Kind.PERCENT else format_amount(cell, self.currency)
+
+
+def format_variance(variance: Variance, currency: str) -> str:
+    """Format a variance as HTML: the amount, and in a word what it means for the result."""
+    text = whole(variance.amount, currency, plus=True)
+    if variance.favourable is None:
+        return text
+    word, tone = (_("favourable"), "good") if variance.favourable else (_("adverse"), "bad")
+    return f'<span class="{tone}">{text} {word}</span>'
 
 
 def linked(text: str, address: str) -> str:

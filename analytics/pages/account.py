@@ -55,6 +55,7 @@ def page(visit: Visit, account_id: UUID) -> HttpResponse:
 def balance(visit: Visit, account: Account, period: Period) -> str:
     """As ``data/forecastBalanceTimeSeries`` answers it for the account; drawn once. Raises MissingRate."""
     lists, valued = visit.may(Permission.TRANSACTIONS_READ), valued_at()
+    writes = visit.may(Permission.PLANNING_READ) and visit.may(Permission.PLANNING_WRITE)
     listed = f"{reverse('transactions', args=[visit.company.id])}?accountId={account.id}" if lists else ""
 
     def link(first: date, last: date) -> str:
@@ -68,6 +69,7 @@ def balance(visit: Visit, account: Account, period: Period) -> str:
             title=_("Balance"),
             of=account.name,
             link=link,
+            writes_plan=writes,
             rates=rate_table(valued.newest),
         )
         return render_to_string("analytics/section.html", {"section": section})
@@ -75,6 +77,6 @@ def balance(visit: Visit, account: Account, period: Period) -> str:
     return kept(
         company_id=visit.company.id,
         name="account",
-        of=(visit.today, account.id, period.query, lists, *valued, visit.company.last_updated_time.isoformat()),
+        of=(visit.today, account.id, period.query, lists, writes, *valued, visit.company.last_updated_time.isoformat()),
         draw=draw,
     )

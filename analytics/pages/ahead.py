@@ -22,7 +22,7 @@ from ledger.calc.months import add_months
 from ledger.models import Account, AccountType, Transaction
 from ledger.money.rates import rate_table
 from planning.calc.recurrence import OVERDUE
-from planning.forecasting import planned_flows, transit_accounts
+from planning.forecasting import open_flows, transit_accounts
 from planning.models import PlannedTransaction
 
 AT_ONCE, MOST_SHOWN = 20, 500
@@ -52,10 +52,13 @@ def coming(visit: Visit) -> HttpResponse:
     accounts = {
         row.id for row in rows if (row.type != AccountType.TRANSIT if everywhere else row.include_in_cash_balance)
     }
-    found = movements(visit.company, start=start, end=end, today=visit.today, accounts=accounts, flows=everywhere)
-    sums, notices = (ZERO, ZERO), []
+    found: list[Movement] = []
+    sums, notices, rates = (ZERO, ZERO), [], rate_table()
     try:
-        sums = added_up(found, company=visit.company, today=visit.today, rates=rate_table())
+        found = movements(
+            visit.company, start=start, end=end, today=visit.today, accounts=accounts, flows=everywhere, rates=rates
+        )
+        sums = added_up(found, company=visit.company, today=visit.today, rates=rates)
     except MissingRate as missing:
         notices = [rate_notice(visit.company, missing, lists=visit.may(Permission.TRANSACTIONS_READ))]
     return visit.show(
@@ -90,14 +93,21 @@ def window(visit: Visit) -> tuple[date, date, str]:
 
 
 def movements(
-    company: Company, *, start: date, end: date, today: date, accounts: Collection[UUID], flows: bool
+    company: Company,
+    *,
+    start: date,
+    end: date,
+    today: date,
+    accounts: Collection[UUID],
+    flows: bool,
+    rates: RateTable,
 ) -> list[Movement]:
     """By day. Transfers and initial balances move the cash of an account, but are no ``flows``; what is expected on
-    transit accounts is left out, as the forecast leaves it out."""
+    transit accounts is left out, as the forecast leaves it out. Raises MissingRate."""
     tomorrow, counted = today + ONE_DAY, {*accounts} - transit_accounts(company)
     first = today - OVERDUE if start == tomorrow else start
     found = []
-    for flow in planned_flows(company, first, end):
+    for flow in open_flows(company, first, end, today=today, rates=rates):
         if flow.account_id is None or flow.account_id in counted:
             day, due = max(flow.date, tomorrow), flow.date if flow.date < today else None
             found.append(Movement(day, flow.amount, flow.currency, flow.account_id, flow.planned_id, due=due))

@@ -8,15 +8,19 @@ from decimal import Decimal
 from django.http import HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 
+from analytics.overview.notices import Notice, overdraft_notices
 from analytics.period import Period, period_of
+from analytics.queries.balance_forecast import forecast_accounts
 from analytics.queries.cash_flow import ONE_DAY, flows_in, forecast
 from analytics.queries.daily import moves
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
+from ledger.accounts.balances import balances_on
 from ledger.calc.fx import MissingRate, RateTable
 from ledger.calc.months import add_months, first_of_month
-from ledger.models import Account
+from ledger.models import Account, AccountType
 from ledger.money.rates import rate_table
+from planning.expecting import plans
 from planning.models import PlannedTransaction
 from planning.pages import outlook
 from planning.pages.plans import visible_accounts
@@ -42,11 +46,15 @@ def coming(visit: Visit) -> HttpResponse:
     """What is overdue, what comes up to the last day of the period, and what that adds up to."""
     period = period_asked(visit)
     end = period.last
-    found = outlook.coming_of_company(visit, end=end, accounts=visible_accounts(visit))
+    found: list[outlook.Coming] = []
+    months, warnings, missing = list[Month](), list[Notice](), ""
+    try:
+        found = outlook.coming_of_company(visit, end=end, accounts=visible_accounts(visit))
+        if visit.may(Permission.BALANCES_READ):
+            months, warnings = forecast_months(visit, end=end, rates=rate_table())
+    except MissingRate as error:
+        missing = error.currency
     ahead = [each for each in found if each.is_ahead(visit.today)]
-    months, missing = (
-        told_months(visit, end=end, rates=rate_table()) if visit.may(Permission.BALANCES_READ) else ([], "")
-    )
     return visit.show(
         "planning/planned.html",
         tab="planned",
@@ -59,6 +67,7 @@ def coming(visit: Visit) -> HttpResponse:
         months=months,
         under_way=first_of_month(visit.today),
         missing=missing,
+        notices=warnings,
         any=bool(found) or PlannedTransaction.objects.of(visit.company.id).exists(),
         writes=visit.may(Permission.PLANNING_WRITE),
         sees_transactions=visit.may(Permission.TRANSACTIONS_READ),
@@ -95,27 +104,44 @@ def ahead_of(given: QueryDict, *, today: date, end: date) -> dict[str, str]:
     return found
 
 
-def told_months(visit: Visit, *, end: date, rates: RateTable) -> tuple[list[Month], str]:
-    """What is planned from the month under way on, on the accounts that count as cash and on none, as the line of the
-    cash has it; or the currency that has no rate."""
+def forecast_months(visit: Visit, *, end: date, rates: RateTable) -> tuple[list[Month], list[Notice]]:
+    """Return what is planned from the month under way on, and a warning for each account that goes below zero.
+
+    On the accounts that count as cash and on none, as the line of the cash has it.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     company, today, base = visit.company, visit.today, visit.company.base_currency
-    cash = dict(Account.objects.of(company.id).values_list("id", "include_in_cash_balance"))
-    others = {account for account, is_cash in cash.items() if not is_cash}
-    try:
-        booked = flows_in(
-            moves(company=company, start=today + ONE_DAY, end=end), left_out=others, base=base, rates=rates
-        )
-        planned = forecast(
-            company=company,
-            start=first_of_month(today),
-            end=end,
-            cutover=today,
-            today=today,
-            interval="month",
-            rates=rates,
-            booked=booked,
-            accounts={*cash, None} - others,
-        ).planned
-    except MissingRate as missing:
-        return [], missing.currency
-    return [Month(*point) for point in zip(planned.points, planned.inflow, planned.outflow, strict=True)], ""
+    accounts = list(Account.objects.of(company.id).in_order())
+    cash = [account for account in accounts if account.include_in_cash_balance]
+    others = {account.id for account in accounts if not account.include_in_cash_balance}
+    booked = moves(company=company, start=today + ONE_DAY, end=end)
+    transit = {account.id for account in accounts if account.type == AccountType.TRANSIT}
+    known = plans(company=company, cutover=today, end=end, today=today, rates=rates, left_out=transit)
+    planned = forecast(
+        company=company,
+        start=first_of_month(today),
+        end=end,
+        cutover=today,
+        today=today,
+        interval="month",
+        rates=rates,
+        booked=flows_in(booked, left_out=others, base=base, rates=rates),
+        known=known,
+        accounts={None, *(account.id for account in cash)},
+    ).planned
+    forecasts = forecast_accounts(
+        cash,
+        held=balances_on(company_id=company.id, day=today),
+        booked=booked,
+        found=known,
+        start=today,
+        end=end,
+        cutover=today,
+        today=today,
+        rates=rates,
+    )
+    months = [Month(*point) for point in zip(planned.points, planned.inflow, planned.outflow, strict=True)]
+    opens = visit.may(Permission.ACCOUNTS_READ)
+    return months, overdraft_notices(company, cash, forecasts, opens=opens)

@@ -167,6 +167,10 @@ def notices_of(facts: Facts, visit: Visit) -> list[Notice]:
             opens = visit.may(Permission.ACCOUNTS_READ)
             found += notices.mismatch_notices(facts.company, facts.account_rows, opens=opens)
             found += notices.overdue_notice(facts, plans=visit.may(Permission.PLANNING_READ))
+            if facts.ahead.has_plans:
+                found += notices.overdraft_notices(
+                    facts.company, facts.account_rows, facts.account_forecasts, opens=opens
+                )
         if visit.may(Permission.FINANCIALS_READ):
             found += notices.open_notice(
                 facts.company, facts.missing, first=facts.calendar[0], last=facts.last_counted, lists=facts.lists

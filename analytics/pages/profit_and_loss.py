@@ -50,13 +50,14 @@ MOST_COLUMNS = 36
 @gzip_page
 @company_page(reads=Permission.FINANCIALS_READ)
 def page(visit: Visit) -> HttpResponse:
-    """By months, quarters or years, up to the last day that is known; what the plan says counts to the same day."""
-    period = period_of(visit.request.GET, today=visit.today)
+    """By months, quarters or years. Months count whole, beside the plan of the whole month, and with ``toDate`` up to
+    today on all sides."""
+    period, to_date = period_of(visit.request.GET, today=visit.today), is_to_date(visit)
     interval, mended = interval_of(visit.request.GET.get("interval", ""), period)
     shown, told, rates = None, [], rate_table()
     try:
-        told = missing(visit, period, rates)
-        shown = told_statement(visit, period, interval, rates)
+        told = missing(visit, period, rates, to_date=to_date)
+        shown = told_statement(visit, period, interval, rates, to_date=to_date)
     except MissingRate as error:
         told.append(notices.rate_notice(visit.company, error, lists=visit.may(Permission.TRANSACTIONS_READ)))
     return visit.show(
@@ -67,12 +68,19 @@ def page(visit: Visit) -> HttpResponse:
         interval=interval,
         intervals=INTERVALS.items(),
         title=TITLES[interval],
-        more=f"&{urlencode({'interval': interval})}",
-        until=until_of(period),
+        more=f"&{urlencode({'interval': interval} | ({'toDate': 'true'} if to_date else {}))}",
+        until=get_last_day(period.until, visit.today, to_date=to_date),
+        offers_to_date=True,
+        to_date=to_date,
         plans=visit.may(Permission.PLANNING_READ),
         statement=shown,
         notices=told,
     )
+
+
+def is_to_date(visit: Visit) -> bool:
+    """Whether the month under way is to count up to today."""
+    return visit.request.GET.get("toDate") == "true"
 
 
 def interval_of(text: str, period: Period) -> tuple[periods.Period, str]:
@@ -93,13 +101,15 @@ def download(visit: Visit) -> Any:
     period = period_of(visit.request.GET, today=visit.today)
     interval, _ = interval_of(visit.request.GET.get("interval", ""), period)
     try:
-        found = told_statement(visit, period, interval, rate_table())
+        found = told_statement(visit, period, interval, rate_table(), to_date=is_to_date(visit))
     except MissingRate:
         return visit.to("profit-and-loss")  # which tells of it
     return files.download(lambda file: write_workbook(file, found), name="profitAndLoss.xlsx", kind=files.XLSX)
 
 
-def told_statement(visit: Visit, period: Period, interval: periods.Period, rates: RateTable) -> Statement:
+def told_statement(
+    visit: Visit, period: Period, interval: periods.Period, rates: RateTable, *, to_date: bool
+) -> Statement:
     """Of a page's address. Raises MissingRate."""
     return statement_of(
         visit.company,
@@ -108,6 +118,7 @@ def told_statement(visit: Visit, period: Period, interval: periods.Period, rates
         interval=interval,
         comparison=period.comparison,
         rates=rates,
+        to_date=to_date,
         listed=reverse("transactions", args=[visit.company.id]) if visit.may(Permission.TRANSACTIONS_READ) else "",
     )
 
@@ -120,9 +131,10 @@ def statement_of(
     interval: periods.Period,
     comparison: results.Comparison | None,
     rates: RateTable,
+    to_date: bool,
     listed: str = "",
 ) -> Statement:
-    """As ``data/profitAndLoss`` answers it with ``toDate``; ``listed`` is the address of the list of transactions.
+    """As ``data/profitAndLoss`` answers it; ``listed`` is the address of the list of transactions.
 
     Months after the running one are left out. Raises MissingRate.
     """
@@ -135,15 +147,19 @@ def statement_of(
         rates=rates,
         interval=interval,
         comparison=comparison,
-        to_date=True,
+        to_date=to_date,
     )
     running = first_of_month(today)
     lasts = {periods.period_of(month, interval): month for month in months}  # each with its last month
-    days = {"first": months[0], "last": counted_until(months[-1], today)} if months else {}
+    days = {"first": months[0], "last": get_last_day(months[-1], today, to_date=to_date)} if months else {}
+    in_progress = first_of_month(today) if not to_date and today < last_of_month(today) else None
     return statement(
         found,
-        heads={first: heading(first, interval, **days) for first in lasts},
-        before=headings_before(months, today=today, interval=interval, comparison=comparison),
+        heads={
+            first: mark_in_progress(heading(first, interval, **days), is_marked=last == in_progress)
+            for first, last in lasts.items()
+        },
+        before=headings_before(months, today=today, interval=interval, comparison=comparison, to_date=to_date),
         shares={first for first, last in lasts.items() if results.tells_share(company, last, running=running)},
         currency=company.base_currency,
         listed=listed,
@@ -152,14 +168,19 @@ def statement_of(
 
 
 def headings_before(
-    months: Sequence[date], *, today: date, interval: periods.Period, comparison: results.Comparison | None
+    months: Sequence[date],
+    *,
+    today: date,
+    interval: periods.Period,
+    comparison: results.Comparison | None,
+    to_date: bool,
 ) -> list[str]:
     """The names of the periods that those of the months are compared with, "" where the calendar has none."""
     earlier = results.before(months, interval, comparison)
     if comparison is None or not earlier:
         return []
     back = results.distance(interval, comparison)
-    last = periods.same_end(counted_until(months[-1], today), -back)
+    last = periods.same_end(get_last_day(months[-1], today, to_date=to_date), -back)
     found = dict.fromkeys((periods.period_of(month, interval) for month in months), "")
     for month in earlier:
         period = periods.period_of(month, interval)
@@ -191,19 +212,20 @@ def named(period: date, interval: periods.Period) -> str:
     return current().month(period) if interval == "month" else f"{period:%Y}"
 
 
-def until_of(period: Period) -> date:
-    """The last day that is counted."""
-    return counted_until(period.until, period.today)
+def mark_in_progress(name: str, *, is_marked: bool) -> str:
+    """The name of a period whose last month is not over."""
+    return _("{period} (in progress)").format(period=name) if is_marked else name
 
 
-def counted_until(month: date, today: date) -> date:
-    """Months are counted whole, but for the one under way."""
-    return min(last_of_month(month), today)
+def get_last_day(month: date, today: date, *, to_date: bool) -> date:
+    """The last day that counts of a month: its last, and with `to_date` today where that is earlier."""
+    last = last_of_month(month)
+    return min(last, today) if to_date else last
 
 
-def missing(visit: Visit, period: Period, rates: RateTable) -> list[Notice]:
+def missing(visit: Visit, period: Period, rates: RateTable, *, to_date: bool) -> list[Notice]:
     """What the statement does not know of. Raises MissingRate."""
-    first, last = period.calendar[0], until_of(period)
+    first, last = period.calendar[0], get_last_day(period.until, visit.today, to_date=to_date)
     found = open_transactions(company=visit.company, start=first, end=last, rates=rates)
     lists = visit.may(Permission.TRANSACTIONS_READ)
     return notices.open_notice(visit.company, found, first=first, last=last, lists=lists)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.overview.amounts import percent, whole
 from analytics.overview.links import results_query
-from analytics.overview.tables import linked
+from analytics.overview.tables import Variance, format_variance, linked
 from analytics.queries import results
 from ledger.calc.money import WIDE
 from ledger.models import EXPENSES, PlType, category_called
@@ -27,12 +27,11 @@ Named = tuple[UUID, str]  # a category
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Of a row in a period. ``compared`` is None without a comparison, ``percentage`` where it is not to be told."""
+    """Of a row in a period. ``compared`` is None without a comparison."""
 
     actual: Decimal = ZERO
     planned: Decimal = ZERO
     compared: Decimal | None = None
-    percentage: Decimal | None = None
     link: str = ""
 
     def __add__(self, other: "Amounts") -> "Amounts":
@@ -46,13 +45,18 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``kind`` is line, category or sum; a cell for each period, and what they come to together. ``taken_off`` says
-    whether sums are less by it."""
+    """``kind`` is line, category or sum; a cell for each period, and what they come to together. ``line`` is the line
+    of the statement that it is of; None where it is a sum of several."""
 
     name: str
     kind: str
     cells: Sequence[Amounts]
-    taken_off: bool = False
+    line: PlType | None = None
+
+    @property
+    def taken_off(self) -> bool:
+        """Whether sums are less by it."""
+        return self.line in EXPENSES
 
     @property
     def total(self) -> Amounts:
@@ -61,11 +65,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """``head`` names the periods, ``before`` those that they are compared with."""
+    """``head`` names the periods, ``before`` those that they are compared with; ``percentages`` says of each whether
+    its variances are shown in percent too."""
 
     head: Sequence[str]
     rows: Sequence[Row]
     currency: str
+    percentages: Sequence[bool]
     before: Sequence[str] = ()
 
     @property
@@ -75,18 +81,24 @@ class Statement:
         return SafeString("".join(self._row(row, words) for row in self.rows))
 
     def _row(self, row: Row, words: tuple[str, str]) -> str:
-        cells = "".join(self._cell(amounts, words) for amounts in row.cells)
-        total = self._cell(row.total, words)
+        cells = "".join(
+            self._cell(amounts, words, line=row.line, in_percent=in_percent)
+            for amounts, in_percent in zip(row.cells, self.percentages, strict=True)
+        )
+        total = self._cell(row.total, words, line=row.line, in_percent=False)
         return f'<tr class="of-{row.kind}"><th scope="row">{escape(row.name)}</th>{cells}{total}</tr>'
 
-    def _cell(self, amounts: Amounts, words: tuple[str, str]) -> str:
+    def _cell(self, amounts: Amounts, words: tuple[str, str], *, line: PlType | None, in_percent: bool) -> str:
         plan, before = words
         lines = [linked(whole(amounts.actual, self.currency), amounts.link if amounts.actual else "")]
         if amounts.planned:
-            told = amounts.percentage is not None
-            of_plan = f" · {percent(WIDE.divide(amounts.actual, amounts.planned))}" if told else ""
-            planned = plan.format(amount=whole(amounts.planned, self.currency))
-            lines.append(f'<span class="meta">{planned}{of_plan}</span>')
+            variance = amounts.actual - amounts.planned
+            told = Variance(variance, results.is_favourable(line or PlType.REVENUE, variance))
+            lines.append(f'<span class="meta">{plan.format(amount=whole(amounts.planned, self.currency))}</span>')
+            lines.append(f'<span class="meta">{format_variance(told, self.currency)}</span>')
+            if in_percent:
+                share = WIDE.divide(variance, abs(amounts.planned))
+                lines.append(f'<span class="meta">{percent(share, plus=True)}</span>')
         if amounts.compared is not None:
             change = whole(amounts.actual - amounts.compared, self.currency, plus=True)
             compared = before.format(amount=whole(amounts.compared, self.currency), change=change)
@@ -111,7 +123,7 @@ def statement(
     compares: bool,
     before: Sequence[str] = (),
 ) -> Statement:
-    """``heads`` are the periods' names by their first days, ``shares`` those that are shown as a share of their plan.
+    """``heads`` are the periods' names by their first days, ``shares`` those whose variances are shown in percent too.
 
     ``listed`` is the address of the list of transactions, "" where the viewer may not see it.
     """
@@ -119,35 +131,24 @@ def statement(
     for each in found:
         query = results_query(each.first, each.last, line=each.pl_type, categories=[each.category_id], up_to=each.up_to)
         by_line[each.pl_type][each.category_id, each.category_name][each.month] = Amounts(
-            each.actual, each.planned, each.compared, each.percentage, f"{listed}?{query}" if listed else ""
+            each.actual, each.planned, each.compared, f"{listed}?{query}" if listed else ""
         )
     nothing = Amounts(compared=ZERO if compares else None)
     rows: list[Row] = []
     periods = list(heads)
 
-    def shared(sums: Sequence[Amounts]) -> list[Amounts]:
-        return [share(each) if period in shares else each for period, each in zip(periods, sums, strict=True)]
-
     left = [nothing] * len(periods)
     for line in PlType:
         categories = [
-            Row(category_called(name), "category", [cells.get(period, nothing) for period in periods])
+            Row(category_called(name), "category", [cells.get(period, nothing) for period in periods], line)
             for (_, name), cells in by_line[line].items()
         ]
         sums = [sum((row.cells[place] for row in categories), start=nothing) for place in range(len(periods))]
         if categories:
-            rows += [Row(str(LINES[line]), "line", shared(sums), taken_off=line in EXPENSES), *categories]
+            rows += [Row(str(LINES[line]), "line", sums, line), *categories]
         if line != PlType.NEUTRAL:
             changes = [-each for each in sums] if line in EXPENSES else sums
             left = [before + change for before, change in zip(left, changes, strict=True)]
         if line in SUMS:
-            rows.append(Row(str(SUMS[line]), "sum", shared(left)))
-    return Statement(list(heads.values()), rows, currency, before)
-
-
-def share(amounts: Amounts) -> Amounts:
-    """The same with its share of the plan, where both have one sign."""
-    if not amounts.planned or amounts.actual * amounts.planned < 0:
-        return amounts
-    found = results.percentage(amounts.actual, amounts.planned)
-    return Amounts(amounts.actual, amounts.planned, amounts.compared, found)
+            rows.append(Row(str(SUMS[line]), "sum", left))
+    return Statement(list(heads.values()), rows, currency, [period in shares for period in periods], before)

@@ -5,8 +5,8 @@ and after today at the latest known.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -17,15 +17,18 @@ from django.db import connection
 from analytics.calc.bridges import closing
 from analytics.calc.series import Interval, axis
 from analytics.queries.balances import by_cash_type
+from analytics.queries.daily import Moves, moves
 from companies.models import Company
 from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import WIDE, round_half_up
 from ledger.models import Account
-from planning.expecting import Expected, expected, plans
+from planning.expecting import Expected, expected, group_by_account, plans
+from planning.forecasting import Plans
 
 ZERO = Decimal(0)
 ONE_DAY = timedelta(days=1)
+NO_PLANS: Plans = ([], [])
 
 Point = tuple[date, Decimal]
 Booked = list[tuple[date, str, Decimal, Decimal, Decimal]]
@@ -38,6 +41,8 @@ class BalanceForecast:
 
     ``lowest`` and ``below_zero`` go by days after the cutover within the window. From the balance at the cutover to the
     last projected one: + planned_inflow - planned_outflow - transfers_out + revaluation, exactly. Base currency.
+    ``has_plans`` says whether anything is booked or expected after the cutover: else the line only repeats itself.
+    ``accounts`` are told where they were asked for.
     """
 
     actual: list[Point]
@@ -50,6 +55,21 @@ class BalanceForecast:
     planned_outflow: Decimal
     transfers_out: Decimal
     revaluation: Decimal
+    has_plans: bool
+    accounts: "list[AccountForecast] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountForecast:
+    """The day after the cutover on which an account holds least, and the first on which it is below zero.
+
+    In the account's currency. Both are None in a window in which nothing is projected.
+    """
+
+    account_id: UUID
+    currency: str
+    lowest: Point | None
+    below_zero: date | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +93,7 @@ def balance_forecast(
     interval: Interval,
     rates: RateTable,
     accounts: Collection[UUID] | None = None,
+    by_account: bool = False,
 ) -> BalanceForecast:
     """Of the accounts that count as cash, or of those given. Nothing is projected in a window that ends in the past.
 
@@ -84,20 +105,122 @@ def balance_forecast(
     known = by_cash_type(
         company=company, start=min(start, cutover), end=cutover, today=today, rates=rates, accounts=chosen
     )
-    coming = Expected(cutover=cutover, today=today)
+    coming, found = Expected(cutover=cutover, today=today), NO_PLANS
     if end >= today:
-        found = plans(company=company, cutover=cutover, end=end, today=today)
+        found = plans(company=company, cutover=cutover, end=end, today=today, rates=rates)
         wanted: set[UUID | None] = {*chosen, None} if accounts is None else {*chosen}
         coming = expected(found, cutover=cutover, end=end, today=today, accounts=wanted)
+    held = balances_on(company_id=company.id, day=cutover)
     ground = Ground(
         balances={point.day: point.cash for point in known},
-        held=held_by(chosen, balances_on(company_id=company.id, day=cutover)),
+        held=held_by(chosen, held),
         booked=booked_after(cutover, company=company, end=end, accounts=chosen),
         coming=coming,
     )
-    return forecast_from(
+    forecast = forecast_from(
         ground, company=company, start=start, end=end, cutover=cutover, today=today, interval=interval, rates=rates
     )
+    if not by_account:
+        return forecast
+    forecasts = forecast_accounts(
+        Account.objects.of(company.id).filter(id__in=chosen).in_order(),
+        held=held,
+        booked=moves(company=company, start=cutover + ONE_DAY, end=end) if end > cutover else [],
+        found=found,
+        start=start,
+        end=end,
+        cutover=cutover,
+        today=today,
+        rates=rates,
+    )
+    return replace(forecast, accounts=forecasts)
+
+
+def forecast_accounts(
+    accounts: Iterable[Account],
+    *,
+    held: Mapping[UUID, ByCurrency],
+    booked: Moves,
+    found: Plans,
+    start: date,
+    end: date,
+    cutover: date,
+    today: date,
+    rates: RateTable,
+) -> list[AccountForecast]:
+    """Return each account's own forecast.
+
+    Args:
+        held: what the accounts hold at the end of the cutover.
+        booked: what moves on accounts after the cutover.
+        found: what is expected of the company.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    changes: defaultdict[UUID, defaultdict[date, ByCurrency]] = defaultdict(lambda: defaultdict(dict))
+
+    def change(account_id: UUID, day: date, currency: str, amount: Decimal) -> None:
+        of_day = changes[account_id][day]
+        of_day[currency] = of_day.get(currency, ZERO) + amount
+
+    for account_text, day, currency, amount, _, _ in booked:
+        if cutover < day <= end:
+            change(UUID(account_text), day, currency, amount)
+    for account_id, plans_of_account in group_by_account(found).items():
+        if account_id is not None:
+            coming = expected(plans_of_account, cutover=cutover, end=end, today=today)
+            for (day, currency), (inflow, outflow) in coming.sums.items():
+                if day <= end:
+                    change(account_id, day, currency, inflow - outflow)
+    first = max(start, cutover + ONE_DAY)
+    return [
+        forecast_account(
+            account,
+            held=held.get(account.id, {}),
+            changes=changes.get(account.id, {}),
+            first=first,
+            end=end,
+            today=today,
+            rates=rates,
+        )
+        for account in accounts
+    ]
+
+
+def forecast_account(
+    account: Account,
+    *,
+    held: ByCurrency,
+    changes: Mapping[date, ByCurrency],
+    first: date,
+    end: date,
+    today: date,
+    rates: RateTable,
+) -> AccountForecast:
+    """One account's, of the days from `first` to `end`; changes before `first` are part of its balance then."""
+    currency, balance = account.default_currency, defaultdict(lambda: ZERO, held)
+    # A balance moves on days with changes; up to today also where rates move what it holds in other currencies.
+    days = {day for day in changes if first < day} | ({first} if first <= end else set())
+    if any(of_day.keys() - {currency} for of_day in (held, *changes.values())):
+        days |= {date.fromordinal(number) for number in range(first.toordinal(), min(today, end).toordinal() + 1)}
+    earlier = sorted(day for day in changes if day < first)
+    lowest, below_zero = None, None
+    for day in (*earlier, *sorted(days)):
+        for each, amount in changes.get(day, {}).items():
+            balance[each] += amount
+        if day < first:
+            continue
+        worth = [
+            convert(amount, source=each, target=currency, day=min(day, today), rates=rates)
+            for each, amount in balance.items()
+        ]
+        value = round_half_up(sum(worth, start=ZERO), currency)
+        if lowest is None or value < lowest[1]:
+            lowest = (day, value)
+        if below_zero is None and value < 0:
+            below_zero = day
+    return AccountForecast(account.id, currency, lowest, below_zero)
 
 
 def forecast_from(
@@ -133,6 +256,7 @@ def forecast_from(
         planned_outflow=-parts["outflow"],
         transfers_out=-parts["transfers_out"],
         revaluation=parts["revaluation"],
+        has_plans=bool(ground.booked or ground.coming.sums),
     )
 
 

@@ -19,7 +19,8 @@ from companies.models import Company
 from ledger.calc.fx import RateTable, at_rate, convert
 from ledger.calc.money import WIDE, round_all
 from ledger.models import AccountType
-from planning.expecting import Expected, Plans, expected, plans
+from planning.expecting import Expected, expected, plans
+from planning.forecasting import Plans
 
 ONE_DAY = timedelta(days=1)
 ZERO = Decimal(0)
@@ -139,7 +140,7 @@ def forecast(
     planned = [flow for flow in booked if flow[0] > cutover]
     base = company.base_currency
     if end > cutover:
-        known = known or plans(company=company, cutover=cutover, end=end, today=today)
+        known = known or plans(company=company, cutover=cutover, end=end, today=today, rates=rates)
         coming = expected(known, cutover=cutover, end=end, today=today, accounts=accounts)
         planned += expected_flows(coming, base=base, today=today, rates=rates)
     return Forecast(

@@ -63,12 +63,10 @@ def bars(*, company: Company, months: Sequence[date]) -> list[dict[str, Decimal]
     ]
 
 
-def bars_of(
-    posted: "Posted", *, months: Sequence[date], base: str, up_to: date | None = None
-) -> list[dict[str, Decimal]]:
-    """The same of months whose results are known, the last one up to a day where one is given."""
+def bars_of(posted: "Posted", *, months: Sequence[date], base: str) -> list[dict[str, Decimal]]:
+    """The same of months whose results are known."""
     sums: defaultdict[tuple[date, str], Decimal] = defaultdict(lambda: ZERO)
-    for (month, line, category), amount in posted.of(months, up_to=up_to).items():
+    for (month, line, category), amount in posted.of(months).items():
         sums[month, bar_of(line, posted.categories[category])] += amount
     return [{bar: round_half_up(sums[month, bar], base) for bar in BARS} for month in months]
 
@@ -105,6 +103,26 @@ class Result(NamedTuple):
     planned: Decimal
     compared: Decimal | None
     percentage: Decimal | None
+
+    @property
+    def variance(self) -> Decimal | None:
+        """Actual less planned; None without a plan."""
+        return self.actual - self.planned if self.planned else None
+
+    @property
+    def favourable(self) -> bool | None:
+        return is_favourable(self.pl_type, self.variance)
+
+
+def is_favourable(line: str, variance: Decimal | None) -> bool | None:
+    """Whether a variance from the plan is good for the result; None without one and on neutral lines.
+
+    >>> is_favourable("revenue", Decimal(5)), is_favourable("ga", Decimal(5)), is_favourable("neutral", Decimal(5))
+    (True, False, None)
+    """
+    if not variance or line == PlType.NEUTRAL:
+        return None
+    return (variance > 0) is (line not in EXPENSES)
 
 
 Cells = dict[tuple[date, str, UUID], Decimal]
@@ -217,14 +235,17 @@ def profit_and_loss(
     ]
 
 
-def against_plan(
-    *, company: Company, months: Sequence[date], today: date, rates: RateTable, known: Posted
+def sum_against_plan(
+    *, company: Company, months: Sequence[date], rates: RateTable, known: Posted
 ) -> dict[tuple[date, str], tuple[Decimal, Decimal]]:
-    """(month, line) -> what ``profit_and_loss`` answers of its categories together, actual and planned, both of the
-    running month up to today. Raises MissingRate."""
-    planned = up_to(planned_in_base(company, months, rates), today)
+    """Return (month, line) -> (actual, planned): what ``profit_and_loss`` answers of its categories together.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
+    planned = planned_in_base(company, months, rates)
     found: dict[tuple[date, str], tuple[Decimal, Decimal]] = {}
-    for (month, line, _), amount in known.of(months, up_to=cuts_of(months, today=today, back=None)[0]).items():
+    for (month, line, _), amount in known.of(months).items():
         actual, plan = found.get((month, line), (ZERO, ZERO))
         found[month, line] = actual + round_half_up(amount, company.base_currency), plan
     for (month, line, _), amount in planned.items():

@@ -38,6 +38,7 @@ def cash_line(context: dict[str, Any], period: Period) -> dict[str, Any]:
             title=_("Cash ahead"),
             of=_("Cash"),
             link=link,
+            writes_plan=Permission.PLANNING_WRITE in access.permissions,
         )
     except MissingRate:  # the page says so where it adds up
         return {}

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from analytics import serializers as shapes
 from analytics.queries import balances, cash_flow
-from analytics.queries.balance_forecast import balance_forecast
+from analytics.queries.balance_forecast import AccountForecast, balance_forecast
 from analytics.queries.cash_bridge import build_part_queries, compute_cash_bridge
 from analytics.queries.runway import compute_cash_change, compute_runway
 from analytics.views.base import DataViewSet, check_known, point, points, series
@@ -84,6 +84,14 @@ class BalanceViewSet(DataViewSet):
         )
 
 
+def tell_account(found: AccountForecast) -> dict[str, object]:
+    return {
+        "accountId": str(found.account_id),
+        "lowest": found.lowest and point(*found.lowest),
+        "belowZero": found.below_zero,
+    }
+
+
 def answered(row: balances.AccountBalance) -> dict[str, object]:
     return {
         "accountId": str(row.account_id),
@@ -113,9 +121,9 @@ class CashFlowViewSet(DataViewSet):
     def forecast(self, request: Request, company_id: str) -> Response:
         """Actual flows up to the cutover and planned ones after it, on one axis.
 
-        Planned are the occurrences of planned transactions that nothing has settled yet, at the latest rates, and what
-        is booked after the cutover. Overdue ones, of the last sixty days, count on the day after the cutover. In a
-        window that ends in the past all planned values are 0, and all its actual flows are there, whatever the cutover.
+        Planned are the open amounts of planned transactions at the latest rates, and what is booked after the cutover.
+        Overdue ones, of the last sixty days, count on the day after the cutover. In a window that ends in the past all
+        planned values are 0, and all its actual flows are there, whatever the cutover.
         """
         found = cash_flow.forecast(**self.forecast_window(self.parsed(shapes.ForecastQuery)))
         axis = found.actual.points
@@ -162,7 +170,7 @@ class CashFlowViewSet(DataViewSet):
         accounts = values.get("account_ids")
         if accounts:
             check_known(Account.objects.of(self.company.id), accounts, name="accountIds")
-        found = balance_forecast(**self.forecast_window(values), accounts=accounts)
+        found = balance_forecast(**self.forecast_window(values), accounts=accounts, by_account=values["by_account"])
         return Response(
             {
                 "actual": series(found.actual),
@@ -174,6 +182,7 @@ class CashFlowViewSet(DataViewSet):
                 "plannedOutflow": number(found.planned_outflow),
                 "transfersOut": number(found.transfers_out),
                 "revaluation": number(found.revaluation),
+                "accounts": None if found.accounts is None else [tell_account(each) for each in found.accounts],
             }
         )
 

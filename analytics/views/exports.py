@@ -24,6 +24,9 @@ ASKED = [
         "interval", enum=list(LENGTHS), description="periods of the calendar; `month` where it is left out"
     ),
     OpenApiParameter("comparison", enum=shapes.COMPARISONS, description="adds a sheet of what was before"),
+    OpenApiParameter(
+        "toDate", enum=["true", "false"], description="true: the running month counts up to today, its plan by the days"
+    ),
 ]
 FILE = OpenApiResponse({"type": "string", "format": "binary", "maxLength": 2**31 - 1})
 
@@ -38,10 +41,10 @@ class StatementExportViewSet(DataViewSet):
 
     @extend_schema(operation_id="exportProfitAndLoss", parameters=ASKED, responses={(200, files.XLSX): FILE})
     def profit_and_loss(self, request: Request, company_id: str) -> Any:
-        """The statement of the months that the window touches, up to today: a sheet of actual amounts and one of the
-        plan, in which lines, sums and totals are formulas. Expenses are positive; the plan of the running month counts
-        by the days so far."""
-        self.only_parameters("startDate", "endDate", "interval", "comparison")
+        """The statement of the months that the window touches, up to the running one: a sheet of actual amounts and one
+        of the plan, in which lines, sums and totals are formulas. Expenses are positive. Months count whole; with
+        `toDate` the running one counts up to today, its plan by the days so far."""
+        self.only_parameters("startDate", "endDate", "interval", "comparison", "toDate")
         asked = self.parsed(shapes.StatementQuery, data=request.query_params.dict())
         today = self.now.date()
         end = asked.get("end_date") or today
@@ -55,5 +58,6 @@ class StatementExportViewSet(DataViewSet):
             interval=asked["interval"],
             comparison=asked.get("comparison"),
             rates=rate_table(),
+            to_date=asked["to_date"] == "true",
         )
         return files.download(lambda file: write_workbook(file, found), name="profitAndLoss.xlsx", kind=files.XLSX)

@@ -47,7 +47,8 @@ class ResultViewSet(DataViewSet):
         """Actual and planned amounts by period, line and category; expenses are positive.
 
         Pending transactions and initial balances are left out, transit accounts count. `planned` is what the plan items
-        post in the period's months. Each row leads to the transactions behind it.
+        post in the period's months, the running one whole unless `toDate` is asked for. Each row leads to the
+        transactions behind it.
         """
         values = self.parsed(shapes.ProfitAndLossQuery)
         every_category = values.get("show_all_categories")
@@ -83,6 +84,8 @@ def told(row: results.Result, company: Company) -> dict[str, object]:
         "actual": number(row.actual),
         "planned": number(row.planned),
         "percentage": None if row.percentage is None else number(row.percentage),
+        "variance": None if row.variance is None else number(row.variance),
+        "favourable": row.favourable,
         "comparisonActual": None if row.compared is None else number(row.compared),
         "transactionsUrl": behind(row, company),
     }

@@ -12,7 +12,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Literal, TypedDict
 
-from ledger.calc.months import MONTHS_A_YEAR, days_in_month
+from ledger.calc.months import MONTHS_A_YEAR, days_in_month, first_of_month
 
 Frequency = Literal["day", "week", "month", "year"]
 State = Literal["overdue", "due", "settled", "skipped"]
@@ -163,24 +163,32 @@ def expand(rule: Rule, overrides: Overrides, *, window_start: dt.date, window_en
     return found
 
 
-def state_of(occurrence: Occurrence, *, today: dt.date) -> State | None:
-    """What became of it; None for one that lapsed: nothing has settled it within sixty days.
+def get_state(
+    occurrence: Occurrence, *, today: dt.date, is_settled: bool | None = None, is_total: bool = False
+) -> State | None:
+    """Return what became of an occurrence; None for one that lapsed.
 
-    >>> state_of(Occurrence(dt.date(2024, 1, 31), dt.date(2024, 2, 1)), today=dt.date(2024, 2, 2))
+    One that a transaction settles lapses after sixty days, one that stands for a month's total when the month ends.
+
+    Args:
+        is_settled: whether all of it is booked; whether a transaction settles it where it is left out.
+
+    >>> get_state(Occurrence(dt.date(2024, 1, 31), dt.date(2024, 2, 1)), today=dt.date(2024, 2, 2))
     'overdue'
     """
-    if occurrence.transaction_id is not None:
-        return "settled"
     if occurrence.skipped:
         return "skipped"
+    if occurrence.transaction_id is not None or is_settled:
+        return "settled"
     if occurrence.date >= today:
         return "due"
-    return "overdue" if is_overdue(occurrence.date, today=today) else None
+    return "overdue" if is_overdue(occurrence.date, today=today, is_total=is_total) else None
 
 
-def is_overdue(day: dt.date, *, today: dt.date) -> bool:
+def is_overdue(day: dt.date, *, today: dt.date, is_total: bool = False) -> bool:
     """Whether something open of a day that has passed is still expected."""
-    return today - OVERDUE <= day < today
+    first = first_of_month(today) if is_total else today - OVERDUE
+    return first <= day < today
 
 
 def _by_days(rule: Rule, step: int, window_start: dt.date, window_end: dt.date) -> list[dt.date]:

@@ -39,7 +39,8 @@ def undo(visit: Visit) -> Undo | None:
 
 def offers(visit: Visit) -> Iterator[Offer]:
     names = names_for(visit)
-    for each in coming_of_company(visit, end=visit.today + dt.timedelta(days=MOST_DAYS), accounts={}):
+    end = visit.today + dt.timedelta(days=MOST_DAYS)
+    for each in coming_of_company(visit, end=end, accounts={}, with_totals=False):
         if each.match:
             yield offer(visit, each, each.match, names)
 

@@ -1,7 +1,7 @@
 """What comes next and what is late: occurrences with their accounts, and the transactions that settle them or could."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
@@ -18,7 +18,7 @@ from ledger.models import Account, Transaction
 from planning.calc.matching import Awaited
 from planning.calc.recurrence import OVERDUE, State
 from planning.matching import MOST_DAYS, matched
-from planning.models import PlannedTransaction, with_overrides
+from planning.models import PlannedTransaction, SettledBy, with_overrides
 from planning.occurring import Due, Expected, by_date, due_of
 
 MONTHS_AHEAD = 3
@@ -39,6 +39,15 @@ class Coming:
     def amount(self) -> Decimal:
         return Decimal(self.expected.amount_value)
 
+    @property
+    def amount_to_come(self) -> Decimal:
+        """What is open; all of what is settled or skipped."""
+        return Decimal(self.expected.open_amount_value) if self.state in ("due", "overdue") else self.amount
+
+    @property
+    def is_partly_booked(self) -> bool:
+        return self.amount_to_come != self.amount
+
     def is_ahead(self, today: dt.date) -> bool:
         """Whether it takes place from today on, settled or not."""
         return self.expected.date >= today and self.state != "skipped"
@@ -54,9 +63,13 @@ def window(today: dt.date) -> tuple[dt.date, dt.date]:
 
 
 def coming_of(
-    visit: Visit, rows: Iterable[PlannedTransaction], *, end: dt.date, accounts: Mapping[UUID, str]
+    visit: Visit, rows: Sequence[PlannedTransaction], *, end: dt.date, accounts: Mapping[UUID, str]
 ) -> list[Coming]:
-    """The occurrences from sixty days ago on, by date; skipped ones too. The rows have their overrides."""
+    """The occurrences from sixty days ago on, by date; skipped ones too. The rows have their overrides.
+
+    Raises:
+        MissingRate: a currency has no exchange rate.
+    """
     start, _ = window(visit.today)
     dues = by_date(due_of(rows, start=start, end=end, today=visit.today))
     found = proposals(visit, dues)
@@ -72,10 +85,14 @@ def coming_of(
     ]
 
 
-def coming_of_company(visit: Visit, *, end: dt.date, accounts: Mapping[UUID, str]) -> list[Coming]:
-    """The same for all rules of a company."""
+def coming_of_company(
+    visit: Visit, *, end: dt.date, accounts: Mapping[UUID, str], with_totals: bool = True
+) -> list[Coming]:
+    """The same for all rules of a company; planned totals may be left out. Raises MissingRate."""
     start, _ = window(visit.today)
     rows = PlannedTransaction.objects.of(visit.company.id).touching(visit.company.id, start, end)
+    if not with_totals:
+        rows = rows.filter(settled_by=SettledBy.TRANSACTION)
     return coming_of(visit, with_overrides(list(rows)), end=end, accounts=accounts)
 
 
@@ -85,7 +102,7 @@ def proposals(visit: Visit, dues: Iterable[Due]) -> dict[tuple[UUID, dt.date], T
     if not (visit.may(Permission.TRANSACTIONS_READ) and visit.may(Permission.PLANNING_WRITE)):
         return {}
     last = visit.today + dt.timedelta(days=MOST_DAYS)
-    awaited = [awaiting_of(due) for due in dues if due.is_open and due.expected.date <= last]
+    awaited = [awaiting_of(due) for due in dues if due.is_matchable and due.expected.date <= last]
     pairs = matched(company=visit.company, awaited=awaited)
     rows = Transaction.objects.of(visit.company.id).in_bulk([pair.booked.id for pair in pairs])
     return {(pair.awaited.planned_id, pair.awaited.original_date): rows[pair.booked.id] for pair in pairs}

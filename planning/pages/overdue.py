@@ -6,6 +6,8 @@ from django.utils.translation import ngettext
 from companies.pages.amounts import number
 from companies.pages.visits import Visit
 from companies.permissions import Permission
+from ledger.calc.fx import MissingRate
+from ledger.money.rates import rate_table
 from planning.expecting import ONE_DAY, overdue, plans
 
 
@@ -14,7 +16,10 @@ def in_the_inbox(visit: Visit) -> list[tuple[str, str]]:
     if not visit.may(Permission.PLANNING_READ):
         return []
     today, yesterday = visit.today, visit.today - ONE_DAY
-    found = plans(company=visit.company, cutover=yesterday, end=yesterday, today=today)
+    try:
+        found = plans(company=visit.company, cutover=yesterday, end=yesterday, today=today, rates=rate_table())
+    except MissingRate:  # the cash plan names the currency
+        return []
     count = overdue(found, today=today).overdue_count
     if not count:
         return []

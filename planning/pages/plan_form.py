@@ -30,7 +30,7 @@ INVOICE = (
     "invoiceNumber", "invoiceUrl", "collectionMethod", "attempted", "attemptCount", "nextPaymentAttemptDate", "dueDate",
 )  # fmt: skip
 MORE = ("passThroughTaxAmount", "counterparty", *DATE_RULE.values(), *DATES, *IDS, *INVOICE)  # these stand folded up
-BLANK = {"direction": "out", "interval": "1", "endType": "never", "autoSettle": True}
+BLANK = {"direction": "out", "interval": "1", "endType": "never", "autoSettle": True, "settledBy": "transaction"}
 FIELD_AT = {
     "recurrence/frequency": "frequency",
     "recurrence/interval": "interval",
@@ -66,6 +66,7 @@ def of_row(planned: PlannedTransaction) -> Typed:
             **{name: body[name] or "" for name in TEXTS if name in body},
             **direction_of(body["amountValue"]),
             "autoSettle": body["autoSettle"],
+            "settledBy": body["settledBy"],
             "frequency": recurrence.get("frequency", ""),
             "interval": recurrence.get("interval", 1),
             "lastDayOfMonth": recurrence.get("lastDayOfMonth", False),
@@ -88,6 +89,7 @@ def read(visit: Visit, *, planned: PlannedTransaction | None, hidden: set[str]) 
     values |= {name: posted[name].strip() for name in MORE if name in posted}
     values |= {name: name in posted for name in ("lastDayOfMonth", "autoSettle")}
     stored = PlannedTransactionShape(planned).data if planned else {"accountId": None}
+    values["settledBy"] = posted.get("settledBy") or stored.get("settledBy", BLANK["settledBy"])
     sent = {name: values[name] or None for name in ("accountId", "categoryId") if name not in hidden}
     if values["amountCurrency"]:
         sent["amountCurrency"] = values["amountCurrency"]
@@ -103,6 +105,7 @@ def read(visit: Visit, *, planned: PlannedTransaction | None, hidden: set[str]) 
         "amountValue": signed(values["direction"], read_in.get("amountValue", values["amountValue"])),
         "recurrence": recurrence_of(values),
         "autoSettle": values["autoSettle"],
+        "settledBy": values["settledBy"],
         **more_of(values, stored),
     }
     if tax:

@@ -11,14 +11,16 @@ from companies.models import Currency
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
+from ledger.calc.fx import MissingRate
 from ledger.calc.months import add_months
 from ledger.calc.recognition import DateRule
 from ledger.transactions.pages.counterparties import suggested
 from ledger.transactions.pages.words import RULES, in_choices, names_for
 from planning import scheduling
-from planning.models import Frequency, PlannedTransaction, Source, with_overrides
-from planning.occurring import next_of
+from planning.models import Frequency, PlannedTransaction, SettledBy, Source, with_overrides
+from planning.occurring import MOST_YEARS, next_of
 from planning.pages import outlook, plan_form
+from planning.totals import NOTHING_SETTLED, find_settled_amounts_of
 
 A_YEAR = 12  # months that the page of one rule looks ahead
 FREQUENCIES = {
@@ -28,23 +30,39 @@ FREQUENCIES = {
     Frequency.YEAR: gettext_lazy("Every year"),
 }
 
+SETTLED_BY = {
+    SettledBy.TRANSACTION: (
+        gettext_lazy("One transaction"),
+        gettext_lazy("Rent, a salary run, an invoice: one payment settles it."),
+    ),
+    SettledBy.CATEGORY: (
+        gettext_lazy("Everything booked in its category that month"),
+        gettext_lazy("A month’s total, such as all subscription payments. Needs a category."),
+    ),
+}
+
 
 @company_page(reads=Permission.PLANNING_READ)
 def rules(visit: Visit) -> HttpResponse:
     """The rules, the latest first, each with its next occurrence."""
     accounts = visible_accounts(visit)
     rows, cursor = visit.page_of(PlannedTransaction.objects.of(visit.company.id), order=("-id",))
+    missing, settled = "", NOTHING_SETTLED
+    try:
+        settled = find_settled_amounts_of(rows, start=visit.today, end=add_months(visit.today, MOST_YEARS * A_YEAR))
+    except MissingRate as error:
+        missing = error.currency
     shown = [
         {
             "row": row,
-            "next": next_of(row, today=visit.today),
+            "next": next_of(row, today=visit.today, settled=settled),
             "words": outlook.in_words(row),
             "account": accounts.get(row.account_id, "") if row.account_id else "",
         }
         for row in with_overrides(rows)
     ]
     writes = visit.may(Permission.PLANNING_WRITE)
-    return visit.show("planning/rules.html", tab="planned", rules=shown, cursor=cursor, writes=writes)
+    return visit.show("planning/rules.html", tab="planned", rules=shown, cursor=cursor, writes=writes, missing=missing)
 
 
 def visible_accounts(visit: Visit) -> dict[UUID, str]:
@@ -58,7 +76,11 @@ def one(visit: Visit, planned_id: UUID) -> HttpResponse:
     planned = found(visit, planned_id)
     known, accounts = names_for(visit), visible_accounts(visit)
     end = add_months(visit.today, A_YEAR)
-    occurrences = outlook.coming_of(visit, [planned], end=end, accounts=accounts)
+    occurrences, missing = [], ""
+    try:
+        occurrences = outlook.coming_of(visit, [planned], end=end, accounts=accounts)
+    except MissingRate as error:
+        missing = error.currency
     return visit.show(
         "planning/rule.html",
         tab="planned",
@@ -71,6 +93,7 @@ def one(visit: Visit, planned_id: UUID) -> HttpResponse:
         coming=[each for each in occurrences if each.is_ahead(visit.today)][: outlook.MOST_SHOWN],
         sees_transactions=visit.may(Permission.TRANSACTIONS_READ),
         differing=list(planned.overrides.values()),
+        missing=missing,
         writes=visit.may(Permission.PLANNING_WRITE),
     )
 
@@ -137,6 +160,7 @@ def plan_page(visit: Visit, form: Typed, *, planned: PlannedTransaction | None =
         categories=names.category_choices(),
         currencies=Currency.values,
         frequencies=FREQUENCIES,
+        settled_by=[(value, label, hint) for value, (label, hint) in SETTLED_BY.items()],
         date_rules=in_choices(RULES),
         attempts=[("true", _("Yes")), ("false", _("No"))],
         counterparties=suggested(visit),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ledger.calc.fx import RateTable
 from ledger.models import AccountType
 from planning.expecting import expected, plans
 from planning.forecasting import planned_flows, planned_results
@@ -29,7 +30,7 @@ def flows(company: Any, start: date, end: date) -> list[tuple[str, str]]:
 def sums(company: Any) -> dict[Any, tuple[Decimal, Decimal]]:
     """What the forecast takes of the year, asked on the day before it."""
     eve = YEAR[0] - timedelta(days=1)
-    found = plans(company=company, cutover=eve, end=YEAR[1], today=eve)
+    found = plans(company=company, cutover=eve, end=YEAR[1], today=eve, rates=RateTable([]))
     return expected(found, cutover=eve, end=YEAR[1], today=eve).sums
 
 

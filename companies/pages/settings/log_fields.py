@@ -124,6 +124,7 @@ FIELDS = {
     "scopes": _("scopes"),
     "service_end_date": _("service end date"),
     "service_start_date": _("service start date"),
+    "settled_by": _("settled by"),
     "shared": _("shared"),
     "size": _("size"),
     "skipped": _("skipped"),

@@ -88,6 +88,7 @@ def table_of(html, chart):
 
 def as_plain(text):
     """What a cell of the page says, as the file writes it."""
+    text = re.sub(r'<span class="(?:good|bad)">(\S+) \w+</span>', r"\1", text)
     return "" if text == "–" else text.replace("−", "-").replace(",", "").replace("+", "").removesuffix(" %")
 
 
@@ -270,7 +271,7 @@ def test_bars_are_those_of_revenue_expenses_bar(shown):
 
 
 def test_plan_against_actual_adds_up_profit_and_loss(shown):
-    told = shown.ask("profitAndLoss", startMonth=f"{MONTH:%Y}-01", endMonth=f"{MONTH:%Y-%m}", toDate=True)
+    told = shown.ask("profitAndLoss", startMonth=f"{MONTH:%Y}-01", endMonth=f"{MONTH:%Y-%m}")
     month, year = (defaultdict(lambda: [Decimal(0)] * 2) for _ in range(2))
     for row in told:
         for sums in (month, year) if row["month"] == f"{MONTH:%Y-%m}" else (year,):
@@ -280,26 +281,40 @@ def test_plan_against_actual_adds_up_profit_and_loss(shown):
     assert [*found] == [*LINES.values(), "Result"]
     for line, name in LINES.items():
         assert found[name][:2] == month[line]
-        assert found[name][3:5] == year[line]
+        assert found[name][4:6] == year[line]
     signs = {"revenue": 1, "no": 1} | dict.fromkeys(("cogs", "cac", "pd", "ga"), -1)
-    for place, sums in ((0, month), (3, year)):
+    for place, sums in ((0, month), (4, year)):
         assert found["Result"][place : place + 2] == [
             sum(sign * sums[line][side] for line, sign in signs.items()) for side in (0, 1)
         ]
     planned = {name: cells for name, cells in found.items() if cells[2] is not None}
     assert "Revenue" in planned
-    for actual, plan, share, *_ in planned.values():
-        assert abs(share - actual * 100 / plan) <= Decimal("0.005")
+    for actual, plan, variance, share, *_ in planned.values():
+        assert variance == actual - plan
+        assert abs(share - variance * 100 / abs(plan)) <= Decimal("0.005")
+
+
+def test_a_variance_says_what_it_means_for_the_result(shown):
+    html = shown.page().split('aria-labelledby="plan-actual-heading"')[1].split("</section>")[0]
+    found = shown.numbers("plan-actual")
+    for name, cells in found.items():
+        row = html.split(f'<th scope="row">{name}</th>')[1].split("</tr>")[0].replace("&amp;", "&")
+        word = re.findall(r'<span class="(good|bad)">[^<]*(favourable|adverse)</span>', row)
+        variances = [cells[2], cells[6]]
+        is_cost = name in {LINES[line] for line in ("cogs", "cac", "pd", "ga")}
+        assert word == [
+            ("good", "favourable") if (variance > 0) is not is_cost else ("bad", "adverse")
+            for variance in variances
+            if variance
+        ]
 
 
 def test_one_word_is_one_number(shown):
-    """The bars leave out what is beside the business, so what is left of them is no line of the plan's. They are of
-    whole months, and beside the plan the one under way counts up to today: so a month that is over says it."""
-    before = add_months(MONTH, -1)
-    whole = f"?startDate={before}&endDate={last_of_month(before)}"
-    assert shown.file("revenue-expenses", whole)[0][-1] == "Operating result (EUR)"
-    operating = shown.numbers("revenue-expenses", whole)[f"{before:%Y-%m}"][-1]
-    plan = shown.numbers("plan-actual", whole)
+    """The bars leave out what is beside the business, so what is left of them is no line of the plan's. The month under
+    way counts whole in both."""
+    assert shown.file("revenue-expenses")[0][-1] == "Operating result (EUR)"
+    operating = shown.numbers("revenue-expenses")[f"{MONTH:%Y-%m}"][-1]
+    plan = shown.numbers("plan-actual")
     assert operating + plan["Non-operating"][0] == plan["Result"][0]
 
 

@@ -59,10 +59,12 @@ def heading(month, interval):
     length = {"month": 1, "quarter": 3, "year": 12}[interval]
     start = datetime.strptime(month, "%Y-%m").date()
     names = {"month": f"{start:%b %Y}", "quarter": f"Q{(start.month + 2) // 3} {start.year}", "year": f"{start.year}"}
-    begins, ends = max(start, add_months(MONTH, -11)), min(last_of_month(add_months(start, length - 1)), TODAY)
+    last = last_of_month(TODAY)
+    begins, ends = max(start, add_months(MONTH, -11)), min(last_of_month(add_months(start, length - 1)), last)
     since = begins != start and f"{begins.day} {begins:%b}"
     until = ends != last_of_month(add_months(start, length - 1)) and f"to {ends.day} {ends:%b}"
-    return ", ".join(filter(None, [names[interval], until or (since and f"from {since}")]))
+    name = ", ".join(filter(None, [names[interval], until or (since and f"from {since}")]))
+    return f"{name} (in progress)" if ends == last != TODAY else name
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_every_amount_is_that_of_the_api_and_of_the_rows_behind_it(shown, interv
     head, rows = statement(answer.content.decode())
     told = shown.ask(
         "profitAndLoss", startMonth=f"{add_months(MONTH, -11):%Y-%m}", endMonth=f"{MONTH:%Y-%m}", interval=interval,
-        toDate=True, **({"comparison": comparison} if comparison else {}),
+        **({"comparison": comparison} if comparison else {}),
     )  # fmt: skip
     found, line = {}, ""
     for kind, name, cells in rows:
@@ -109,15 +111,17 @@ def check_sums(rows):
         assert sums[name] == sum(sign * amount for sign, amount in kept)
 
 
-def test_the_plan_of_the_month_under_way_counts_to_the_same_day(api, alice, acme, bank, books):
+@pytest.mark.parametrize(("query", "planned"), [("", {}), ("&toDate=true", {"toDate": True})])
+def test_the_plan_of_the_month_under_way_counts_whole_unless_asked(api, alice, acme, bank, books, query, planned):
     hosting = books.category("hosting")
     amount = {"type": "fixed", "amount": {"value": 3000, "currency": "EUR"}}
     item = {"month": f"{MONTH:%Y-%m}", "plType": "cogs", "categoryId": hosting, "frequency": 1, "amount": amount}
     assert api.post("plan_items", item).status_code == 201
-    html = signed_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?months=6").content.decode()
+    html = signed_in(alice).get(f"/app/companies/{acme.id}/profit-and-loss?months=6{query}").content.decode()
     (row,) = api.post(
-        "data/profitAndLoss", {"startMonth": f"{MONTH:%Y-%m}", "endMonth": f"{MONTH:%Y-%m}", "toDate": True}
+        "data/profitAndLoss", {"startMonth": f"{MONTH:%Y-%m}", "endMonth": f"{MONTH:%Y-%m}", **planned}
     ).json()
+    assert planned or row["planned"] == 3000
     _, rows = statement(html)
     assert next(cells for kind, _, cells in rows if kind == "category")[-2][1] == number(row["planned"])
 
@@ -129,7 +133,9 @@ def test_a_period_that_is_shown_in_part_is_headed_as_a_part(alice, acme, books, 
         f"/app/companies/{acme.id}/profit-and-loss?startDate={start}&endDate={TODAY}&interval=year"
     )
     head, _ = statement(html.content.decode())
-    until = "" if (TODAY.month, TODAY.day) == (12, 31) else f", to {TODAY.day} {TODAY:%b}"
+    end = last_of_month(TODAY)
+    until = "" if end.month == 12 else f", to {end.day} {end:%b}"
+    until += "" if end == TODAY else " (in progress)"
     since = "" if start.month == 1 else f", from 1 {start:%b}"
     assert head == [f"{start.year}{since}", f"{TODAY.year}{until}"]
 

@@ -87,9 +87,7 @@ def year(api, books, bank):
 def test_its_formulas_come_to_what_the_statement_shows(api, year, interval, comparison):
     asked = {"interval": interval} | ({"comparison": comparison} if comparison else {})
     found = read(workbook(api, **YEAR, **asked))
-    told = api.post(
-        "data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12", "toDate": True} | asked
-    ).json()
+    told = api.post("data/profitAndLoss", {"startMonth": "2024-01", "endMonth": "2024-12"} | asked).json()
     sheets = {"Actual": "actual", "Plan": "planned"} | ({"Before": "comparisonActual"} if comparison else {})
     assert list(found) == list(sheets)
     for sheet, field in sheets.items():
@@ -120,7 +118,7 @@ def test_each_month_is_a_column(api, year):
 
 def test_what_it_is_compared_with_stands_under_its_own_months(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
-    asked = {"startDate": "2024-02-01", "endDate": "2024-03-10", "comparison": "previousPeriod"}
+    asked = {"startDate": "2024-02-01", "endDate": "2024-03-10", "comparison": "previousPeriod", "toDate": "true"}
     found = read(workbook(api, **asked))
     assert {period for _, _, period in found["Actual"]} == {"Feb 2024", "Mar 2024, to 10 Mar", "Together"}
     assert {period for _, _, period in found["Before"]} == {"Jan 2024", "Feb 2024, to 10 Feb", "Together"}
@@ -145,7 +143,7 @@ def test_what_the_calendar_has_no_period_before_has_no_name(api, year):
 def test_months_that_lie_ahead_are_not_there(api, year, monkeypatch):
     monkeypatch.setattr("django.utils.timezone.now", lambda: datetime(2024, 3, 10, tzinfo=UTC))
     actual = read(workbook(api, **YEAR))["Actual"]
-    assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024, to 10 Mar", "Together"}
+    assert {period for _, _, period in actual} == {"Jan 2024", "Feb 2024", "Mar 2024 (in progress)", "Together"}
     ahead = read(workbook(api, startDate="2025-01-01", endDate="2025-12-31"))["Actual"]
     assert set(ahead.values()) == {0}
 
@@ -165,6 +163,7 @@ def test_the_year_up_to_today_is_shown_unless_asked(api, books, bank):
         ({"startDate": "1990-01-01", "endDate": "2024-01-31"}, "window_too_long"),
         ({"interval": "week"}, "invalid_choice"),
         ({"comparison": "x"}, "invalid_choice"),
+        ({"toDate": "yes"}, "invalid_choice"),
         ({"colour": "red"}, "unknown_parameter"),
     ],
 )

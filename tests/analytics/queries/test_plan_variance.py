@@ -1,0 +1,58 @@
+"""What is actual beside what was planned: the variance, and whether it is good for the result."""
+
+from datetime import date
+
+import pytest
+
+from tests.analytics.queries.test_results import categorize, plan
+
+pytestmark = pytest.mark.django_db
+MONTH = {"startMonth": "2026-11", "endMonth": "2026-11"}
+
+
+def list_variances(ask, **more):
+    rows = ask("profitAndLoss", **MONTH, **more)
+    return {row["plType"]: (row["variance"], row["favourable"]) for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "actual", "planned", "variance", "favourable"),
+    [
+        ("revenue", "revenueRecurring", "1200.00", 1000, 200, True),
+        ("revenue", "revenueRecurring", "900.00", 1000, -100, False),
+        ("cogs", "hosting", "-120.00", 100, 20, False),
+        ("ga", "officeAndAdmin", "-80.50", 100, -19.5, True),
+        ("no", "interest", "-40.00", -30, -10, False),
+        ("no", "interest", "-20.00", -30, 10, True),
+        ("revenue", "revenueRecurring", "1000.00", 1000, 0, None),
+        ("revenue", "revenueRecurring", "1000.00", None, None, None),
+    ],
+)
+def test_a_variance_is_actual_less_planned(api, ask, books, bank, on, line, key, actual, planned, variance, favourable):
+    on(date(2026, 11, 26))
+    categorize(books, bank, actual, "2026-11-25", key, line)
+    if planned is not None:
+        plan(api, books, key, line, "2026-11", planned)
+    assert list_variances(ask) == {line: (variance, favourable)}
+
+
+def test_a_neutral_line_has_a_variance_that_is_neither_good_nor_bad(api, ask, books, bank, on):
+    on(date(2026, 11, 26))
+    category = api.post("categories", {"name": "Neutral", "plTypes": ["neutral"]}).json()["id"]
+    row = books.book(bank, "70.00", "2026-11-05")["id"]
+    assert books.split(row, {"categoryId": category, "plSplit": {"neutral": 70}}).status_code == 200
+    amount = {"type": "fixed", "amount": {"value": 50, "currency": "EUR"}}
+    item = {"month": "2026-11", "plType": "neutral", "categoryId": category, "frequency": 1, "amount": amount}
+    assert api.post("plan_items", item).status_code == 201
+    assert list_variances(ask) == {"neutral": (20, None)}
+
+
+def test_the_running_month_compares_with_the_whole_months_plan(api, ask, books, bank, on):
+    """Salaries are paid on the 25th: the month is at 102 %, not at 117.9 % of a plan by days."""
+    on(date(2026, 11, 26))
+    categorize(books, bank, "-10200.00", "2026-11-25", "officeAndAdmin", "ga")
+    plan(api, books, "officeAndAdmin", "ga", "2026-11", 10000)
+    (row,) = ask("profitAndLoss", **MONTH)
+    assert (row["planned"], row["percentage"], row["variance"], row["favourable"]) == (10_000, 102, 200, False)
+    (row,) = ask("profitAndLoss", **MONTH, toDate=True)
+    assert row["planned"] == 8666.67

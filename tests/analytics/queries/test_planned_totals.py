@@ -1,0 +1,252 @@
+"""Planned transactions that stand for a month's total: what is booked in their category is never expected again."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analytics.queries.test_cash_flow import plan
+
+pytestmark = pytest.mark.django_db
+TWENTIETH = date(2026, 2, 20)
+QUERY = "forecastBalanceTimeSeries"
+
+
+@pytest.fixture
+def revenue(books):
+    return books.category("revenueRecurring")
+
+
+@pytest.fixture
+def receive(books, bank):
+    """Books money in a category, from somebody or nobody."""
+
+    def received(amount, day, category, *, customer=None, account=None, **more):
+        made = books.book(account or bank, amount, day, **more)["id"]
+        part = {"categoryId": category, "plSplit": {"revenue": float(amount)}}
+        part |= {"counterparty": {"id": customer}} if customer else {}
+        assert books.split(made, part).status_code == 200
+        return made
+
+    return received
+
+
+@pytest.fixture
+def customer(api):
+    def make(name):
+        return api.post("counterparties", {"name": name, "type": "customer"}).json()["id"]
+
+    return make
+
+
+def plan_total(api, account, amount, day, category, **more):
+    monthly = {"recurrence": {"frequency": "month"}} | more
+    return plan(api, account, amount, day, categoryId=category, settledBy="category", **monthly)
+
+
+def list_open(api, planned, *, start="2026-02-01", end="2026-02-28"):
+    rows = api.get(f"planned_transactions/{planned['id']}/occurrences", {"startDate": start, "endDate": end}).json()
+    return {row["date"]: row["openAmountValue"] for row in rows}
+
+
+def list_due(api, *, start="2026-02-01", end="2026-03-31"):
+    rows = api.get("planned_transactions/due", {"startDate": start, "endDate": end}).json()
+    return {row["date"]: (row["state"], row["openAmountValue"]) for row in rows}
+
+
+def pairs(series):
+    return {point["date"]: point["value"] for point in series if point["value"]}
+
+
+def test_receipts_of_a_planned_monthly_total_are_not_expected_again(api, ask, bank, on, revenue, receive):
+    on(TWENTIETH)
+    receive("20000.00", "2026-02-05", revenue)
+    receive("13000.00", "2026-02-12", revenue)
+    planned = plan_total(api, bank, "33500.00", "2026-02-10", revenue)
+    assert list_open(api, planned) == {"2026-02-10": "500.00"}
+    assert list_due(api) == {"2026-02-10": ("overdue", "500.00"), "2026-03-10": ("due", "33500.00")}
+    found = ask(QUERY, endDate="2026-03-31")
+    assert found["overdue"] == {"count": 1, "value": 500}
+    balances = pairs(found["projected"])
+    assert (balances["2026-02-21"], balances["2026-03-31"]) == (33_500, 67_000)
+    assert found["lowest"] == {"date": "2026-02-21", "value": 33_500}
+    flows = ask("forecastCashFlowTimeSeries", startDate="2026-02-01", endDate="2026-03-31")
+    assert pairs(flows["plannedInflow"]) == {"2026-02-21": 500, "2026-03-10": 33_500}
+    receive("600.00", "2026-02-19", revenue)
+    assert list_due(api)["2026-02-10"] == ("settled", "0.00")
+    assert ask(QUERY, endDate="2026-03-31")["overdue"] == {"count": 0, "value": 0}
+
+
+def test_a_planned_total_lapses_when_its_month_ends(api, ask, bank, on, revenue, receive):
+    on(TWENTIETH)
+    receive("100.00", "2026-02-05", revenue)
+    planned = plan_total(api, bank, "300.00", "2026-02-10", revenue)
+    on(date(2026, 2, 28))
+    assert list_due(api)["2026-02-10"] == ("overdue", "200.00")
+    on(date(2026, 3, 1))
+    assert list_due(api) == {"2026-03-10": ("due", "300.00")}
+    assert list_open(api, planned) == {"2026-02-10": "200.00"}, "what did not come is told, but expected no longer"
+    found = ask(QUERY, endDate="2026-03-05")
+    assert (found["overdue"]["count"], found["plannedInflow"]) == (0, 0)
+    earlier = ask(QUERY, endDate="2026-03-05", cutoverDate="2026-02-08")
+    assert earlier["plannedInflow"] == 0
+
+
+def test_a_total_of_a_counterparty_counts_that_counterparty_alone(api, bank, on, revenue, receive, customer):
+    on(TWENTIETH)
+    initech, globex = customer("Initech"), customer("Globex")
+    receive("70.00", "2026-02-05", revenue, customer=globex)
+    planned = plan_total(api, bank, "100.00", "2026-02-10", revenue, counterparty={"id": initech})
+    assert list_open(api, planned) == {"2026-02-10": "100.00"}
+    receive("30.00", "2026-02-06", revenue, customer=initech)
+    assert list_open(api, planned) == {"2026-02-10": "70.00"}
+    rest = plan_total(api, bank, "100.00", "2026-02-02", revenue)
+    assert list_open(api, rest) == {"2026-02-02": "30.00"}, "Initech's money is counted for Initech"
+    assert list_open(api, planned) == {"2026-02-10": "70.00"}
+
+
+def test_occurrences_of_a_month_are_filled_in_the_order_of_their_dates(api, bank, on, revenue, receive):
+    on(TWENTIETH)
+    weekly = plan_total(api, bank, "100.00", "2026-02-02", revenue, recurrence={"frequency": "week"})
+    receive("250.00", "2026-02-27", revenue)
+    assert list_open(api, weekly) == {
+        "2026-02-02": "0.00", "2026-02-09": "0.00", "2026-02-16": "50.00", "2026-02-23": "100.00",
+    }  # fmt: skip
+    part = list_open(api, weekly, start="2026-02-16", end="2026-02-16")
+    assert part == {"2026-02-16": "50.00"}, "also where the earlier ones are not asked for"
+
+
+def test_a_row_that_settles_an_occurrence_is_not_counted(api, bank, on, revenue, receive):
+    on(TWENTIETH)
+    invoice = plan(api, bank, "80.00", "2026-02-03", autoSettle=False)
+    paid = receive("80.00", "2026-02-05", revenue)
+    planned = plan_total(api, bank, "100.00", "2026-02-10", revenue)
+    assert list_open(api, planned) == {"2026-02-10": "20.00"}
+    settled = api.post(f"planned_transactions/{invoice['id']}/settle", {"date": "2026-02-03", "transactionId": paid})
+    assert settled.status_code == 200
+    assert list_open(api, planned) == {"2026-02-10": "100.00"}
+
+
+def test_rows_of_other_categories_months_and_pending_ones_do_not_count(api, books, bank, on, revenue, receive):
+    on(TWENTIETH)
+    receive("1.00", "2026-01-31", revenue)
+    receive("2.00", "2026-03-01", revenue)
+    receive("4.00", "2026-02-05", books.category("revenueOneOff"))
+    receive("8.00", "2026-02-05", revenue, pending=True)
+    receive("16.00", "2026-02-05", revenue)
+    planned = plan_total(api, bank, "100.00", "2026-02-10", revenue)
+    assert list_open(api, planned) == {"2026-02-10": "84.00"}
+
+
+def test_refunds_are_taken_off_what_is_booked_but_never_open_more_than_was_planned(api, bank, on, revenue, receive):
+    on(TWENTIETH)
+    planned = plan_total(api, bank, "100.00", "2026-02-10", revenue)
+    receive("-30.00", "2026-02-05", revenue)
+    assert list_open(api, planned) == {"2026-02-10": "100.00"}
+    receive("90.00", "2026-02-06", revenue)
+    assert list_open(api, planned) == {"2026-02-10": "40.00"}
+
+
+def test_money_of_another_currency_counts_at_its_days_rate(api, books, bank, on, revenue, receive):
+    on(date(2025, 2, 20))
+    planned = plan_total(api, bank, "1000.00", "2025-02-15", revenue)
+    dollars = books.account(name="Dollars", defaultCurrency="USD")
+    receive("500.00", "2025-02-10", revenue, account=dollars, amountCurrency="USD")
+    assert list_open(api, planned, start="2025-02-01", end="2025-02-28") == {"2025-02-15": "515.50"}, "500 / 1.0320"
+
+
+def test_totals_on_several_accounts_share_what_is_booked(api, ask, books, bank, on, revenue, receive):
+    on(TWENTIETH)
+    second = books.account(name="Second")
+    early = plan_total(api, second, "100.00", "2026-02-02", revenue)
+    late = plan_total(api, bank, "100.00", "2026-02-25", revenue)
+    receive("130.00", "2026-02-05", revenue)
+    assert list_open(api, late) == {"2026-02-25": "0.00"}, "first for the account that it came on"
+    assert list_open(api, early) == {"2026-02-02": "70.00"}
+    assert ask(QUERY, endDate="2026-02-28")["plannedInflow"] == 70
+
+
+def test_skipped_moved_and_changed_occurrences_of_totals(api, bank, on, revenue, receive):
+    on(TWENTIETH)
+    planned = plan_total(
+        api, bank, "100.00", "2026-02-10", revenue,
+        overrides={"2026-02-10": {"skipped": True}, "2026-03-10": {"date": "2026-02-24", "amountValue": "60.00"}},
+    )  # fmt: skip
+    receive("45.00", "2026-02-05", revenue)
+    assert list_open(api, planned, end="2026-04-30") == {"2026-02-24": "15.00", "2026-04-10": "100.00"}
+    assert list_due(api)["2026-02-10"] == ("skipped", "0.00")
+
+
+def test_a_total_is_neither_matched_nor_settled_by_an_import(api, books, bank, on, revenue):
+    on(TWENTIETH)
+    plan_total(api, bank, "100.00", "2026-02-10", revenue)
+    row = {"accountId": bank, "date": "2026-02-10", "fromTo": "x", "description": "", "amountValue": "100.00"}
+    assert api.post("transactions/import", {"transactions": [row]}).status_code == 200
+    assert api.get("transactions").json()[0]["settles"] is None
+    window = {"startDate": "2026-02-01", "endDate": "2026-02-28"}
+    assert api.post("planned_transactions/matches", window).json() == []
+
+
+def test_open_amounts_of_single_payments(api, books, bank, on):
+    on(TWENTIETH)
+    settled = books.book(bank, "-95.00", "2026-02-05")["id"]
+    rent = plan(
+        api, bank, "-100.00", "2026-02-01", recurrence={"frequency": "month"},
+        overrides={"2026-02-01": {"transactionId": settled}},
+    )  # fmt: skip
+    assert rent["settledBy"] == "transaction"
+    assert list_open(api, rent, end="2026-03-31") == {"2026-02-01": "0.00", "2026-03-01": "-100.00"}
+
+
+def test_a_total_needs_a_category(api, bank, revenue):
+    body = {
+        "accountId": bank, "name": "All", "startDate": "2026-02-10", "amountValue": "100.00", "settledBy": "category",
+    }  # fmt: skip
+    refused = api.post("planned_transactions", body)
+    assert refused.status_code == 400
+    assert [(each["pointer"], each["code"]) for each in refused.json()["errors"]] == [("#/categoryId", "required")]
+    assert api.post("planned_transactions", body | {"settledBy": "month"}).status_code == 400
+    made = api.post("planned_transactions", body | {"categoryId": revenue}).json()
+    assert made["settledBy"] == "category"
+    path = f"planned_transactions/{made['id']}"
+    assert api.put(path, {"categoryId": None}).status_code == 400
+    changed = api.put(path, {"settledBy": "transaction", "categoryId": None})
+    assert (changed.status_code, changed.json()["settledBy"]) == (200, "transaction")
+
+
+CENTS = st.integers(1, 90_000).map(lambda cents: Decimal(cents) / 100)
+
+
+@given(
+    sign=st.sampled_from([1, -1]),
+    planned=st.lists(st.tuples(CENTS, st.integers(1, 28)), min_size=1, max_size=3),
+    booked=st.lists(st.tuples(CENTS, st.integers(1, 28)), max_size=4),
+    today=st.integers(1, 28),
+)
+@settings(max_examples=20)
+def test_booked_and_still_expected_of_a_month_are_the_larger_of_planned_and_booked(
+    api, ask, books, on, sign, planned, booked, today
+):
+    on(date(2026, 2, today))
+    account = books.account(name="Any")
+    category = api.post("categories", {"name": "Any", "plTypes": ["neutral"]}).json()["id"]
+    rows = [plan_total(api, account, f"{sign * amount}", f"2026-02-{day:02}", category) for amount, day in planned]
+    for amount, day in booked:
+        made = books.book(account, f"{sign * amount}", f"2026-02-{day:02}")["id"]
+        part = {"categoryId": category, "plSplit": {"neutral": float(sign * amount)}}
+        assert books.split(made, part).status_code == 200
+    end = date(2026, 2, 28) + timedelta(days=today == 28)  # what is due today is expected tomorrow
+    found = ask(QUERY, endDate=str(end), accountIds=[account])
+    total = max(sum(amount for amount, _ in planned), sum((amount for amount, _ in booked), start=Decimal(0)))
+    assert Decimal(str(found["projected"][-1]["value"] if found["projected"] else 0)) == sign * total
+    flows = ask("forecastCashFlowTimeSeries", startDate="2026-02-01", endDate=str(end), interval="month")
+    names = ("inflow", "plannedInflow") if sign > 0 else ("outflow", "plannedOutflow")
+    assert sum(Decimal(str(point["value"])) for name in names for point in flows[name]) == total
+    still_open = [amount for row in rows for amount in list_open(api, row).values()]
+    assert sum(map(Decimal, still_open)) + sign * sum((a for a, _ in booked), start=Decimal(0)) == sign * total
+    for row in rows:
+        assert api.delete(f"planned_transactions/{row['id']}").status_code == 200
+    for row in api.get("transactions", {"accountId": account}).json():
+        assert api.delete(f"transactions/{row['id']}").status_code == 200
