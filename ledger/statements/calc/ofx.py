@@ -10,6 +10,7 @@ from html import unescape
 
 from ledger.calc.money import CURRENCIES, round_half_up
 from ledger.calc.months import day_in_month
+from ledger.calc.written_amounts import GarbledAmountError, parse_written_amount
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
     LONGEST_TEXT,
@@ -30,8 +31,6 @@ MOVEMENTS = {"STMTTRN", "STMTTRNP"}  # the second kind is pending
 OTHERS = {"BANKACCTTO", "CCACCTTO", "IMAGEDATA", "AVAILBAL"}  # parts whose tags mean something else
 SECTIONS = {"BANKACCTFROM", "CCACCTFROM", "LEDGERBAL", "CURRENCY", "ORIGCURRENCY", "PAYEE"}
 MOST_VALUES = 1000  # of one movement or statement; the standard has some dozens
-SIGNED = re.compile(r"([+-]?)([0-9.,]+)")
-GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:(?:,[0-9]{3})+|(?:\.[0-9]{3}){2,})")  # one point and three digits are cents
 RATE = re.compile(r"\+?[0-9]{0,15}(?:\.[0-9]{0,30})?")
 EXACT = Context(prec=80)  # holds the product of any amount and rate
 
@@ -122,7 +121,7 @@ def finished(draft: Draft) -> Statement:
     about = draft.about
     account = about.get("BANKACCTFROM.ACCTID") or about.get("CCACCTFROM.ACCTID") or ""
     told = about.get("LEDGERBAL.BALAMT")
-    closing = Decimal(signed(told, draft.line)) if told else None
+    closing = Decimal(parse_signed_amount(told, draft.line)) if told else None
     start, end = about.get("DTSTART"), about.get("LEDGERBAL.DTASOF") or about.get("DTEND")
     statement = Statement(
         account_number=clean(account)[:LONGEST_NUMBER],
@@ -147,7 +146,7 @@ def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: boo
     if len(from_to) > LONGEST_TEXT or len(memo) > LONGEST_TEXT:
         raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     currency, notes = about.get("CURDEF", "").upper(), []
-    value, foreign = signed(amount, line), has.get("CURRENCY.CURSYM", "").upper()
+    value, foreign = parse_signed_amount(amount, line), has.get("CURRENCY.CURSYM", "").upper()
     if foreign and foreign != currency:
         notes.append(f"Amount {foreign} {value}")
         value, currency = in_own(value, has.get("CURRENCY.CURRATE"), currency=currency, foreign=foreign, line=line)
@@ -187,22 +186,20 @@ def rate_of(text: str, line: int) -> Decimal:
     return Decimal(plain)
 
 
-def signed(text: str, line: int) -> str:
-    """An amount with its sign; the last point or comma stands before the cents, where it does not set off thousands: no
-    currency has three decimals.
+def parse_signed_amount(text: str, line: int) -> str:
+    """Return an amount with its sign as plain text.
 
-    >>> signed("-1,234.50", 1), signed("+12,5", 1), signed("1,050", 1)
+    Raises:
+        Unreadable: the text is not one amount.
+
+    >>> parse_signed_amount("-1,234.50", 1), parse_signed_amount("+12,5", 1), parse_signed_amount("1,050", 1)
     ('-1234.5', '12.5', '1050')
     """
-    match = SIGNED.fullmatch(text.replace(" ", ""))
-    if match is None:
-        raise Unreadable("“{text}” is no amount.", line=line, text=text[:40])
-    number = match[2].replace(",", ".")
-    if GROUPED.fullmatch(match[2]):
-        number = number.replace(".", "")
-    whole, point, cents = number.rpartition(".")
-    plain = f"{whole.replace('.', '')}.{cents}" if point else number
-    return amount_of(plain, negative=match[1] == "-", line=line)
+    try:
+        amount = parse_written_amount(text)
+    except GarbledAmountError:
+        raise Unreadable("“{text}” is no amount.", line=line, text=text[:40]) from None
+    return amount_of(amount.removeprefix("-"), negative=amount.startswith("-"), line=line)
 
 
 def day(text: str, line: int) -> date:

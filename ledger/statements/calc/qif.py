@@ -9,7 +9,7 @@ from datetime import date
 
 from ledger.calc.months import day_in_month
 from ledger.statements.calc.facts import LONGEST_TEXT, Entry, TooManyEntries, Unreadable, clean
-from ledger.statements.calc.ofx import signed
+from ledger.statements.calc.ofx import parse_signed_amount
 
 ACCOUNTS = {"bank", "cash", "ccard", "oth a", "oth l"}
 DAY_FIRST, MONTH_FIRST = "dayFirst", "monthFirst"
@@ -149,7 +149,7 @@ def entry(when: date, line: int, has: dict[str, str], currency: str) -> Entry:
         raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     return Entry(
         day=when,
-        amount=signed(amount_in(has), line),
+        amount=parse_signed_amount(amount_in(has), line),
         currency=currency,
         from_to=texts["P"],
         description=texts["M"],
