@@ -2,7 +2,7 @@
 and whether small tags are closed changes nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Context, Decimal
@@ -35,11 +35,16 @@ RATE = re.compile(r"\+?[0-9]{0,15}(?:\.[0-9]{0,30})?")
 EXACT = Context(prec=80)  # holds the product of any amount and rate
 
 
-def read(text: str, *, most: int) -> list[Statement]:
-    """The statements of all accounts. Raises Unreadable, Unsafe, TooManyEntries."""
+def no_currency(_account_number: str) -> str:
+    return ""
+
+
+def read(text: str, *, most: int, currency_of: Callable[[str], str] = no_currency) -> list[Statement]:
+    """The statements of all accounts. ``currency_of`` tells the currency of an account by its number, for statements
+    that name none (an empty CURDEF). Raises Unreadable, Unsafe, TooManyEntries."""
     if UNSAFE.search(text):
         raise Unsafe
-    reader, last = Reader(most), ""
+    reader, last = Reader(most, currency_of), ""
     for count, (line, closing, name, value) in enumerate(tags(text), 1):
         enough(count, reader.count, line=line)
         last = f"/{name}" if closing else name
@@ -72,9 +77,9 @@ class Draft:
 class Reader:
     """Takes tags one by one."""
 
-    def __init__(self, most: int):
+    def __init__(self, most: int, currency_of: Callable[[str], str]):
         self.statements: list[Statement] = []
-        self.most, self.count = most, 0
+        self.most, self.count, self.currency_of = most, 0, currency_of
         self.draft: Draft | None = None
         self.movement: dict[str, str] | None = None
         self.line = 0
@@ -107,24 +112,35 @@ class Reader:
             if self.count > self.most:
                 raise TooManyEntries
             pending = name == "STMTTRNP"
+            self.fill_currency(self.draft)
             self.draft.entries.append(entry(self.movement, self.draft.about, self.line, pending=pending))
             self.movement = None
         elif name in STATEMENTS and self.draft is not None:
             if len(self.statements) >= self.most:
                 raise TooManyEntries
+            self.fill_currency(self.draft)
             self.statements.append(finished(self.draft))
             self.draft = None
+
+    def fill_currency(self, draft: Draft) -> None:
+        """Gives a statement that names no currency its account's."""
+        if not draft.about.get("CURDEF"):
+            draft.about["CURDEF"] = self.currency_of(number_of(draft))
+
+
+def number_of(draft: Draft) -> str:
+    number = draft.about.get("BANKACCTFROM.ACCTID") or draft.about.get("CCACCTFROM.ACCTID") or ""
+    return clean(number)[:LONGEST_NUMBER]
 
 
 def finished(draft: Draft) -> Statement:
     """The opening balance follows from the closing one and what was booked."""
     about = draft.about
-    account = about.get("BANKACCTFROM.ACCTID") or about.get("CCACCTFROM.ACCTID") or ""
     told = about.get("LEDGERBAL.BALAMT")
     closing = Decimal(parse_signed_amount(told, draft.line)) if told else None
     start, end = about.get("DTSTART"), about.get("LEDGERBAL.DTASOF") or about.get("DTEND")
     statement = Statement(
-        account_number=clean(account)[:LONGEST_NUMBER],
+        account_number=number_of(draft),
         currency=about.get("CURDEF", "").upper(),
         start=day(start, draft.line) if start else None,
         end=day(end, draft.line) if end else None,
