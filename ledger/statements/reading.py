@@ -105,7 +105,7 @@ def of_kind(
     def currency_of(number: str) -> str:
         if account is not None:
             return account.default_currency
-        active = Account.objects.of(company.id).active().in_order()
+        active = list(Account.objects.of(company.id).active().in_order())
         return find_by_number(active, Statement(account_number=number, currency="", entries=[])).default_currency
 
     far = partial(progress.far, progress.BYTES, of=len(content))
@@ -123,7 +123,7 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
         if account is not None:
             accounts[name] = account
         else:
-            accounts[name] = find_by_name(Account.objects.of(company.id).active().in_order(), name)
+            accounts[name] = find_by_name(list(Account.objects.of(company.id).active().in_order()), name)
         return accounts[name].default_currency
 
     try:

@@ -162,9 +162,7 @@ class Ledger:
                     group.booked += count
         if announced:
             for rows, days in ((self.pending, NEARBY), (Near(self.booked), AFTERWARDS)):
-                for group in announced:
-                    if group.entry.parts and len(group.new) == len(group.units):
-                        result.seen |= rows.match_other_form(group, days=days)
+                result.seen |= rows.match_other_forms(announced, days=days)
                 found = list(rows.pairs(announced, days=days))
                 result.seen |= {row.id for _, row in found if row.pending}
                 leave(announced, found)
@@ -301,6 +299,11 @@ class Near:
                 else:
                     others.append((unit, said))
             left = others
+
+    def match_other_forms(self, groups: list[Group], *, days: Sequence[int]) -> set[UUID]:
+        """Take the rows of batches that were stored in their other form. Returns the ids of pending ones."""
+        batches = [group for group in groups if group.entry.parts and len(group.new) == len(group.units)]
+        return set().union(*(self.match_other_form(group, days=days) for group in batches))
 
     def match_other_form(self, group: Group, *, days: Sequence[int]) -> set[UUID]:
         """Take the rows of a batch that was stored in its other form, all of them or none: as its payments where it

@@ -65,6 +65,7 @@ def records_of(lines: Iterator[str], most: int) -> Iterator[Record]:
     names_account, account = False, ""
     for number, read_line in enumerate(lines, 1):
         line = read_line.strip()
+        account = account_named(line, before=account) if names_account else account
         if line.startswith("!"):
             wanted = is_wanted(line, number)
             names_account = line[1:].strip().lower() == "account"
@@ -80,10 +81,13 @@ def records_of(lines: Iterator[str], most: int) -> Iterator[Record]:
             begun = begun if has else number
             dated = number if line[0] == "D" and "D" not in has else dated
             has.setdefault(line[0], line[1:])
-        elif names_account and line.startswith("N"):
-            account = clean(line[1:])[:LONGEST_NUMBER]
     if wanted and has:
         raise Unreadable("The entry does not end: ^ is missing.", line=begun)
+
+
+def account_named(line: str, *, before: str) -> str:
+    """The name of an account that a line tells, else the one before."""
+    return clean(line[1:])[:LONGEST_NUMBER] if line.startswith("N") else before
 
 
 def is_wanted(header: str, line: int) -> bool:
