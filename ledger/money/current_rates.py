@@ -57,9 +57,10 @@ def list_rates(*, company: Company, today: date, rates_version: int | None = Non
     return [to_current_rate(currency, base=company.base_currency, today=today, rates=rates) for currency in used]
 
 
-def find_old_rates(*, company: Company, today: date) -> list[CurrentRate]:
-    """The rates of ``list_rates`` that are older than four days."""
-    return [each for each in list_rates(company=company, today=today) if each.is_old]
+def has_old_rates(*, today: date, rates: RateTable) -> bool:
+    """Whether the rate of any currency at all is older than four days; no statement."""
+    days = (rates.rate_date(currency, today) for currency in CURRENCIES if currency != EURO)
+    return any((today - day).days > MAX_RATE_AGE_DAYS for day in days)
 
 
 def find_currencies_used(company: Company) -> list[str]:

@@ -250,13 +250,12 @@ class TransactionFilter(django_filters.FilterSet):
     @property
     def postings(self) -> Any:
         """The shares that are asked for, each with what of it is ``counted``."""
-        rows = Posting.objects.of(self.company_id).filter(**self.posted)
+        rows: Any = Posting.objects.of(self.company_id).filter(**self.posted)
         if self.cuts_months:
             if self.by is not None:
                 rows = rows.annotate(up_to_day=UpToDay(self.by, company_id=self.company_id)).exclude(up_to_day=0)
             days = (self.first_day or date.min, self.last_day or date.max)
-            rows = rows.annotate(counted=WithinDays(*days, company_id=self.company_id))
-            return rows.filter(counted__isnull=False)
+            return rows.annotate(counted=WithinDays(*days, company_id=self.company_id)).filter(counted__isnull=False)
         if self.by is None:
             return rows.annotate(counted=F("base_amount"))
         return rows.annotate(counted=UpToDay(self.by, company_id=self.company_id)).exclude(counted=0)
