@@ -27,13 +27,13 @@ class AccountUnknown(Invalid):
 
 
 class AccountDiffers(Invalid):
-    """The file is of other accounts than the one that was named."""
+    """The file is of another account than the one that was named."""
 
     code = "account_differs"
 
 
 class CurrencyDiffers(Invalid):
-    """The statement is in another currency than its account; name the account that has this currency."""
+    """The statement is in another currency than its account. Name an account in the statement's currency."""
 
     code = "currency_differs"
 
@@ -90,7 +90,7 @@ def find_own(account: Account, statements: Sequence[Statement]) -> list[Statemen
     if not own:
         detail = _("The file is of the account {number}, and you named another one. Name that one, or none.")
         if len(labels) > 1:
-            detail = _("The file is of the accounts {number}, and you named another one. Name one of them, or none.")
+            detail = _("The file has statements of {number}, not of the account you named. Name one of these, or none.")
         # Who may only write reads no number of ours.
         raise AccountDiffers(detail.format(number=", ".join(label or "–" for label in labels[:MAX_NUMBERS_SHOWN])))
     in_its_currency = [each for each in own if each.currency == account.default_currency]
