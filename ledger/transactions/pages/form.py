@@ -107,12 +107,13 @@ def show_form(
 
 def find_reconciled_day(row: Transaction) -> date | None:
     """The closing day of the bank statement that a transaction is in, where its account agrees with the bank."""
-    connection = row.account.bank_connection
-    if row.pending or not connection or connection.get("balanceMismatchSince"):
+    if row.pending:
         return None
-    statements = Statement.objects.of(row.company_id)
-    covering = statements.covering(account_id=row.account_id, currency=row.amount_currency, day=row.date)
-    return covering.values_list("day", flat=True).first()
+    covering = Statement.objects.of(row.company_id).covering(
+        account_id=row.account_id, currency=row.amount_currency, day=row.date
+    )
+    agreeing = covering.filter(account__bank_connection__balanceMismatchSince=None)
+    return agreeing.values_list("day", flat=True).first()
 
 
 def assignees(visit: Visit, current: str) -> Choices:

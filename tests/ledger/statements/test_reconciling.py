@@ -7,6 +7,7 @@ import pytest
 from notifications.models import Notification
 from tests.ledger import banks
 from tests.ledger.banks import camt, entry, simple, statement
+from tests.ledger.conftest import text_of
 from tests.ledger.receiving import code, rows, send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
@@ -316,3 +317,19 @@ def test_undoing_a_statement_tells_nobody_of_a_mismatch(api, take, main):
     sent = take(simple("-40.00"))
     api.delete(f"imports/{sent['importId']}")
     assert mismatches() == 0
+
+
+def test_the_form_of_a_reconciled_row_says_so_before_it_is_changed(api, pages, main, reconciled):
+    said = "This transaction is reconciled with the bank statement up to 31 Jan 2026."
+    address = f"/{reconciled['id']}/edit"
+    assert said in text_of(pages.get(address))
+    assert "It is reconciled with the bank statement up to 31 Jan 2026." in text_of(pages.get(f"/{reconciled['id']}"))
+    api.put(f"transactions/{reconciled['id']}", {"amountValue": "-5721.00"})
+    assert said not in text_of(pages.get(address)), "it is out of balance already"
+    overview = text_of(pages.client.get(pages.base.removesuffix("/transactions")))
+    assert "Main does not agree with its bank" in overview
+
+
+def test_the_form_of_a_row_that_no_statement_covers_says_nothing(books, pages, main, reconciled):
+    later = books.book(main, "-7.00", "2026-03-01")
+    assert "is reconciled with" not in text_of(pages.get(f"/{later['id']}/edit"))
