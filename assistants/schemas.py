@@ -11,7 +11,8 @@ COUNT: Schema = {"type": "integer"}
 ID: Schema = {"type": "string", "format": "uuid"}
 DAY: Schema = {"type": "string", "format": "date"}
 MONTH: Schema = {"type": "string", "pattern": "^\\d{4}-\\d{2}$"}
-AMOUNT: Schema = {"type": "string", "description": "such as -12.50; negative is money out"}
+MONTH_OR_DAY: Schema = {"type": "string", "pattern": "^\\d{4}-\\d{2}(-\\d{2})?$"}
+AMOUNT: Schema = {"type": "string", "description": "decimal such as -12.50; negative is money out"}
 ANY: Schema = {"type": "object"}
 LINE: Schema = {"enum": ["revenue", "cogs", "cac", "pd", "ga", "no", "neutral"], "description": "line of the P&L"}
 

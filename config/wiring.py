@@ -32,6 +32,8 @@ FOLLOW_UPS: dict[str, list[str]] = {
         "planning.usage.counterparty_merged",
     ],
     "transactions_booked": ["planning.matching.transactions_booked"],  # (change, rows), a query set of new ones
+    # (change, account_ids), after amounts, dates or accounts of transactions changed, or rows came or went
+    "balances_changed": ["ledger.statements.reconciling.balances_changed"],
     "import_undoing": ["ledger.statements.undoing.give_back_pending"],  # (change, batch), before its rows go
     "import_undone": ["ledger.statements.undoing.forget_statements"],  # (change, batch), after they went
     # (account, stamp), before it goes

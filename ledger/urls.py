@@ -12,6 +12,8 @@ from ledger.exporting import views as exports
 from ledger.importing import views as imports
 from ledger.importing.pages import history as import_pages
 from ledger.importing.pages import upload as importing
+from ledger.money import pages as rate_pages
+from ledger.money import views as rates
 from ledger.purposes import categorization_views
 from ledger.purposes import views as categories
 from ledger.purposes.pages import categories as category_pages
@@ -52,6 +54,7 @@ urlpatterns = [
         "companies/<str:company_id>/account_groups/<str:account_group_id>",
         accounts.AccountGroupViewSet.as_view({"get": "retrieve", "put": "update", "delete": "destroy"}),
     ),
+    path("companies/<str:company_id>/rates", rates.RateViewSet.as_view({"get": "list"})),
     path("companies/<str:company_id>/transactions/import", imports.ImportViewSet.as_view({"post": "create"})),
     path("companies/<str:company_id>/statements", statements.StatementViewSet.as_view({"post": "create"})),
     path("companies/<str:company_id>/imports", imports.ImportHistoryViewSet.as_view({"get": "list"})),
@@ -182,6 +185,7 @@ urlpatterns = [
     path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>", category_pages.edit, name="category"),
     path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/move", category_pages.move, name="category-move"),
     path("app/companies/<str:company_id>/settings/categories/<uuid:category_id>/delete", category_pages.delete, name="category-delete"),
+    path("app/companies/<str:company_id>/settings/exchange-rates", rate_pages.exchange_rates, name="exchange-rates"),
     path("app/companies/<str:company_id>/settings/counterparties", counterparty_pages.everyone, name="counterparties"),
     path("app/companies/<str:company_id>/settings/counterparties/new", counterparty_pages.new, name="counterparty-new"),
     path("app/companies/<str:company_id>/settings/counterparties/<uuid:counterparty_id>", counterparty_pages.edit, name="counterparty"),

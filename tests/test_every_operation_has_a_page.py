@@ -30,6 +30,7 @@ PAGE_OF: dict[str, dict[str, str]] = {
     "accounts/{}/change_group": {"PUT": "account-groups"},
     "accounts/{}/initial_balance": {"GET": "account", "PUT": "account-initial"},
     "accounts/{}/reconciliation": {"GET": "account"},
+    "rates": {"GET": "exchange-rates"},
     "account_groups": {"GET": "account-groups", "POST": "account-group-new"},
     "account_groups/{}": {"GET": "account-groups", "PUT": "account-group", "DELETE": "account-group-delete"},
     "transactions": {"GET": "transactions", "POST": "transaction-new"},

@@ -60,6 +60,7 @@ NEEDS: dict[str, dict[str, str]] = {
     "transactions/unlink_transfer": {"POST": "transactions:write"},
     "statements": {"POST": "transactions:write"},
     "accounts/{}/reconciliation": {"GET": "balances:read"},
+    "rates": {"GET": "balances:read"},
     "transactions/proposals": {"POST": "transactions:read"},
     "transactions/transfer_proposals": {"POST": "transactions:read"},
     "categorization_rules": {"GET": "transactions:read", "POST": "transactions:write"},

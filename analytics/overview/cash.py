@@ -47,6 +47,9 @@ def balance_section(facts: Facts) -> Section:
     days = [*found]
     cash, projected, others = (list(column) for column in zip(*found.values(), strict=True))
     here = last_known(cash)
+    lines_start = facts.first_days
+    cash = since(lines_start[True], cash, days) if lines_start[True] else cash
+    others = since(lines_start[False], others, days)
     drawn = charts.lines(
         [cash, begun(projected, cash, here), others], smallest=smallest(currency), height=BALANCE_HEIGHT
     )
@@ -79,6 +82,19 @@ def balance_section(facts: Facts) -> Section:
         ),
         span=4,
     )
+
+
+def since(first: date | None, values: Sequence[Decimal | None], points: Sequence[date]) -> list[Decimal | None]:
+    """The values of the points from the one in which a first day lies; None before it, and for no first day.
+
+    >>> days = [date(2026, 1, 1), date(2026, 2, 1), date(2026, 3, 1)]
+    >>> since(date(2026, 2, 20), [Decimal(0), Decimal(5), Decimal(7)], days)
+    [None, Decimal('5'), Decimal('7')]
+    """
+    lasts = [*(following - ONE_DAY for following in points[1:]), None]
+    return [
+        value if first and (last is None or last >= first) else None for value, last in zip(values, lasts, strict=True)
+    ]
 
 
 def last_known(values: Sequence[Decimal | None]) -> int:
@@ -162,10 +178,17 @@ def plan_action(company: Company, ahead: BalanceForecast, *, writes: bool) -> tu
 def described(facts: Facts) -> str:
     """What the lines say, for those who do not see them."""
     currency, (opening, *found), long = facts.currency, facts.levels, current().long
+    if (first := facts.first_days[True]) and first > facts.start:
+        found = [point for point in found if point.day >= first]
+        opening = found[0]
+        text = _("From {start} on {first} to {end} on {last}; lowest {lowest} on {day}.")
+    else:
+        first = facts.start
+        text = _("From {start} before {first} to {end} on {last}; lowest {lowest} on {day}.")
     lowest = min(found, key=lambda point: point.cash)
-    text = _("From {start} before {first} to {end} on {last}; lowest {lowest} on {day}.").format(
+    text = text.format(
         start=compact(opening.cash, currency),
-        first=long(facts.start),
+        first=long(first),
         end=compact(found[-1].cash, currency),
         last=long(found[-1].day),
         lowest=compact(lowest.cash, currency),
@@ -175,9 +198,13 @@ def described(facts: Facts) -> str:
 
 
 def opened(facts: Facts) -> str:
-    """The cash with which the period begins, which is that of the page of its changes."""
-    opening = brief(facts.levels[0].cash, facts.currency)
-    return _("{amount} before {day}").format(amount=opening, day=current().day_of(facts.start))
+    """The cash with which the period begins, as on the page of its changes, or with which the data begins in it."""
+    first = facts.first_days[True]
+    if first and first > facts.start:
+        opening = next(point.cash for point in facts.points if point.day == first)
+        return _("{amount} on {day}").format(amount=brief(opening, facts.currency), day=current().day_of(first))
+    opening = facts.levels[0].cash
+    return _("{amount} before {day}").format(amount=brief(opening, facts.currency), day=current().day_of(facts.start))
 
 
 def account_section(facts: Facts) -> Section:

@@ -1,10 +1,11 @@
 """What the charts of one company and period are drawn from: the answers of the data queries, each fact read once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
+from typing import NamedTuple
 from uuid import UUID
 
 from analytics.calc.mrr import MonthlyRow
@@ -30,12 +31,20 @@ from ledger.accounts.balances import ByCurrency, balances_on
 from ledger.calc.fx import RateTable, convert
 from ledger.calc.money import round_half_up
 from ledger.calc.months import add_months, first_of_month, last_of_month, months_from
-from ledger.models import Account, AccountType
+from ledger.models import Account, AccountType, Transaction
 from ledger.money.rates import rate_table
 from planning.expecting import Expected, expected, overdue, plans
 from planning.forecasting import Plans
 
 ZERO = Decimal(0)
+
+
+class InitialBalance(NamedTuple):
+    """What an account was opened with, and when; base currency."""
+
+    account_id: UUID
+    day: date
+    value: Decimal
 
 
 @dataclass
@@ -144,10 +153,44 @@ class Facts:
         )
 
     @cached_property
+    def first_days(self) -> dict[bool, date | None]:
+        """The first day of the period on which something is known of the accounts that count as cash (True), and of the
+        others (False); None where nothing is."""
+        days: dict[bool, list[date]] = {True: [], False: []}
+        for account, day, _, _, _, _ in self.moves:
+            if self.start <= day <= self.until:
+                days[UUID(account) in self.cash_ids].append(day)
+        for account_id in self.held_then:  # what moved before the period
+            days[account_id in self.cash_ids].append(self.start)
+        return {is_cash: min(found, default=None) for is_cash, found in days.items()}
+
+    @cached_property
+    def initial_balances(self) -> list[InitialBalance]:
+        """The balances with which accounts were opened on days of the period, in the base currency."""
+        rows = Transaction.objects.of(self.company.id).initial().filter(date__range=(self.start, self.until))
+        found = rows.values_list("account_id", "date", "amount_currency", "amount_value")
+        return [
+            InitialBalance(
+                account_id,
+                day,
+                convert(amount, source=currency, target=self.currency, day=day, rates=self.rates),
+            )
+            for account_id, day, currency, amount in found
+        ]
+
+    def cash_opened_after(self, day: date) -> Decimal:
+        """The initial balances of accounts that count as cash from the day after a day on."""
+        found = (each.value for each in self.initial_balances if each.account_id in self.cash_ids and each.day > day)
+        return round_half_up(sum(found, start=ZERO), self.currency)
+
+    @cached_property
     def accounts(self) -> list[balances.AccountBalance]:
-        """Every account, at the end of the last day and before the first; archived ones while they held anything."""
+        """Every account, at the end of the last day and before the first, or as it was opened after that; archived ones
+        while they held anything."""
         now, then = (self.until, self.held_now), (self.eve, self.held_then)
         found = balances.changed(self.account_rows, company=self.company, now=now, then=then, rates=self.rates)
+        opened = {each.account_id: round_half_up(each.value, self.currency) for each in self.initial_balances}
+        found = [replace(each, previous=each.previous + opened.get(each.account_id, ZERO)) for each in found]
         pairs = zip(self.account_rows, found, strict=True)
         return [each for row, each in pairs if each.value or each.previous or not row.archived]
 

@@ -37,11 +37,13 @@ class Figure:
 
 
 def cash_figures(facts: Facts) -> list[Figure]:
-    """Cash, its change in thirty days, the lowest that is expected, and how long it lasts."""
+    """Cash, its change in thirty days, the lowest that is expected, and how long it lasts. Balances with which accounts
+    were opened in these days are no change."""
     currency, points, last = facts.currency, facts.levels, facts.until
     now = points[-1].cash
     then = points[max(len(points) - 1 - CHANGE_DAYS, 0)]  # a point a day
-    change, before = now - then.cash, then.cash
+    before = then.cash + facts.cash_opened_after(then.day)
+    change = now - before
     share = _("no cash before")
     if before < 0:
         share = _("from {amount}").format(amount=compact(before, currency))

@@ -5,6 +5,7 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
+from django.db.models import Min
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -18,6 +19,7 @@ from analytics.queries.balance_forecast import balance_forecast
 from companies.locales import current
 from companies.models import Company
 from ledger.calc.fx import RateTable
+from ledger.models import Account, DayMovement
 from ledger.money.rates import rate_table
 
 KEYS = (
@@ -41,9 +43,12 @@ def balance_line(
     writes_plan: bool,
     rates: RateTable | None = None,
 ) -> Section:
-    """As ``data/forecastBalanceTimeSeries`` answers it for some accounts, or for those that count as cash. ``link``
-    leads to what is behind the days from one to another; ``writes_plan`` says whether the viewer may plan something.
-    Raises MissingRate."""
+    """As ``data/forecastBalanceTimeSeries`` answers it for some accounts, or for those that count as cash, from the
+    first day on which something is booked.
+
+    ``link`` leads to what is behind the days from one to another; ``writes_plan`` says whether the viewer may plan
+    something. Raises MissingRate.
+    """
     base = company.base_currency
     ahead = balance_forecast(
         company=company,
@@ -61,6 +66,8 @@ def balance_line(
     days = [*values]
     known, projected = (list(column) for column in zip(*values.values(), strict=True))
     here = cash.last_known(known)
+    if (first := first_day(company, accounts)) and first <= period.today:
+        known = cash.since(first, known, days)
     drawn = charts.lines([known, cash.begun(projected, known, here)], smallest=smallest(base))
     rows = day_rows if period.interval == "day" else cash.bucket_rows
     return Section(
@@ -91,3 +98,11 @@ def balance_line(
         ),
         file=False,
     )
+
+
+def first_day(company: Company, accounts: Collection[UUID] | None) -> date | None:
+    """The first day on which something is booked on accounts, or on those that count as cash."""
+    rows = DayMovement.objects.of(company.id)
+    cash_ids = Account.objects.of(company.id).cash().values("id") if accounts is None else accounts
+    found: date | None = rows.filter(account_id__in=cash_ids).aggregate(first=Min("date"))["first"]
+    return found

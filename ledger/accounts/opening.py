@@ -134,4 +134,5 @@ def set_initial_balance(
             Categorization(company=company, transaction=stored, category=category, **whole).save(force_insert=True)
         elif change.update(stored, "initialBalance.updated", **facts, categorized_value=value):
             Categorization.objects.of(company.id).filter(transaction=stored).update(**whole)
+        follow_up("balances_changed", change=change, account_ids={account.id})
     return stored

@@ -79,6 +79,7 @@ def import_transactions(
         note_import(source="transactions", outcome=outcome)
         if rows and not request.dry_run:
             keep(change, outcome, source=source, purposes=purposes, account_ids=accounts, file=file)
+            follow_up("balances_changed", change=change, account_ids=accounts)
     return outcome
 
 

@@ -10,7 +10,7 @@ from companies.errors import Conflict
 from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
 from ledger.models import ImportBatch, PendingBefore, Transaction
-from ledger.transactions.booking import remove
+from ledger.transactions.booking import find_account_ids, remove
 from ledger.transactions.touching import touched
 from notifications.telling import import_undone
 
@@ -46,10 +46,13 @@ def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
         follow_up("import_undoing", change=change, batch=batch)
         rows = ours.filter(import_batch=batch)
         changed = rows.touched().count()
-        deleted, partners = remove(change, list(rows.values_list("id", flat=True)))
+        ids = list(rows.values_list("id", flat=True))
+        account_ids = find_account_ids(company, ids)
+        deleted, partners = remove(change, ids)
         batch.undone_time, batch.undone_user_id = stamp.time, stamp.actor
         batch.save(update_fields=["undone_time", "undone_user_id"])
         follow_up("import_undone", change=change, batch=batch)
+        follow_up("balances_changed", change=change, account_ids=account_ids)
         after = {"deleted": deleted, "changed": changed, "filename": batch.filename}
         entry = change.record(batch, "import.undone", after=after)
         touched(change, entry, (), partners=partners)

@@ -1,5 +1,6 @@
 """What banks said of accounts, as statements told it, and what became of entries that were pending."""
 
+from datetime import date
 from typing import Self
 from uuid import UUID
 
@@ -18,6 +19,10 @@ class StatementQuerySet(CompanyOwnedQuerySet["Statement"]):
     def reconciling(self) -> Self:
         """Those whose closing balance can be compared with the ledger."""
         return self.filter(closing_balance__isnull=False, day__isnull=False)
+
+    def covering(self, *, account_id: UUID, currency: str, day: date) -> Self:
+        """Those whose closing balance a transaction of that day is in, the earliest first."""
+        return self.of_account(account_id).reconciling().filter(currency=currency, day__gte=day).order_by("day", "id")
 
 
 class Statement(CompanyOwned):

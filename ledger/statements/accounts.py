@@ -1,7 +1,7 @@
 """Whose statement it is: the account that a file is about."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.utils.translation import gettext as _
 
@@ -12,6 +12,7 @@ from ledger.statements.calc.facts import Statement
 
 GERMAN = re.compile(r"([0-9]{8})/([0-9]{1,10})")  # bank code and account, the two parts of an IBAN
 WITH_CURRENCY = re.compile(r"(.*[0-9])[A-Z]{3}")
+MAX_NUMBERS_SHOWN = 20
 WITH_BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?/(.+)")
 
 
@@ -31,6 +32,12 @@ class AccountDiffers(Invalid):
     code = "account_differs"
 
 
+class CurrencyDiffers(Invalid):
+    """The statement is in another currency than its account. Name an account in the statement's currency."""
+
+    code = "currency_differs"
+
+
 class AccountAmbiguous(Invalid):
     """Several active accounts have this number, and none alone the statement's currency; name one of them."""
 
@@ -48,29 +55,76 @@ def named(company: Company, account_id: str | None) -> Account | None:
     return account
 
 
-def find(company: Company, statements: Sequence[Statement], account: Account | None) -> list[Account]:
-    """The account of each statement. Raises AccountUnknown, AccountDiffers, AccountAmbiguous."""
-    if account is not None:
-        return [checked(account, statement) for statement in statements]
-    active = list(Account.objects.of(company.id).active().in_order())
-    return [by_number(active, statement) for statement in statements]
+def find_accounts(
+    company: Company, statements: Sequence[Statement], account: Account | None
+) -> list[tuple[Statement, Account]]:
+    """Return each statement with its account, in the order of the file.
+
+    Without ``account`` each goes to the active account that has its number. Into ``account`` goes what is its own: all
+    of a file of one account, and of a file of several those statements that have its number (QIF: its name). The
+    others are left out.
+
+    Raises:
+        AccountUnknown, AccountAmbiguous: without ``account``.
+        AccountDiffers: nothing of the file is of ``account``.
+        CurrencyDiffers: a statement is in another currency than its account.
+    """
+    if account is None:
+        active = list(Account.objects.of(company.id).active().in_order())
+        found = [(statement, find_by_number(active, statement)) for statement in statements]
+    else:
+        found = [(statement, account) for statement in find_own(account, statements)]
+    for statement, each in found:
+        if statement.currency != each.default_currency:
+            detail = _("The statement is in {currency}, and the account in {own}. Name an account in {currency}.")
+            raise CurrencyDiffers(detail.format(currency=statement.currency, own=each.default_currency))
+    return found
 
 
-def checked(account: Account, statement: Statement) -> Account:
-    if not statement.account_number or not account.account_number:
-        return account
-    if not spellings(account.account_number) & spellings(statement.account_number, statement.currency):
+def find_own(account: Account, statements: Sequence[Statement]) -> list[Statement]:
+    """The statements that are of the account. Raises AccountDiffers with the numbers of the file."""
+    labels = list_labels(statements)
+    if len(labels) < 2 and not (account.account_number and any(each.account_number for each in statements)):
+        return list(statements)
+    own = [each for each in statements if (len(labels) < 2 and not each.account_number) or is_own(account, each)]
+    if not own:
         detail = _("The file is of the account {number}, and you named another one. Name that one, or none.")
-        raise AccountDiffers(
-            detail.format(number=statement.account_number)
-        )  # who may only write reads no number of ours
-    return account
+        if len(labels) > 1:
+            detail = _("The file has statements of {number}, not of the account you named. Name one of these, or none.")
+        # Who may only write reads no number of ours.
+        raise AccountDiffers(detail.format(number=", ".join(label or "–" for label in labels[:MAX_NUMBERS_SHOWN])))
+    in_its_currency = [each for each in own if each.currency == account.default_currency]
+    return in_its_currency or own
 
 
-def by_number(accounts: Sequence[Account], statement: Statement) -> Account:
+def is_own(account: Account, statement: Statement) -> bool:
+    """Whether a statement names the account by its number, or in QIF by its name."""
+    if statement.account_number:
+        number = account.account_number
+        return bool(number and spellings(number) & spellings(statement.account_number, statement.currency))
+    return bool(statement.account_name) and is_named(account, statement.account_name)
+
+
+def is_named(account: Account, name: str) -> bool:
+    return name.casefold() in (account.name.casefold(), (account.account_number or "").casefold())
+
+
+def list_labels(statements: Iterable[Statement]) -> list[str]:
+    """The numbers of the accounts in a file (QIF: their names), each once, in one of its spellings."""
+    labels: dict[str, set[str]] = {}
+    for statement in statements:
+        label = statement.account_number or statement.account_name
+        written = spellings(label, statement.currency)
+        if not any(written & known for known in labels.values()):
+            labels[label] = written
+    return list(labels)
+
+
+def find_by_number(accounts: Sequence[Account], statement: Statement) -> Account:
+    """The account that a statement is of. Raises AccountUnknown, AccountAmbiguous."""
     number = statement.account_number
     if not number:
-        raise AccountUnknown(_("The file does not say of which account it is: send accountId."))
+        return find_by_name(accounts, statement.account_name)
     wanted = spellings(number, statement.currency)
     found = [each for each in accounts if each.account_number and spellings(each.account_number) & wanted]
     if not found:
@@ -81,6 +135,14 @@ def by_number(accounts: Sequence[Account], statement: Statement) -> Account:
     if len(found) != 1:
         detail = _("Several active accounts have the number {number}: send accountId.").format(number=number)
         raise AccountAmbiguous(detail)
+    return found[0]
+
+
+def find_by_name(accounts: Sequence[Account], name: str) -> Account:
+    """The account that has this name or number, as QIF names it. Raises AccountUnknown."""
+    found = [each for each in accounts if name and is_named(each, name)]
+    if len(found) != 1:
+        raise AccountUnknown(_("The file does not say of which account it is: send accountId."))
     return found[0]
 
 

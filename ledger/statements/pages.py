@@ -272,6 +272,8 @@ def taken(visit: Visit, file: Kept, choices: dict[str, str]) -> Received:
         try:
             return receiving.receive(**values, account=file.account)
         except AccountDiffers:
+            if not unknown.number:  # a QIF file of several accounts
+                raise
             raise unknown from None
 
 
@@ -285,6 +287,9 @@ def counted(received: Received) -> list[str]:
     if received.lapsed:
         said.append(_("{count} pending not stored, for the bank's statement of their day does not have them"))
         counts.append(received.lapsed)
+    if others := received.other_accounts:
+        said.append(ngettext("{count} other account left out", "{count} other accounts left out", len(others)))
+        counts.append(len(others))
     if old := received.skipped_before_data_start:
         said.append(_("{count} before the books start"))
         counts.append(old)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import Invalid, Unsupported
 from companies.locales import current
+from companies.models import Company
 from ledger.bulk.bodies import DECIMALS
 from ledger.calc.money import too_fine
 from ledger.importing import progress
@@ -15,7 +16,7 @@ from ledger.importing.bodies import MOST_ITEMS
 from ledger.importing.calc.columns import from_kept
 from ledger.importing.items import Rows, TooManyRows, UnreadableTable, table_of, told
 from ledger.models import Account
-from ledger.statements.accounts import AccountUnknown
+from ledger.statements.accounts import AccountUnknown, find_by_name, find_by_number
 from ledger.statements.calc import formats, qif
 from ledger.statements.calc.facts import Entry, NoStatement, Statement, TooManyEntries, Unreadable, Unsafe, clean
 
@@ -65,14 +66,14 @@ class Read:
     date_order: str | None = None
 
 
-def read(content: bytes, *, account: Account | None, date_order: str | None) -> Read:
-    """What a file says. ``account`` is the one that was named; CSV and QIF need it.
+def read(content: bytes, *, company: Company, account: Account | None, date_order: str | None) -> Read:
+    """What a file says. ``account`` is the one that was named; CSV needs it, and QIF that names no account of ours.
 
     Raises FormatUnknown, StatementUnreadable, UnsafeXml, CurrencyUnknown, ColumnsUnknown, DateOrderUnknown,
     AccountUnknown, TooManyRows.
     """
     try:
-        found = of_kind(formats.kind_of(content), content, account, date_order)
+        found = of_kind(formats.kind_of(content), content, company, account, date_order)
     except Unreadable as error:
         raise StatementUnreadable(at_line(error.line, told(error))) from None
     except Unsafe:
@@ -91,34 +92,55 @@ def at_line(line: int, why: str) -> str:
     return _("Line {line}: {why}").format(line=line, why=why) if line else why
 
 
-def of_kind(kind: str | None, content: bytes, account: Account | None, date_order: str | None) -> Read:
+def of_kind(
+    kind: str | None, content: bytes, company: Company, account: Account | None, date_order: str | None
+) -> Read:
     if kind is None:
         raise FormatUnknown
     if kind == formats.CSV:
         return Read("csv", [table(content, account)])
     if kind == formats.QIF:
-        return quicken(content, account, date_order)
+        return read_qif(content, company, account, date_order)
+
+    def currency_of(number: str) -> str:
+        if account is not None:
+            return account.default_currency
+        active = list(Account.objects.of(company.id).active().in_order())
+        return find_by_number(active, Statement(account_number=number, currency="", entries=[])).default_currency
+
     far = partial(progress.far, progress.BYTES, of=len(content))
-    file = formats.read(content, kind, most=MOST_ITEMS, far=far)
+    file = formats.read(content, kind, most=MOST_ITEMS, far=far, currency_of=currency_of)
     return Read(file.format, file.statements)
 
 
-def quicken(content: bytes, account: Account | None, date_order: str | None) -> Read:
-    if account is None:
-        raise AccountUnknown(_("A file of this format does not say of which account it is: send accountId."))
-    kept = (account.import_settings or {}).get("qif") or {}
+def read_qif(content: bytes, company: Company, account: Account | None, date_order: str | None) -> Read:
+    """A QIF file's entries, a statement for each account that it names."""
+    kept = (account.import_settings or {}).get("qif") or {} if account else {}
     last = kept.get("dateOrder") if isinstance(kept, dict) else None
+    accounts: dict[str, Account] = {}
+
+    def currency_of(name: str) -> str:
+        if account is not None:
+            accounts[name] = account
+        else:
+            accounts[name] = find_by_name(list(Account.objects.of(company.id).active().in_order()), name)
+        return accounts[name].default_currency
+
     try:
         order, entries = qif.read(
             formats.lines_of(content),
-            currency=account.default_currency,
+            currency_of=currency_of,
             order=date_order,
             kept=last if last in (qif.DAY_FIRST, qif.MONTH_FIRST) else None,
             most=MOST_ITEMS,
         )
     except qif.OrderUnknown:
         raise DateOrderUnknown from None
-    return Read("qif", [plain_statement(account, entries)], order)
+    if not entries:  # an account that is named is opened with nothing
+        currency_of("")
+        entries = {"": []}
+    statements = [plain_statement(accounts[name], each, name=name) for name, each in entries.items()]
+    return Read("qif", statements, order)
 
 
 def table(content: bytes, account: Account | None) -> Statement:
@@ -153,11 +175,12 @@ def table(content: bytes, account: Account | None) -> Statement:
     return plain_statement(account, entries)
 
 
-def plain_statement(account: Account, entries: list[Entry]) -> Statement:
-    """Entries of a format that tells no balances."""
+def plain_statement(account: Account, entries: list[Entry], *, name: str = "") -> Statement:
+    """Entries of a format that tells no balances. ``name``: as the file calls the account."""
     days = [entry.day for entry in entries]
     return Statement(
         account_number="",
+        account_name=name,
         currency=account.default_currency,
         entries=entries,
         start=min(days, default=None),

@@ -22,7 +22,7 @@ from ledger.importing.imports import Outcome, SentFile, keep
 from ledger.importing.purposes import Purposes
 from ledger.models import Account, ImportBatch, Source, Statement, Transaction
 from ledger.statements import reading
-from ledger.statements.accounts import find, named
+from ledger.statements.accounts import find_accounts, list_labels, named
 from ledger.statements.calc import facts
 from ledger.statements.calc.facts import Entry
 from ledger.statements.calc.matching import MOST_DAYS, Group, Ledger, Row, Sorted, groups_of, wanted
@@ -96,6 +96,7 @@ class Received:
     format: str
     statements: list[Told]
     dry_run: bool
+    other_accounts: list[str] = field(default_factory=list)  # whose statements are in the file and were left out
     batch: ImportBatch | None = None
     new: list[BankItem] = field(default_factory=list)
     gone: int = 0  # rows that were pending and are not in a final statement
@@ -140,16 +141,17 @@ def receive(
     """Stores what a bank's file has and the ledger has not, all of it or nothing. ``details``: single payments in place
     of entries that are several. ``account`` is the one that was named.
 
-    Raises what ``reading.read`` and ``accounts.find`` raise, FieldErrors (unknown_id), NoRate.
+    Raises what ``reading.read`` and ``accounts.find_accounts`` raise, FieldErrors (unknown_id), NoRate.
     """
-    read = reading.read(content, account=account, date_order=date_order)
+    read = reading.read(content, company=company, account=account, date_order=date_order)
     with changing(company, stamp=stamp) as kept, transaction.atomic():
         # What a rehearsal leaves in the log is taken back, and moves nothing.
         change = replace(kept, stamp=replace(stamp, changed=set())) if dry_run else kept
         account = named(company, str(account.id)) if account else None  # another file may have given it a number
-        accounts = find(company, read.statements, account)
-        told = [Told(statement, each) for statement, each in zip(read.statements, accounts, strict=True)]
-        received = Received(read.format, told, dry_run)
+        told = [Told(*pair) for pair in find_accounts(company, read.statements, account)]
+        taken = {id(each.statement) for each in told}
+        left_out = list_labels(each for each in read.statements if id(each) not in taken)
+        received = Received(read.format, told, dry_run, other_accounts=left_out)
         store(change, received, SentFile(filename, read.format), details=details)
         if read.date_order and account is not None:
             keep_order(change, account, read.date_order)

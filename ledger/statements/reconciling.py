@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -114,6 +114,16 @@ def reconcile(change: Change, account: Account) -> None:
             currency=wrong.statement.currency,
             day=wrong.statement.day or date.min,
         )
+
+
+def balances_changed(*, change: Change, account_ids: Collection[UUID | str]) -> None:
+    """Compare accounts with their bank's statements again after their transactions changed; one statement where none
+    of them has any."""
+    if not account_ids:
+        return
+    accounts = Account.objects.of(change.company.id).filter(id__in=account_ids, bank_connection__isnull=False)
+    for account in accounts.in_order():
+        reconcile(change, account)
 
 
 def written(moment: Any) -> str:

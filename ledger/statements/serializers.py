@@ -75,6 +75,11 @@ class StatementResult(Shape):
         "they are not stored"
     )
     skipped_before_data_start = fields.CountField()
+    other_account_numbers = serializers.ListField(
+        child=fields.TextField(max_length=LONGEST_NUMBER),
+        max_length=MOST_ITEMS,
+        help_text="accounts of the file that were left out, since accountId names another (QIF: their names)",
+    )
     errors = skipped_rows()  # type: ignore[assignment]
     statements = serializers.ListField(child=StatementTold(), max_length=MOST_ITEMS)
 
@@ -112,6 +117,7 @@ def answered(received: Received) -> dict[str, Any]:
         "booked": received.booked,
         "lapsed": received.lapsed,
         "skippedBeforeDataStart": received.skipped_before_data_start,
+        "otherAccountNumbers": received.other_accounts,
         "errors": [],
         "statements": [told_of(each) for each in received.statements],
     }

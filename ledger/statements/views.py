@@ -33,6 +33,7 @@ class StatementViewSet(CompanyViewSet):
             accounts.AccountUnknown,
             accounts.AccountDiffers,
             accounts.AccountAmbiguous,
+            accounts.CurrencyDiffers,
             reading.FormatUnknown,
             reading.StatementUnreadable,
             reading.UnsafeXml,
@@ -57,8 +58,10 @@ class StatementViewSet(CompanyViewSet):
         """Takes in what a bank exports, up to 100,000 entries, all of them or none: each is stored once, whatever files
         and formats it comes in, and balances are compared with the ledger's.
 
-        The account is found by its number (IBAN or the bank's own). What was pending is booked by the entry that books
-        it, and goes where the next final statement does not have it. `dryRun` says what would happen.
+        The account is found by its number (IBAN or the bank's own). A file of several accounts goes to each of them;
+        with `accountId` only what is of that account is stored, and `otherAccountNumbers` lists the others. What was
+        pending is booked by the entry that books it, and goes where the next final statement does not have it.
+        `dryRun` says what would happen.
         """
         form = request.data
         if not hasattr(form, "getlist"):

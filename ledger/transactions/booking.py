@@ -29,6 +29,7 @@ class OtherDirection(Invalid):
 
 FIXED_BY_LINK = {"account_id", "amount_value", "amount_currency"}
 FIXED_BY_INITIAL_BALANCE = FIXED_BY_LINK | {"date", "pending"}
+BALANCES_DEPEND_ON = FIXED_BY_INITIAL_BALANCE
 DATES_DEPEND_ON = {"date", "amount_currency", "pending"}  # of computed dates and postings
 
 
@@ -46,6 +47,7 @@ def book(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Transacti
         follow_up("transaction_booked", company=company, transaction=row, stamp=stamp)
         change.record(row, "transaction.created", after=snapshot(row))
         follow_up("transactions_booked", change=change, rows=Transaction.objects.of(company.id).filter(id=row.id))
+        follow_up("balances_changed", change=change, account_ids={account.id})
     return row
 
 
@@ -61,6 +63,7 @@ def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values
         currency = values.get("amount_currency") or row.amount_currency
         values = written({"amount_value": format(row.amount_value.normalize(), "f"), **values}, currency=currency)
         changed = {name for name, value in values.items() if getattr(row, name) != value}
+        account_ids = {row.account_id}
         if "account_id" in changed:
             account_of(company, values["account_id"])
         if "assigned_user_id" in changed:
@@ -82,6 +85,11 @@ def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values
             change.record(row, "transaction.updated", before=before, after=snapshot(row))
         if "pending" in changed:
             settle_anew(change, row)
+        follow_up(
+            "balances_changed",
+            change=change,
+            account_ids=account_ids | {row.account_id} if changed & BALANCES_DEPEND_ON else (),
+        )
     return row
 
 
@@ -152,6 +160,7 @@ def remove_one(*, company: Company, stamp: Stamp, transaction_id: UUID | str) ->
         row = change.locked(Transaction, transaction_id)
         entry = change.record(row, "transaction.deleted", before=snapshot(row))
         touched(change, entry, (), partners=remove(change, [row.id]).partners)
+        follow_up("balances_changed", change=change, account_ids={row.account_id})
 
 
 def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None]) -> int:
@@ -161,11 +170,19 @@ def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None
     """
     with changing(company, stamp=stamp) as change:
         known = known_ids(company, ids, pointer="#/transactionIds")
+        account_ids = find_account_ids(company, known)
         removed = remove(change, known)
         after = {"deleted": removed.deleted, "ids": [str(each) for each in known[:100]]}
         entry = change.record_many("transactions.deleted", "transaction", after=after)
         touched(change, entry, known, partners=removed.partners)
+        follow_up("balances_changed", change=change, account_ids=account_ids)
     return removed.deleted
+
+
+def find_account_ids(company: Company, transaction_ids: list[UUID]) -> set[UUID]:
+    """The accounts of transactions; one statement."""
+    rows = Transaction.objects.of(company.id).filter(id__in=transaction_ids).order_by()
+    return set(rows.values_list("account_id", flat=True).distinct())
 
 
 class Removed(NamedTuple):

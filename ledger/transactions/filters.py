@@ -20,11 +20,11 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from companies.api import fields
 from companies.api.filters import DayFormField, FieldOfShape, IdFormField, TimeFormField, repeatable
 from companies.models import Among, Currency
-from ledger.calc.months import first_of_month
+from ledger.calc.months import first_of_month, last_of_month
 from ledger.models import RULE_NOTE, AccountType, Categorization, PlType, Posting, Source, Transaction
 from ledger.money.amounts import bound_in
 from ledger.money.fields import AMOUNT
-from ledger.recognition.by_day import UpToDay
+from ledger.recognition.by_day import UpToDay, WithinDays
 from ledger.transactions.cash_parts import CashPart, filter_by_cash_part
 
 MOST_TEXT = 500
@@ -32,15 +32,28 @@ ASSIGNERS = ("person", "rule", "history", "account")  # and rule:<id>
 MOST_VALUES = 150  # of one filter; a line of the protocol has not room for more ids, with a cursor behind them
 
 
-class MonthField(FieldOfShape):
+class FirstDayField(FieldOfShape):
+    """A day, or a month for its first day."""
+
     reads = fields.MonthField(error_messages={"invalid_month": _("Must be a month, YYYY-MM, or a day of it.")})
     schema = {"type": "string", "maxLength": 10, "pattern": r"^\d{4}-\d{2}(-\d{2})?$"}
 
     def to_python(self, value: Any) -> date | None:
         if value is not None and fields.DATE.fullmatch(value):
-            return first_of_month(DayFormField().to_python(value))
-        found: date | None = super().to_python(value)
-        return found
+            found: date | None = DayFormField().to_python(value)
+            return found
+        month: date | None = super().to_python(value)
+        return month and self.day_of(month)
+
+    def day_of(self, month: date) -> date:
+        return month
+
+
+class LastDayField(FirstDayField):
+    """A day, or a month for its last day."""
+
+    def day_of(self, month: date) -> date:
+        return last_of_month(month)
 
 
 class Bound(serializers.Field):
@@ -125,12 +138,14 @@ class TransactionFilter(django_filters.FilterSet):
     categoryId = Filter(IdsField, method="by_category", help_text="repeatable; a part has one of them")  # noqa: N815
     plType = Filter(WordField, method="by_pl_type", words=PlType.values)  # noqa: N815
     recognizedFrom = Filter(  # noqa: N815
-        MonthField,
+        FirstDayField,
         method="by_recognition",
-        help_text="a share of it counts in the profit and loss of this month or later, in the plType and categoryId "
-        "that are asked for; a day stands for its month",
+        help_text="a share of it counts in the profit and loss of this month or day or later, in the plType and "
+        "categoryId that are asked for; recognition is by day",
     )
-    recognizedTo = Filter(MonthField, method="by_recognition", help_text="of this month or earlier")  # noqa: N815
+    recognizedTo = Filter(  # noqa: N815
+        LastDayField, method="by_recognition", help_text="of this month or day, or earlier"
+    )
     recognizedBy = Filter(  # noqa: N815
         DayFormField,
         method="by_recognition",
@@ -211,17 +226,33 @@ class TransactionFilter(django_filters.FilterSet):
 
         One posting meets it all: a transaction whose parts meet a half each is not in the cell of the profit and loss.
         """
-        asked, by = self.form.cleaned_data, self.by
-        last = min(filter(None, [asked.get("recognizedTo"), by and first_of_month(by)]), default=None)
-        if not (asked.get("recognizedFrom") or last):
+        asked, first, last = self.form.cleaned_data, self.first_day, self.last_day
+        if not (first or last):
             return {}
         found = {
-            "month__gte": asked.get("recognizedFrom"),
-            "month__lte": last,
+            "month__gte": first and first_of_month(first),
+            "month__lte": last and first_of_month(last),
             "pl_type": asked.get("plType"),
             "category_id__in": asked.get("categoryId"),
         }
         return {name: value for name, value in found.items() if value}
+
+    @property
+    def first_day(self) -> date | None:
+        """The first day on which a share counts."""
+        found: date | None = self.form.cleaned_data.get("recognizedFrom")
+        return found
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day on which a share counts."""
+        return min(filter(None, [self.form.cleaned_data.get("recognizedTo"), self.by]), default=None)
+
+    @property
+    def cuts_months(self) -> bool:
+        """Whether the days begin or end within a month."""
+        last = self.form.cleaned_data.get("recognizedTo")
+        return (self.first_day is not None and self.first_day.day > 1) or bool(last and last != last_of_month(last))
 
     @property
     def by(self) -> date | None:
@@ -232,7 +263,12 @@ class TransactionFilter(django_filters.FilterSet):
     @property
     def postings(self) -> Any:
         """The shares that are asked for, each with what of it is ``counted``."""
-        rows = Posting.objects.of(self.company_id).filter(**self.posted)
+        rows: Any = Posting.objects.of(self.company_id).filter(**self.posted)
+        if self.cuts_months:
+            if self.by is not None:
+                rows = rows.annotate(up_to_day=UpToDay(self.by, company_id=self.company_id)).exclude(up_to_day=0)
+            days = (self.first_day or date.min, self.last_day or date.max)
+            return rows.annotate(counted=WithinDays(*days, company_id=self.company_id)).filter(counted__isnull=False)
         if self.by is None:
             return rows.annotate(counted=F("base_amount"))
         return rows.annotate(counted=UpToDay(self.by, company_id=self.company_id)).exclude(counted=0)

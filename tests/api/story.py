@@ -288,6 +288,7 @@ def rules(story: Story, ids: dict[str, str]) -> None:
 def papers(story: Story, ids: dict[str, str]) -> None:
     story.upload("statements", name="january.sta", content=STATEMENT, accountId=ids["bank"])
     story.get(f"accounts/{ids['bank']}/reconciliation")
+    story.get("rates")
     kept = story.upload("files", name="hosting.csv", content=RECEIPT, transactionIds=[ids["hosting transaction"]])["id"]
     story.get("files")
     story.get(f"files/{kept}")

@@ -67,7 +67,8 @@ class Entry:
 class Statement:
     """One account's entries over a period, and its booked balances before and after, where the bank tells them.
 
-    ``final``: of its period the bank will book nothing more.
+    ``final``: of its period the bank will book nothing more. ``account_name``: where a file of several accounts has no
+    numbers (QIF).
     """
 
     account_number: str
@@ -79,6 +80,7 @@ class Statement:
     opening: Decimal | None = None
     closing: Decimal | None = None
     final: bool = False
+    account_name: str = ""
 
     @property
     def booked(self) -> list[Entry]:

@@ -50,8 +50,16 @@ def kind_of(content: bytes) -> str | None:
     return CSV if any(sign in start for sign in ",;\t|") and not start.startswith(("{", "[")) else None
 
 
-def read(content: bytes, kind: str, *, most: int, far: Callable[[int], None] = unheard) -> File:
-    """The statements of a file that tells all by itself; ``far`` hears how many bytes of the longest kind are read.
+def read(
+    content: bytes,
+    kind: str,
+    *,
+    most: int,
+    far: Callable[[int], None] = unheard,
+    currency_of: Callable[[str], str] = ofx.no_currency,
+) -> File:
+    """The statements of a file that tells all by itself; ``far`` hears how many bytes of the longest kind are read, and
+    ``currency_of`` tells an account's currency by its number, for OFX that names none.
     Raises Unreadable, Unsafe, TooManyEntries, NoStatement."""
     if kind == CAMT:
         format_, statements = camt.read(content, encoding=encoding_of(content), most=most, far=far)
@@ -60,7 +68,7 @@ def read(content: bytes, kind: str, *, most: int, far: Callable[[int], None] = u
         format_, statements = mt940.read(lines_of(content), most=most)
         return File(kind, format_, some(statements))
     if kind == OFX:
-        return File(kind, "ofx", some(ofx.read(text_of(content), most=most)))
+        return File(kind, "ofx", some(ofx.read(text_of(content), most=most, currency_of=currency_of)))
     return File(kind, kind)
 
 

@@ -162,6 +162,7 @@ class Ledger:
                     group.booked += count
         if announced:
             for rows, days in ((self.pending, NEARBY), (Near(self.booked), AFTERWARDS)):
+                result.seen |= rows.match_other_forms(announced, days=days)
                 found = list(rows.pairs(announced, days=days))
                 result.seen |= {row.id for _, row in found if row.pending}
                 leave(announced, found)
@@ -185,11 +186,14 @@ class Ledger:
         if not self.said:  # nothing is put together for an empty ledger
             return
         booked = [group for group in groups if not group.entry.pending]
+        batches = [group for group in booked if group.entry.parts]
+        single = [group for group in booked if not group.entry.parts] if batches else booked
         for names in (self.by_reference, self.by_text):
-            match(booked, names, result)
-        for group in booked:
-            if group.entry.parts and len(group.new) == len(group.units):
-                self.match_otherwise(group, result)
+            match(single, names, result)
+        for group in batches:  # a batch may share day, amount and reference with an entry that has no other form
+            if not self.match_batch(group, result):
+                match([group], self.by_reference, result)
+                match([group], self.by_text, result)
         match(booked, self.by_what_was_made, result)
         if self.elsewhere:
             self.match_formats(booked, result)
@@ -226,20 +230,23 @@ class Ledger:
         for group in groups:
             group.new = [unit for unit in group.new if id(unit) not in found]
 
-    def match_otherwise(self, group: Group, result: Sorted) -> None:
-        """An entry that was stored as one and now comes as its payments, or the other way round."""
-        whole = len(group.units) == 1
-        found: list[tuple[Stacks, Any, Row]] = []
-        for unit in group.entry.parts if whole else (group.entry,):
-            names = [*self.by_reference(group.account, unit), *self.by_text(group.account, unit)]
-            taken = next(((stacks, name, row) for stacks, name in names if (row := stacks.take(name))), None)
-            if taken is None:
-                for stacks, name, row in found:
-                    stacks.give_back(name, row)
-                return
-            found.append(taken)
-        group.new = []
-        result.known += [row.id for _, _, row in found]
+    def match_batch(self, group: Group, result: Sorted) -> bool:
+        """Whether all of a batch is there, as its payments or as one; it is known then in both forms."""
+        for form in (group.entry.parts, (group.entry,)):
+            found: list[tuple[Stacks, Any, Row]] = []
+            for unit in form:
+                names = [*self.by_reference(group.account, unit), *self.by_text(group.account, unit)]
+                taken = next(((stacks, name, row) for stacks, name in names if (row := stacks.take(name))), None)
+                if taken is None:
+                    break
+                found.append(taken)
+            else:
+                group.new = []
+                result.known += [row.id for _, _, row in found]
+                return True
+            for stacks, name, row in found:
+                stacks.give_back(name, row)
+        return False
 
 
 def leave(groups: list[Group], found: Sequence[tuple[Entry, Row]]) -> list[tuple[Group, int]]:
@@ -292,6 +299,36 @@ class Near:
                 else:
                     others.append((unit, said))
             left = others
+
+    def match_other_forms(self, groups: list[Group], *, days: Sequence[int]) -> set[UUID]:
+        """Take the rows of batches that were stored in their other form. Returns the ids of pending ones."""
+        batches = [group for group in groups if group.entry.parts and len(group.new) == len(group.units)]
+        return set().union(*(self.match_other_form(group, days=days) for group in batches))
+
+    def match_other_form(self, group: Group, *, days: Sequence[int]) -> set[UUID]:
+        """Take the rows of a batch that was stored in its other form, all of them or none: as its payments where it
+        comes as one now, or as one. Returns the ids of those that are pending."""
+        whole = len(group.units) == 1
+        found: list[tuple[Stacks, Any, Row]] = []
+        for unit in group.entry.parts if whole else (group.entry,):
+            taken = self.take_unit(group.account, unit, days=days)
+            if taken is None:
+                for stacks, name, row in found:
+                    stacks.give_back(name, row)
+                return set()
+            found.append(taken)
+        group.new = []
+        return {row.id for _, _, row in found if row.pending}
+
+    def take_unit(self, account: str, unit: Entry, *, days: Sequence[int]) -> tuple[Stacks, Any, Row] | None:
+        """A row that a unit is, with where it lay."""
+        about = (account, unit.currency, Decimal(unit.amount))
+        if about not in self.amounts:
+            return None
+        said = words(unit.from_to, unit.description)
+        names: list[tuple[Stacks, Any]] = [(self.exact, (*about, unit.reference))] if unit.reference else []
+        names += [(self.said, (*about, said, unit.day.toordinal() + distance)) for distance in days]
+        return next(((stacks, name, row) for stacks, name in names if (row := stacks.take(name))), None)
 
     def take_other_amount(self, account: str, unit: Entry) -> Row | None:
         """By its reference alone: what was announced was an estimate."""

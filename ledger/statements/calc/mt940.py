@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from itertools import chain, pairwise
 
 from ledger.calc.months import day_in_month
 from ledger.statements.calc.facts import (
@@ -27,8 +28,13 @@ TAG = re.compile(r":([0-9]{2}[A-Z]?|NS):")
 BALANCE = re.compile(r"([CD])([0-9]{6})([A-Z]{3})([0-9,.]+)\s*")
 LINE = re.compile(
     r"(?P<value>[0-9]{6})(?P<entry>[0-9]{4}|[ ]{4})?(?P<mark>R[CD]|E[CD]|[CD])[A-Z]?(?P<amount>[0-9][0-9,.]*)"
-    r"(?P<type>[A-Z][A-Z0-9]{3})?(?P<rest>.*)"
+    r"(?:(?P<type>(?!E[0-9])[A-Z][A-Z0-9 ]{3})(?P<rest>.*)|(?P<bare>(?://.*)?))"  # 1E3 is no amount
 )
+# Fields that may follow a text. Others in it are text: a time of day that is broken over two lines begins with :08:12.
+AFTER_TEXT = {"61", "64", "65", "86", "NS", "13C", "13D", "25P", "28C", "34F", "60F", "60M", "62F", "62M", "90C", "90D"}
+# Fields that begin a message also look like minutes; they count where their neighbours follow.
+FOLLOWERS = {"20": re.compile(r":(?:21|25P?|28C?):"), "25": re.compile(r":(?:28C?|60[FM]):")}
+NUMBERED = re.compile(r"[0-9 ]{3}(?:(\?)[0-9]|([^0-9A-Za-z\s])(?:00|10|20)(?=.*\2(?:20|21|32)))", re.DOTALL)
 SUBFIELD = re.compile(r"\?([0-9]{2})")
 SEPA = re.compile(r"(EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|IBAN|BIC|PURP)\+")
 SLASHED = re.compile(r"/(TRTP|IBAN|BIC|NAME|REMI|EREF|MARF|CSID|BENM|ORDP|ISDT|ID|ADDR|PREF|RTRN|PURP|ULTC|ULTD|CNTP)/")
@@ -39,8 +45,11 @@ NOT_GIVEN = {"", "NONREF", "NOTPROVIDED"}
 
 
 def is_one(text: str) -> bool:
-    """Whether a text begins as such a file does, behind what banks write above."""
-    return re.search(r"^(?:\{4:\s*)?:20:", text[:5000], re.MULTILINE) is not None
+    """Whether a text begins as such a file does, behind what banks write above; some begin with field 25."""
+    start = text[:5000]
+    if re.search(r"^(?:\{4:\s*)?:20:", start, re.MULTILINE):
+        return True
+    return all(re.search(tag, start, re.MULTILINE) for tag in (r"^(?:\{4:\s*)?:25P?:", r"^:(?:60[FM]|34F):"))
 
 
 def read(lines: Iterator[str], *, most: int) -> tuple[str, list[Statement]]:
@@ -50,6 +59,9 @@ def read(lines: Iterator[str], *, most: int) -> tuple[str, list[Statement]]:
     for number, tag, value in fields(lines):
         if tag == "20":
             drafts.append(Draft(number))
+        elif tag in ("25", "25P") and (not drafts or drafts[-1].is_over):
+            drafts.append(Draft(number))
+            drafts[-1].take(number, tag, value)
         elif drafts:
             drafts[-1].take(number, tag, value)
             count += tag == "61"
@@ -63,10 +75,9 @@ def fields(lines: Iterator[str]) -> Iterator[tuple[int, str, str]]:
     """(number of its line, tag, value) of each field; a value may go over several lines. Raises
     Unreadable."""
     tag, begun, value, length = "", 0, [], 0  # type: tuple[str, int, list[str], int]
-    for number, read_line in enumerate(lines, 1):
-        line = read_line.rstrip("\r\n").removeprefix("{4:")
+    for number, (line, next_line) in enumerate(pairwise(chain(map(plain_line, lines), [""])), 1):
         match = TAG.match(line)
-        if match:
+        if match and (tag != "86" or ends_text(match[1], next_line)):
             if tag:
                 yield begun, tag, "\n".join(value)
             tag, begun, value, length = match[1], number, [line[match.end() :]], len(line)
@@ -79,6 +90,16 @@ def fields(lines: Iterator[str]) -> Iterator[tuple[int, str, str]]:
             value.append(line)
     if tag:
         yield begun, tag, "\n".join(value)
+
+
+def plain_line(line: str) -> str:
+    return line.rstrip("\r\n").removeprefix("{4:")
+
+
+def ends_text(tag: str, next_line: str) -> bool:
+    """Whether a line in a text (field 86) that begins with a tag is the next field."""
+    follower = FOLLOWERS.get(tag)
+    return tag in AFTER_TEXT or (follower is not None and follower.match(next_line) is not None)
 
 
 def bearable(length: int, line: int) -> int:
@@ -97,6 +118,11 @@ class Draft:
     balances: dict[str, tuple[date, str, Decimal]] = field(default_factory=dict)
     entries: list[tuple[int, str, str]] = field(default_factory=list)  # line, field 61, field 86
     last: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether another account number begins the next message, which has no field 20."""
+        return "25" in self.about and bool(self.balance("62F", "62M") or self.interim)
 
     @property
     def interim(self) -> bool:
@@ -215,7 +241,7 @@ def entry(line: int, movement: str, information: str, *, currency: str, pending:
     valued = six(match["value"], line)
     given = (match["entry"] or "").strip()
     day = entry_day(valued, given, line) if given else valued
-    customer, _, bank = match["rest"].partition("//")
+    customer, _, bank = (match["rest"] or match["bare"] or "").partition("//")
     from_to, description, notes = told(information)
     if valued != day:
         notes.insert(0, f"Value date {valued}")
@@ -242,31 +268,51 @@ def told(information: str) -> tuple[str, str, list[str]]:
     """(the other party, the remittance text, notes) of a field 86: in numbered fields, in words between slashes, or
     as a plain text."""
     text = information.strip()
-    if re.match(r"[0-9 ]{3}\?[0-9]", text):
-        return numbered(text.replace("\n", ""))
+    if match := NUMBERED.match(text):
+        return numbered(text, match[1] or match[2])
     if len(found := SLASHED.split(text.replace("\n", ""))) > 1:
         return slashed(found)
     return "", clean(text), []
 
 
-def numbered(text: str) -> tuple[str, str, list[str]]:
-    """As German banks write it: ?20 to ?29 and ?60 to ?63 are the text, ?32 and ?33 the party.
+def numbered(text: str, separator: str = "?") -> tuple[str, str, list[str]]:
+    """As German banks write it: ?20 to ?29 and ?60 to ?63 are the text, ?32 and ?33 the party. Other banks have another
+    separator.
 
     >>> numbered("166?00GUTSCHRIFT?20EREF+A-1?21SVWZ+Invoice 1042?32Initech GmbH")
     ('Initech GmbH', 'Invoice 1042', ['End-to-end A-1'])
+    >>> numbered("000>100987654321>20GENERAL CO>21STS>32Bank NV", ">")
+    ('Bank NV', 'GENERAL COSTS', [])
     """
-    parts = SUBFIELD.split(text)
     has: dict[str, str] = {}
-    for name, value in zip(parts[1::2], parts[2::2], strict=True):
+    blanks: dict[str, str] = {}
+    for name, value, blank in subfields(text, separator):
         has.setdefault(name, value)
-    chunks = [value for name, value in sorted(has.items()) if "20" <= name <= "29" or "60" <= name <= "63"]
-    body = "".join(chunk if len(chunk) >= CHUNK else f"{chunk} " for chunk in chunks)
+        blanks.setdefault(name, blank)
+    names = [name for name in sorted(has) if "20" <= name <= "29" or "60" <= name <= "63"]
+    body = "".join(has[name] + blanks[name] for name in names)
     party = clean(has.get("32", "") + has.get("33", ""))
     pieces = SEPA.split(body)
     if len(pieces) == 1:
         return party, clean(body) or clean(has.get("00", "")), []
     marked = dict(zip(pieces[1::2], pieces[2::2], strict=True))
     return party, clean(marked.get("SVWZ", "")) or clean(pieces[0]), noted(marked.get("EREF"), marked.get("MREF"))
+
+
+def subfields(text: str, separator: str) -> Iterator[tuple[str, str, str]]:
+    """(number, value, the blank behind it or nothing) of each numbered field.
+
+    The text of a full field goes on in the next. With the separator "?" one that is not full ends a word; with
+    another it does where its line ends.
+    """
+    if separator == "?":
+        parts = SUBFIELD.split(text.replace("\n", ""))
+    else:
+        parts = re.split(rf"{re.escape(separator)}([0126][0-9]|3[0-4])", text)
+    for name, value in zip(parts[1::2], parts[2::2], strict=True):
+        one_line = value.replace("\n", "")
+        goes_on = len(one_line) >= CHUNK or (separator != "?" and not value.endswith("\n"))
+        yield name, one_line, "" if goes_on else " "
 
 
 def slashed(found: list[str]) -> tuple[str, str, list[str]]:

@@ -2,7 +2,7 @@
 and whether small tags are closed changes nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Context, Decimal
@@ -10,6 +10,7 @@ from html import unescape
 
 from ledger.calc.money import CURRENCIES, round_half_up
 from ledger.calc.months import day_in_month
+from ledger.calc.written_amounts import GarbledAmountError, parse_written_amount
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
     LONGEST_TEXT,
@@ -30,17 +31,20 @@ MOVEMENTS = {"STMTTRN", "STMTTRNP"}  # the second kind is pending
 OTHERS = {"BANKACCTTO", "CCACCTTO", "IMAGEDATA", "AVAILBAL"}  # parts whose tags mean something else
 SECTIONS = {"BANKACCTFROM", "CCACCTFROM", "LEDGERBAL", "CURRENCY", "ORIGCURRENCY", "PAYEE"}
 MOST_VALUES = 1000  # of one movement or statement; the standard has some dozens
-SIGNED = re.compile(r"([+-]?)([0-9.,]+)")
-GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:(?:,[0-9]{3})+|(?:\.[0-9]{3}){2,})")  # one point and three digits are cents
 RATE = re.compile(r"\+?[0-9]{0,15}(?:\.[0-9]{0,30})?")
 EXACT = Context(prec=80)  # holds the product of any amount and rate
 
 
-def read(text: str, *, most: int) -> list[Statement]:
-    """The statements of all accounts. Raises Unreadable, Unsafe, TooManyEntries."""
+def no_currency(_account_number: str) -> str:
+    return ""
+
+
+def read(text: str, *, most: int, currency_of: Callable[[str], str] = no_currency) -> list[Statement]:
+    """The statements of all accounts. ``currency_of`` tells the currency of an account by its number, for statements
+    that name none (an empty CURDEF). Raises Unreadable, Unsafe, TooManyEntries."""
     if UNSAFE.search(text):
         raise Unsafe
-    reader, last = Reader(most), ""
+    reader, last = Reader(most, currency_of), ""
     for count, (line, closing, name, value) in enumerate(tags(text), 1):
         enough(count, reader.count, line=line)
         last = f"/{name}" if closing else name
@@ -73,9 +77,9 @@ class Draft:
 class Reader:
     """Takes tags one by one."""
 
-    def __init__(self, most: int):
+    def __init__(self, most: int, currency_of: Callable[[str], str]):
         self.statements: list[Statement] = []
-        self.most, self.count = most, 0
+        self.most, self.count, self.currency_of = most, 0, currency_of
         self.draft: Draft | None = None
         self.movement: dict[str, str] | None = None
         self.line = 0
@@ -108,24 +112,35 @@ class Reader:
             if self.count > self.most:
                 raise TooManyEntries
             pending = name == "STMTTRNP"
+            self.fill_currency(self.draft)
             self.draft.entries.append(entry(self.movement, self.draft.about, self.line, pending=pending))
             self.movement = None
         elif name in STATEMENTS and self.draft is not None:
             if len(self.statements) >= self.most:
                 raise TooManyEntries
+            self.fill_currency(self.draft)
             self.statements.append(finished(self.draft))
             self.draft = None
+
+    def fill_currency(self, draft: Draft) -> None:
+        """Gives a statement that names no currency its account's."""
+        if not draft.about.get("CURDEF"):
+            draft.about["CURDEF"] = self.currency_of(number_of(draft))
+
+
+def number_of(draft: Draft) -> str:
+    number = draft.about.get("BANKACCTFROM.ACCTID") or draft.about.get("CCACCTFROM.ACCTID") or ""
+    return clean(number)[:LONGEST_NUMBER]
 
 
 def finished(draft: Draft) -> Statement:
     """The opening balance follows from the closing one and what was booked."""
     about = draft.about
-    account = about.get("BANKACCTFROM.ACCTID") or about.get("CCACCTFROM.ACCTID") or ""
     told = about.get("LEDGERBAL.BALAMT")
-    closing = Decimal(signed(told, draft.line)) if told else None
+    closing = Decimal(parse_signed_amount(told, draft.line)) if told else None
     start, end = about.get("DTSTART"), about.get("LEDGERBAL.DTASOF") or about.get("DTEND")
     statement = Statement(
-        account_number=clean(account)[:LONGEST_NUMBER],
+        account_number=number_of(draft),
         currency=about.get("CURDEF", "").upper(),
         start=day(start, draft.line) if start else None,
         end=day(end, draft.line) if end else None,
@@ -147,7 +162,7 @@ def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: boo
     if len(from_to) > LONGEST_TEXT or len(memo) > LONGEST_TEXT:
         raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     currency, notes = about.get("CURDEF", "").upper(), []
-    value, foreign = signed(amount, line), has.get("CURRENCY.CURSYM", "").upper()
+    value, foreign = parse_signed_amount(amount, line), has.get("CURRENCY.CURSYM", "").upper()
     if foreign and foreign != currency:
         notes.append(f"Amount {foreign} {value}")
         value, currency = in_own(value, has.get("CURRENCY.CURRATE"), currency=currency, foreign=foreign, line=line)
@@ -187,22 +202,20 @@ def rate_of(text: str, line: int) -> Decimal:
     return Decimal(plain)
 
 
-def signed(text: str, line: int) -> str:
-    """An amount with its sign; the last point or comma stands before the cents, where it does not set off thousands: no
-    currency has three decimals.
+def parse_signed_amount(text: str, line: int) -> str:
+    """Return an amount with its sign as plain text.
 
-    >>> signed("-1,234.50", 1), signed("+12,5", 1), signed("1,050", 1)
+    Raises:
+        Unreadable: the text is not one amount.
+
+    >>> parse_signed_amount("-1,234.50", 1), parse_signed_amount("+12,5", 1), parse_signed_amount("1,050", 1)
     ('-1234.5', '12.5', '1050')
     """
-    match = SIGNED.fullmatch(text.replace(" ", ""))
-    if match is None:
-        raise Unreadable("“{text}” is no amount.", line=line, text=text[:40])
-    number = match[2].replace(",", ".")
-    if GROUPED.fullmatch(match[2]):
-        number = number.replace(".", "")
-    whole, point, cents = number.rpartition(".")
-    plain = f"{whole.replace('.', '')}.{cents}" if point else number
-    return amount_of(plain, negative=match[1] == "-", line=line)
+    try:
+        amount = parse_written_amount(text)
+    except GarbledAmountError:
+        raise Unreadable("“{text}” is no amount.", line=line, text=text[:40]) from None
+    return amount_of(amount.removeprefix("-"), negative=amount.startswith("-"), line=line)
 
 
 def day(text: str, line: int) -> date:

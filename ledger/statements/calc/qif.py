@@ -1,15 +1,17 @@
 """QIF, of Quicken: one letter at the start of each line says what stands behind it, and ^ ends an entry.
 
-It names no account, no currency and no balance, and nobody says in which order its dates are written.
+It names no currency and no balance, accounts by their names alone, and nobody says in which order its dates are
+written.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
+from typing import NamedTuple
 
 from ledger.calc.months import day_in_month
-from ledger.statements.calc.facts import LONGEST_TEXT, Entry, TooManyEntries, Unreadable, clean
-from ledger.statements.calc.ofx import signed
+from ledger.statements.calc.facts import LONGEST_NUMBER, LONGEST_TEXT, Entry, TooManyEntries, Unreadable, clean
+from ledger.statements.calc.ofx import parse_signed_amount
 
 ACCOUNTS = {"bank", "cash", "ccard", "oth a", "oth l"}
 DAY_FIRST, MONTH_FIRST = "dayFirst", "monthFirst"
@@ -26,37 +28,54 @@ def is_one(text: str) -> bool:
 
 
 def read(
-    lines: Iterator[str], *, currency: str, order: str | None, kept: str | None, most: int
-) -> tuple[str | None, list[Entry]]:
-    """(order of the dates, entries). ``order`` as it was asked for; where it is None, what the dates tell, or ``kept``.
-    Dates that begin with their years need none.
+    lines: Iterator[str], *, currency_of: Callable[[str], str], order: str | None, kept: str | None, most: int
+) -> tuple[str | None, dict[str, list[Entry]]]:
+    """(order of the dates, entries by the name of their account, which may be empty).
+
+    ``currency_of`` tells the currency of an account by its name. ``order`` as it was asked for; where it is None, what
+    the dates tell, or ``kept``. Dates that begin with their years need none.
 
     Raises Unreadable, TooManyEntries, OrderUnknown.
     """
     records = list(records_of(lines, most))
-    written = [written_on(has["D"], line) for line, _, has in records]
+    written = [written_on(each.values["D"], each.date_line) for each in records]
     order = order or told_order(written) or kept
     if order is None and not all(map(year_first, written)):
         raise OrderUnknown
-    days = (day(each, order, line) for each, (line, _, _) in zip(written, records, strict=True))
-    return order, [entry(when, line, has, currency) for when, (_, line, has) in zip(days, records, strict=True)]
+    currencies = {name: currency_of(name) for name in {each.account: None for each in records}}
+    entries: dict[str, list[Entry]] = {name: [] for name in currencies}
+    for match, record in zip(written, records, strict=True):
+        when = day(match, order, record.date_line)
+        entries[record.account].append(entry(when, record.line, record.values, currencies[record.account]))
+    return order, entries
 
 
-def records_of(lines: Iterator[str], most: int) -> Iterator[tuple[int, int, dict[str, str]]]:
-    """(line of its date, line on which it begins, letter → value) of each entry; what is no entry of an account is left
-    out."""
+class Record(NamedTuple):
+    """One entry as it stands in the file; ``values`` by letter."""
+
+    account: str
+    date_line: int
+    line: int
+    values: dict[str, str]
+
+
+def records_of(lines: Iterator[str], most: int) -> Iterator[Record]:
+    """The entries of accounts; what is none is left out. Before those of an account its name may stand."""
     wanted, has, begun, dated, count = False, {}, 0, 0, 0  # type: tuple[bool, dict[str, str], int, int, int]
+    names_account, account = False, ""
     for number, read_line in enumerate(lines, 1):
         line = read_line.strip()
+        account = account_named(line, before=account) if names_account else account
         if line.startswith("!"):
             wanted = is_wanted(line, number)
+            names_account = line[1:].strip().lower() == "account"
             has = {}
         elif line.startswith("^"):
             if wanted and has:
                 count += 1
                 if count > most:
                     raise TooManyEntries
-                yield dated, begun, whole(has, begun)
+                yield Record(account, dated, begun, whole(has, begun))
             has = {}
         elif line and wanted:
             begun = begun if has else number
@@ -64,6 +83,11 @@ def records_of(lines: Iterator[str], most: int) -> Iterator[tuple[int, int, dict
             has.setdefault(line[0], line[1:])
     if wanted and has:
         raise Unreadable("The entry does not end: ^ is missing.", line=begun)
+
+
+def account_named(line: str, *, before: str) -> str:
+    """The name of an account that a line tells, else the one before."""
+    return clean(line[1:])[:LONGEST_NUMBER] if line.startswith("N") else before
 
 
 def is_wanted(header: str, line: int) -> bool:
@@ -149,7 +173,7 @@ def entry(when: date, line: int, has: dict[str, str], currency: str) -> Entry:
         raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     return Entry(
         day=when,
-        amount=signed(amount_in(has), line),
+        amount=parse_signed_amount(amount_in(has), line),
         currency=currency,
         from_to=texts["P"],
         description=texts["M"],

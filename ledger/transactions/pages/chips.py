@@ -17,14 +17,22 @@ from ledger.calc.months import last_of_month
 from ledger.models import Counterparty, ImportBatch
 from ledger.transactions.pages.words import ASSIGNERS, CASH_PARTS, LINES, SOURCES, Names, assigners, in_choices
 
+
+def is_day(text: str) -> bool:
+    """Whether a filter that is a month or a day is a day."""
+    return len(text) > len("2026-01")
+
+
 FLOWS = {"in": _("Money in"), "out": _("Money out")}
 FLAGS = {"true": _("yes"), "false": _("no")}
 AMOUNTS = {"minAmount", "maxAmount"}
 DAYS: Mapping[str, Callable[[str], datetime]] = {  # filters that are days or moments → the day that people read
     "startDate": datetime.fromisoformat,
     "endDate": datetime.fromisoformat,
-    "recognizedFrom": lambda text: datetime.fromisoformat(f"{text[:7]}-01"),
-    "recognizedTo": lambda text: datetime.combine(last_of_month(date.fromisoformat(f"{text[:7]}-01")), time()),
+    "recognizedFrom": lambda text: datetime.fromisoformat(text if is_day(text) else f"{text}-01"),
+    "recognizedTo": lambda text: datetime.combine(
+        date.fromisoformat(text) if is_day(text) else last_of_month(date.fromisoformat(f"{text}-01")), time()
+    ),
     "recognizedBy": datetime.fromisoformat,
     "updatedSince": datetime.fromisoformat,
 }

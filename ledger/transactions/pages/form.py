@@ -1,6 +1,7 @@
 """The form of a transaction's own fields: for a new one and to change one."""
 
 from collections.abc import Collection, Mapping
+from datetime import date
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,7 +12,7 @@ from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit
 from companies.permissions import Permission
 from ledger.calc.money import format_amount
-from ledger.models import Account, Transaction
+from ledger.models import Account, Statement, Transaction
 from ledger.transactions.booking import FIXED_BY_INITIAL_BALANCE, FIXED_BY_LINK
 from ledger.transactions.pages.ways import ways
 from ledger.transactions.pages.words import Choices, names_for
@@ -95,12 +96,24 @@ def show_form(
         **(ways(visit, row.id) if row else {}),
         seen=visit.seen(row) if row else "",
         fixed=fixed,
+        reconciled_until=find_reconciled_day(row) if row else None,
         accounts=accounts,
         account=chosen or names.only_account(),
         currencies=Currency.values,
         people=assignees(visit, form.values.get("assignedUserId", "")),
         more_open=any(form.values.get(name) or name in form.errors for name in MORE),
     )
+
+
+def find_reconciled_day(row: Transaction) -> date | None:
+    """The closing day of the bank statement that a transaction is in, where its account agrees with the bank."""
+    if row.pending:
+        return None
+    covering = Statement.objects.of(row.company_id).covering(
+        account_id=row.account_id, currency=row.amount_currency, day=row.date
+    )
+    agreeing = covering.filter(account__bank_connection__balanceMismatchSince=None)
+    return agreeing.values_list("day", flat=True).first()
 
 
 def assignees(visit: Visit, current: str) -> Choices:

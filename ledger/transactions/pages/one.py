@@ -14,7 +14,7 @@ from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.models import Categorization, File, InitialBalanceFixed, RunAct, Source, Transaction
 from ledger.transactions import booking
-from ledger.transactions.pages.form import fixed_fields, read_form, show_form, values_of
+from ledger.transactions.pages.form import find_reconciled_day, fixed_fields, read_form, show_form, values_of
 from ledger.transactions.pages.history import history
 from ledger.transactions.pages.meanwhile import there_now, what_became_of
 from ledger.transactions.pages.own_words import description_of, notes_of
@@ -60,6 +60,7 @@ def transaction(visit: Visit, transaction_id: UUID) -> HttpResponse:
         sees_history=visit.may(Permission.AUDIT_READ),
         sees_files=visit.may(Permission.FILES_READ),
         writes=visit.may(Permission.TRANSACTIONS_WRITE),
+        reconciled_until=find_reconciled_day(row) if visit.may(Permission.TRANSACTIONS_WRITE) else None,
         creator=actors.get(row.created_user_id or "", _("the service")),
         changer=actors.get(row.last_updated_user_id or "", _("the service")),
         assignee=actors.get(row.assigned_user_id or ""),

@@ -7,6 +7,7 @@ import pytest
 from notifications.models import Notification
 from tests.ledger import banks
 from tests.ledger.banks import camt, entry, simple, statement
+from tests.ledger.conftest import text_of
 from tests.ledger.receiving import code, rows, send
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
@@ -221,6 +222,7 @@ def test_balances_are_compared_in_their_own_currency_alone(api, take, main):
 
 def test_a_difference_in_one_currency_is_not_hidden_by_another_that_agrees(api, take, main):
     take(camt(statement(entry("-40.00"), opening="100", closing="70")))
+    api.put(f"accounts/{main}", {"defaultCurrency": "USD"})
     take(camt(statement(entry("5.00", currency="USD"), currency="USD", opening="0", closing="5")))
     assert connection(api, main)["balanceMismatchReportedBalances"] == [70]
 
@@ -230,3 +232,104 @@ def test_a_statement_that_opens_in_one_currency_and_closes_in_another_is_refused
     assert code(answer) == (400, "statement_unreadable")
     assert "EUR" in answer.json()["detail"]
     assert "USD" in answer.json()["detail"]
+
+
+# ---------------------------------------------------------------------------------- changed behind a statement
+
+
+def reported(api, account):
+    """What the account says of its mismatch: (the bank's balance, ours)."""
+    found = connection(api, account)
+    assert (found["balanceMismatchSince"] is None) is (found["balanceMismatchReportedBalances"] is None)
+    return found["balanceMismatchReportedBalances"], found["balanceMismatchCalculatedBalance"]
+
+
+AGREES = (None, None)
+
+
+def mismatches():
+    return Notification.objects.filter(type="balance.mismatch").values("id").distinct().count()
+
+
+@pytest.fixture
+def reconciled(api, take, main):
+    """The only row of a statement that agrees."""
+    take(simple("-5712.00", opening="10000.00"))
+    assert reported(api, main) == AGREES
+    (row,) = [each for each in api.get("transactions").json() if each["source"] == "bank"]
+    return row
+
+
+@pytest.mark.parametrize(
+    ("values", "ours"),
+    [({"amountValue": "-5721.00"}, 4279), ({"date": "2026-02-15"}, 10000), ({"pending": True}, 10000)],
+    ids=["amount", "date", "pending"],
+)
+def test_a_change_behind_a_statement_sets_the_mismatch_and_the_change_back_clears_it(
+    api, main, reconciled, values, ours
+):
+    answer = api.put(f"transactions/{reconciled['id']}", values)
+    assert answer.status_code == 200, answer.content
+    assert reported(api, main) == ([4288], ours)
+    (row,) = api.get(f"accounts/{main}/reconciliation").json()
+    assert (row["calculated"], row["difference"]) == (f"{ours}.00", f"{4288 - ours}.00")
+    api.put(f"transactions/{reconciled['id']}", {"amountValue": "-5722.00"} if "amountValue" in values else values)
+    assert mismatches() == 1, "told once"
+    api.put(f"transactions/{reconciled['id']}", {name: reconciled[name] for name in values})
+    assert reported(api, main) == AGREES
+
+
+def test_a_row_that_moves_to_another_account_sets_the_mismatch_of_both(api, take, books, main, reconciled):
+    other = books.account(accountNumber="DE02120300000000202051")
+    take(simple("-1.00", iban="DE02120300000000202051"))
+    api.put(f"transactions/{reconciled['id']}", {"accountId": other})
+    assert reported(api, main) == ([4288], 10000)
+    assert reported(api, other) == ([99], -5613)
+    api.put(f"transactions/{reconciled['id']}", {"accountId": main})
+    assert (reported(api, main), reported(api, other)) == (AGREES, AGREES)
+
+
+def test_what_is_of_no_amount_and_what_is_dated_later_changes_no_mismatch(api, books, main, reconciled):
+    api.put(f"transactions/{reconciled['id']}", {"notes": "ask Bob", "fromTo": "Landlord"})
+    later = books.book(main, "-7.00", "2026-03-01")
+    api.delete(f"transactions/{later['id']}")
+    assert (reported(api, main), mismatches()) == (AGREES, 0)
+
+
+def test_deleted_and_new_rows_behind_a_statement_set_the_mismatch(api, books, main, reconciled):
+    first, second = (books.book(main, "-7.00", "2026-01-20")["id"] for _ in range(2))
+    assert reported(api, main) == ([4288], 4274)
+    api.post("transactions/batch_delete", {"transactionIds": [first]})
+    assert reported(api, main) == ([4288], 4281)
+    api.delete(f"transactions/{second}")
+    assert reported(api, main) == AGREES
+    sent = api.post(
+        "transactions/import", {"transactions": [{"accountId": main, "date": "2026-01-20", "amountValue": "-1.00"}]}
+    )
+    assert reported(api, main) == ([4288], 4287)
+    api.delete(f"imports/{sent.json()['importId']}")
+    assert reported(api, main) == AGREES
+    api.put(f"accounts/{main}/initial_balance", {"date": "2025-12-31", "amountValue": "1.00"})
+    assert reported(api, main) == ([4288], -5711)
+
+
+def test_undoing_a_statement_tells_nobody_of_a_mismatch(api, take, main):
+    sent = take(simple("-40.00"))
+    api.delete(f"imports/{sent['importId']}")
+    assert mismatches() == 0
+
+
+def test_the_form_of_a_reconciled_row_says_so_before_it_is_changed(api, pages, main, reconciled):
+    said = "This transaction is reconciled with the bank statement up to 31 Jan 2026."
+    address = f"/{reconciled['id']}/edit"
+    assert said in text_of(pages.get(address))
+    assert "It is reconciled with the bank statement up to 31 Jan 2026." in text_of(pages.get(f"/{reconciled['id']}"))
+    api.put(f"transactions/{reconciled['id']}", {"amountValue": "-5721.00"})
+    assert said not in text_of(pages.get(address)), "it is out of balance already"
+    overview = text_of(pages.client.get(pages.base.removesuffix("/transactions")))
+    assert "Main does not agree with its bank" in overview
+
+
+def test_the_form_of_a_row_that_no_statement_covers_says_nothing(books, pages, main, reconciled):
+    later = books.book(main, "-7.00", "2026-03-01")
+    assert "is reconciled with" not in text_of(pages.get(f"/{later['id']}/edit"))

@@ -85,6 +85,41 @@ def test_a_batch_that_came_in_its_payments_is_not_stored_as_one_besides(take, ac
     assert rows(acme) == [("2026-01-15", "-70.00", "B", "b"), ("2026-01-15", "-30.00", "A", "a")]
 
 
+PAYMENTS = detail("-30.00", name="A", text="a") + detail("-70.00", name="B", text="b")
+OTHERS = detail("-70.00", name="C", text="c") + detail("-30.00", name="D", text="d")
+TOGGLED = {
+    "a batch and an entry that share day, amount and reference": [
+        entry("-100.00", ref="R", details=PAYMENTS),
+        entry("-100.00", ref="R", name="E"),
+    ],
+    "two batches that share day, amount and reference": [
+        entry("-100.00", ref="R", details=PAYMENTS),
+        entry("-100.00", ref="R", details=OTHERS),
+    ],
+    "a batch that is as large as a payment of another": [
+        entry("-30.00", ref="R", details=detail("-10.00", name="F") + detail("-20.00", name="G")),
+        entry("-100.00", ref="R", details=PAYMENTS),
+    ],
+    "a pending batch": [entry("-100.00", status="PDNG", details=PAYMENTS), entry("-30.00", ref="R")],
+    "two pending batches": [
+        entry("-100.00", ref="R", status="PDNG", details=PAYMENTS),
+        entry("-100.00", ref="S", status="PDNG", details=OTHERS),
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", ["053", "054"])
+@pytest.mark.parametrize("splits", [("entry", "details"), ("details", "entry")], ids=" then ".join)
+@pytest.mark.parametrize("entries", TOGGLED.values(), ids=TOGGLED)
+def test_a_file_that_is_split_otherwise_adds_nothing(take, acme, main, entries, splits, kind):
+    content = camt(statement(*entries, kind=kind), kind=kind)
+    first, second = splits
+    count = take(content, split=first)["count"]
+    again = take(content, split=second)
+    assert (again["count"], again["statements"][0]["count"], len(rows(acme))) == (0, 0, count)
+    assert take(content, split=first)["count"] == 0
+
+
 def test_payments_that_do_not_add_up_to_their_entry_leave_it_whole(take, acme, main):
     payments = [detail("-30.00", name="A"), detail("-60.00", name="B")]
     assert take(camt(statement(entry("-100.00", details="".join(payments)))), split="details")["count"] == 1

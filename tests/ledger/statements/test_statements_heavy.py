@@ -17,7 +17,7 @@ TEXT, LINES, ELEMENTS = "A text of more than", "More than 2500000 lines", "Too m
 
 def read(content, most=100_000):
     if formats.kind_of(content) == formats.QIF:
-        return qif.read(formats.lines_of(content), currency="EUR", order=None, kept="dayFirst", most=most)
+        return qif.read(formats.lines_of(content), currency_of=lambda _: "EUR", order=None, kept="dayFirst", most=most)
     return formats.read(content, formats.kind_of(content), most=most)
 
 

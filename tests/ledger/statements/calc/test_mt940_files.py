@@ -283,3 +283,60 @@ def test_texts_are_as_long_as_the_ledger_holds():
 )
 def test_what_is_said_is_read_in_numbered_fields_between_slashes_or_as_it_is(said, party, text, notes):
     assert mt940.told(said) == (party, text, notes)
+
+
+# ---------------------------------------------------------------------------------------------- what banks do otherwise
+
+
+@pytest.mark.parametrize("amount", ["12.3.4", "1,2.3", "123 45", "1e3", "1E3", "5-5", "1,2,3"])
+def test_a_garbled_amount_refuses_the_file(amount):
+    assert "is no " in refused(*HEAD, f":61:260115C{amount}NTRF", END)
+    assert "is no " in refused(*HEAD[:3], f":60F:C260101EUR{amount}", END)
+
+
+def test_a_line_of_a_text_that_begins_like_a_field_is_text():
+    text = [
+        ":86:106?20SVWZ+SHOP?21 21-03-2024T03:46",
+        ":08:12 Karte?22 und",
+        ":20:15 Uhr",
+        ": x",
+        ":25:30 h?32KREDITBANK",
+    ]
+    found = only(":61:260115D44,04NMSC", *text)
+    assert (found.from_to, found.description) == (
+        "KREDITBANK",
+        "SHOP 21-03-2024T03:46:08:12 Karte und:20:15 Uhr: x:25:30 h",
+    )
+
+
+def test_the_next_message_begins_behind_a_text_without_a_line_between_them():
+    first = [*HEAD, ":61:260115D1,NTRF", ":86:Rent", END, ":86:of the statement"]
+    second = [":20:B", ":25:DE2", ":28C:1/1", ":60F:C260101EUR5,", END]
+    assert [(each.account_number, len(each.entries)) for each in read(*first, *second)[1]] == [("DE1", 1), ("DE2", 0)]
+
+
+def test_messages_without_field_20_begin_with_their_account():
+    one = ["BANK", "940", ":25:DE1", ":28:1", ":60F:C260101EUR1,", ":61:260115C1,NTRF", ":86:Rent", ":62F:C260131EUR2,"]
+    other = ["-", ":25:DE2", ":28:1", ":60F:C260101EUR1,", ":62F:C260131EUR1,"]
+    assert mt940.is_one("\n".join(one))
+    assert not mt940.is_one("day;text\n1;:25:00\n")
+    found = read(*one, *other)[1]
+    assert [(each.account_number, len(each.entries)) for each in found] == [("DE1", 1), ("DE2", 0)]
+
+
+@pytest.mark.parametrize("separator", [">", "/", "<", "~", "|", "+", "&", "^"])
+def test_numbered_fields_may_have_another_separator(separator):
+    text = "000?00FEE?20COSTS OF TH?21IS MONTH?32BANK NV".replace("?", separator)
+    assert mt940.told(text) == ("BANK NV", "COSTS OF THIS MONTH", [])
+
+
+def test_a_full_field_goes_on_and_one_that_ends_its_line_ends_a_word():
+    full = "TRANSACTION COSTS FROM JANU"
+    assert mt940.told(f"000>100987654321\n>20{full}>21ARY\n>22TRIONL2U\n>23NL36") == (
+        "", "TRANSACTION COSTS FROM JANUARY TRIONL2U NL36", [],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["123/10 of 20/12", "100/20 paid", "007-00 James", "999 00 1 20"])
+def test_a_plain_text_with_numbers_is_not_taken_apart(text):
+    assert mt940.told(text) == ("", text, [])

@@ -298,7 +298,7 @@ def test_a_broken_balance_is_told_with_the_line_of_its_statement(behind):
     ],
 )  # fmt: skip
 def test_the_last_point_or_comma_of_an_amount_stands_before_the_cents(text, amount):
-    assert ofx.signed(text, 1) == amount
+    assert ofx.parse_signed_amount(text, 1) == amount
 
 
 @given(st.dates(date(1, 1, 1)), st.sampled_from(["", "[0:GMT]", "120000", "120000.000[-5:EST]"]))

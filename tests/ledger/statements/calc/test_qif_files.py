@@ -14,7 +14,8 @@ HEAD = "!Type:Bank"
 
 
 def read(*lines, order=None, kept=None, most=9):
-    return qif.read(iter(lines), currency="EUR", order=order, kept=kept, most=most)
+    order, entries = qif.read(iter(lines), currency_of=lambda _: "EUR", order=order, kept=kept, most=most)
+    return order, [each for account in entries.values() for each in account]
 
 
 def refused(*lines, **more):

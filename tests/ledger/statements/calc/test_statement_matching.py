@@ -188,8 +188,14 @@ def test_an_entry_is_new_where_one_of_its_payments_is_missing_and_the_others_sta
 
 def test_a_payment_that_is_missing_is_new_where_the_others_are_there():
     both = batch("-1", "-2")
-    found = sorted_out([row(1, "-1", "to -1"), row(2, "-3", "Batch")], both, details=True)
+    found = sorted_out([row(1, "-1", "to -1")], both, details=True)
     assert (new(found), found.known) == ([both.parts[1]], [1])
+
+
+def test_a_batch_that_is_there_as_one_is_known_although_one_of_its_payments_is_there_too():
+    both = batch("-1", "-2")
+    found = sorted_out([row(1, "-1", "to -1"), row(2, "-3", "Batch")], both, details=True)
+    assert (new(found), found.known) == ([], [2])
 
 
 def test_rows_are_looked_for_that_could_be_an_entry_or_its_payments():

@@ -1,0 +1,27 @@
+"""The exchange rates that a company's figures stand on."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from companies.api.viewsets import CompanyViewSet
+from companies.permissions import Permission
+from ledger.money.current_rates import list_rates
+from ledger.money.serializers import RateShape
+
+
+class RateViewSet(CompanyViewSet):
+    schema_tags = ["Companies"]
+    schema_noun = "rate"
+    permission_for = {"list": Permission.BALANCES_READ}
+
+    @extend_schema(operation_id="listRates", responses=RateShape(many=True))
+    def list(self, request: Request, company_id: str) -> Response:
+        """The exchange rates at which balances are converted today, one row for each currency that the company uses
+        besides its base currency: those of its accounts and booked transactions.
+
+        Rates are the European Central Bank's. One older than four days has gone missing.
+        """
+        self.only_parameters()
+        rates = list_rates(company=self.company, today=self.now.date())
+        return Response(RateShape(rates, many=True).data)

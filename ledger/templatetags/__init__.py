@@ -1,0 +1,1 @@
+"""What templates of the ledger and of the pages around it say."""

@@ -1,0 +1,104 @@
+"""The exchange rates that a company's figures stand on: answered, on their page, and as a notice where they are old."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from companies.models import Company
+from ledger.money.current_rates import list_rates
+from ledger.money.rates import load_rates
+from tests.ledger.conftest import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def publish():
+    """Loads rates (units per euro) as of so many days ago."""
+
+    def published(days_ago=0, **rates):
+        now = timezone.now()
+        data = f"Date,{','.join(rates)}\n{now.date() - timedelta(days=days_ago)},{','.join(rates.values())}\n"
+        load_rates(data=data.encode(), source="test", now=now)
+
+    return published
+
+
+@pytest.fixture
+def dollars(books):
+    return books.account(defaultCurrency="USD")
+
+
+def day(days_ago):
+    return str(timezone.now().date() - timedelta(days=days_ago))
+
+
+def test_the_rates_of_used_currencies_are_listed(api, books, bank, dollars, publish):
+    publish(USD="1.25", GBP="0.8", CHF="0.95")
+    publish(2, JPY="160")
+    books.book(bank, "-5.00", "2026-03-01", amountCurrency="GBP")
+    books.book(bank, "-5", "2026-03-01", amountCurrency="JPY")
+    assert api.get("rates").json() == [
+        {"currency": "GBP", "date": day(0), "rate": 1.25, "ageDays": 0},
+        {"currency": "JPY", "date": day(2), "rate": 0.00625, "ageDays": 2},
+        {"currency": "USD", "date": day(0), "rate": 0.8, "ageDays": 0},
+    ]
+
+
+def test_a_company_in_one_currency_needs_no_rates(api, books, bank):
+    books.book(bank, "-5.00", "2026-03-01")
+    assert api.get("rates").json() == []
+
+
+def test_between_two_other_currencies_the_older_publication_counts(api, acme, dollars, publish):
+    publish(6, USD="1.25")
+    publish(1, GBP="0.75")
+    Company.objects.filter(id=acme.id).update(base_currency="GBP")
+    assert api.get("rates").json() == [{"currency": "USD", "date": day(6), "rate": 0.6, "ageDays": 6}]
+    assert [each.is_old for each in list_rates(company=acme, today=timezone.now().date())] == [True]
+
+
+def test_rates_are_one_statement_however_many_movements_there_are(api, acme, books, bank, dollars):
+    today = timezone.now().date()
+    for count in (1, 20):
+        for _ in range(count):
+            books.book(bank, "-5.00", "2026-03-01", amountCurrency="GBP")
+        with CaptureQueriesContext(connection) as seen:
+            assert len(list_rates(company=acme, today=today, rates_version=1)) == 2
+        assert len(seen) - sum('"ledger_rate"' in each["sql"] for each in seen) == 1
+
+
+def test_the_settings_page_lists_currency_rate_date_and_age(pages, acme, dollars, publish):
+    publish(3, USD="1.25")
+    text = text_of(pages.client.get(f"/app/companies/{acme.id}/settings/exchange-rates"))
+    assert "USD 0.8 " in text.replace("0.80", "0.8")
+    assert "3 days" in text
+
+
+CONVERTED = ("", "/accounts", "/planned", "/profit-and-loss", "/recurring-revenue")
+
+
+@pytest.mark.parametrize("path", CONVERTED)
+def test_old_rates_are_told_on_pages_with_converted_figures(pages, acme, dollars, publish, path):
+    publish(4, USD="1.25")
+    address = f"/app/companies/{acme.id}{path}"
+    assert "exchange rate of USD" not in text_of(pages.client.get(address))
+
+
+@pytest.mark.parametrize("path", CONVERTED)
+def test_rates_of_five_days_are_told_with_their_day(pages, acme, dollars, publish, path, monkeypatch):
+    publish(USD="1.25")
+    later = datetime.now(UTC) + timedelta(days=5)
+    monkeypatch.setattr("ledger.templatetags.rates.timezone.now", lambda: later)
+    answer = pages.client.get(f"/app/companies/{acme.id}{path}")
+    assert answer.status_code == 200
+    assert "The exchange rate of USD is from" in text_of(answer)
+    assert f"/app/companies/{acme.id}/settings/exchange-rates" in answer.content.decode()
+
+
+def test_pages_without_converted_figures_say_nothing_of_rates(pages, acme, dollars):
+    for path in ("/transactions", "/settings"):
+        assert "exchange rate of USD" not in text_of(pages.client.get(f"/app/companies/{acme.id}{path}"))
