@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as examples
 from pytest_django.live_server_helper import LiveServer
 
+from companies.api import throttling
 from companies.callers import api_keys
 from companies.membership import inviting
 from companies.models import Company, Stamp, User
@@ -106,6 +107,7 @@ def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(mailing, "hand_over", mailing.send)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.RATE_LIMIT = settings.SIGN_IN_LIMIT = 1_000_000
+    throttling.forget_local_counts()
     monkeypatch.setattr(inviting, "MOST_AN_ADDRESS", 1_000_000)
     monkeypatch.setattr(signing_in, "RESETS_AN_HOUR", 1_000_000)
     monkeypatch.setattr(api_keys, "USED_EVERY", timedelta(days=1))  # no statement more where a test takes a minute

@@ -199,7 +199,9 @@ def mail(invitation: Membership, *, token: str, now: datetime) -> None:
     alone. Past an address's share of the day none is sent; no company is told, for who else invites is not its matter.
     """
     share = f"invitations:{invitation.invited_email}"
-    if throttling.spend(share, now=now.timestamp(), limit=MOST_AN_ADDRESS, seconds=int(A_DAY.total_seconds())).exceeded:
+    day = int(A_DAY.total_seconds())
+    budget = throttling.spend(share, now=now.timestamp(), limit=MOST_AN_ADDRESS, seconds=day, exact=True)
+    if budget.exceeded:
         return
     account = User.objects.with_email(invitation.shown_email)
     link = f"{settings.APP_URL}/invitations/{invitation.company_id}/{invitation.id}/{token}"

@@ -43,7 +43,7 @@ def ask(*, user: User, email: str, stamp: Stamp) -> None:
     TooManyChanges."""
     address, token = emails.deliverable(email.strip()), secrets.token_urlsafe(32)
     budget = throttling.spend(
-        f"email-change:{user.pk}", now=stamp.time.timestamp(), limit=MOST_AN_HOUR, seconds=AN_HOUR
+        f"email-change:{user.pk}", now=stamp.time.timestamp(), limit=MOST_AN_HOUR, seconds=AN_HOUR, exact=True
     )
     if budget.exceeded:
         raise TooManyChanges(wait=budget.resets_in)

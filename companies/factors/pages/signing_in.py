@@ -78,7 +78,7 @@ def passkey_options(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     place = f"challenges:{passwords.place(request)}"
     budget = throttling.spend(
-        place, now=now.timestamp(), limit=settings.SIGN_IN_LIMIT, seconds=passwords.WINDOW
+        place, now=now.timestamp(), limit=settings.SIGN_IN_LIMIT, seconds=passwords.WINDOW, exact=True
     )  # each makes a row of a session
     if budget.exceeded:
         raise passwords.TurnedAway(wait=budget.resets_in)

@@ -133,10 +133,11 @@ def password_reset(request: HttpRequest) -> HttpResponse:
     form = typed(NewMember, request.POST, texts=("email",), partial=True) if request.method == "POST" else None
     if form and form.valid:
         email, now = form.data["email"], timezone.now().timestamp()
-        if throttling.spend(f"reset:{passwords.place(request)}", now=now, limit=RESETS_A_MINUTE).exceeded:
+        if throttling.spend(f"reset:{passwords.place(request)}", now=now, limit=RESETS_A_MINUTE, exact=True).exceeded:
             return locked_out(request)
         # Beyond that the mails before hold good; the answer stays the same, or it would tell strangers of each other.
-        told = throttling.spend(f"reset-of:{canonical(email)}", now=now, limit=RESETS_AN_HOUR, seconds=AN_HOUR)
+        share = f"reset-of:{canonical(email)}"
+        told = throttling.spend(share, now=now, limit=RESETS_AN_HOUR, seconds=AN_HOUR, exact=True)
         user = User.objects.with_email(email)
         mail_reset(user if user and user.is_active and not told.exceeded else None, email=email)
         return render(request, "companies/password_reset_sent.html")

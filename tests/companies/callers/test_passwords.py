@@ -23,9 +23,9 @@ NOON = datetime(2026, 5, 4, 12, 0, 10, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def own_counters(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    throttling.counters.cache_clear()
+    throttling.forget_local_counts()
     yield
-    throttling.counters.cache_clear()
+    throttling.forget_local_counts()
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_lock_counts_by_the_place_too(settings):
 
 
 def test_the_tries_and_the_requests_of_a_minute_are_counted_apart():
-    """In one file a slot of a window of another length would pass for a free one."""
+    """A window of another length never passes for the next one."""
     for n in range(1, 4):
         assert throttling.spend("a", now=120.0).used == n
         assert throttling.spend("a", now=120.0, seconds=300).used == n
