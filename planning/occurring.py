@@ -17,6 +17,7 @@ from planning.models import PlannedTransaction, with_overrides
 MOST_YEARS = 10  # decisions of the API: windows of occurrences
 MOST_AT_ONCE = 10_000  # occurrences of all rules together
 T = TypeVar("T")
+BY_DATE = attrgetter("expected.date", "expected.name", "planned.id", "expected.original_date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def due_of(rows: Iterable[PlannedTransaction], *, start: dt.date, end: dt.date, 
 
 
 def by_date(found: Iterable[Due]) -> list[Due]:
-    return sorted(found, key=attrgetter("expected.date", "expected.name", "planned.id", "expected.original_date"))
+    return sorted(found, key=BY_DATE)
 
 
 def at_most(found: Iterable[T]) -> Iterator[T]:
@@ -100,9 +101,9 @@ def next_of(planned: PlannedTransaction, *, today: dt.date) -> Expected | None:
     ``planned`` has its overrides.
     """
     for months in (3, MONTHS_A_YEAR, MOST_YEARS * MONTHS_A_YEAR):
-        found = occurrences_of(planned, window_start=today, window_end=add_months(today, months))
-        if coming := next((each for each in found if each.transaction_id is None), None):
-            return coming
+        found = expanded(planned, window_start=today, window_end=add_months(today, months))
+        if coming := next((each for each in found if not each.skipped and each.transaction_id is None), None):
+            return expected(planned, coming)
     return None
 
 

@@ -131,9 +131,12 @@ class ApiViewSet(ViewSet):
         """Checks the action's permission; any caller may call endpoints outside companies."""
 
     def act(self, request: Request, handler: Callable[..., Response]) -> Response:
-        """Runs the handler: reads as they are, writes in one transaction with what a retry is told, once."""
-        retried = "HTTP_IDEMPOTENCY_KEY" in request.META and request.method not in SAFE
-        if not self.writes and not retried:
+        """Run the handler: reads as they are, writes in one transaction with what a retry is told, once.
+
+        An Idempotency-Key is ignored where nothing is written: asking again does no harm, and answers would pile up.
+        """
+        retried = "HTTP_IDEMPOTENCY_KEY" in request.META
+        if not self.writes:
             ask = partial(self.handled, request, handler)
             return replica.answered(ask) if self.only_reads else ask()
         with transaction.atomic():

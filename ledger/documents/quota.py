@@ -10,9 +10,12 @@ from django.utils.translation import gettext as _
 
 from companies.errors import TooLarge
 from companies.locales import current
+from companies.models import DirectoryEntry, Membership
+from companies.permissions import Role
 from ledger.models import File
 
 MIB = 1024 * 1024
+QUOTAS_PER_PERSON = 4  # that the companies of one owner may fill together
 UPLOADS = "csv-uploads"  # the folder of files that wait; a name there begins with its company
 
 
@@ -23,15 +26,41 @@ class QuotaExceeded(TooLarge):
 
 
 def make_room(*, company_id: UUID, size: int) -> None:
-    """Waits for the company's other uploads and holds its turn to the end of the transaction, in which so many bytes
-    are then stored. Raises QuotaExceeded."""
+    """Wait for other uploads of the company's owner and hold the turn to the end of the transaction, in which so many
+    bytes are then stored.
+
+    Raises QuotaExceeded where the company has no room left, or all companies of its owner together have none.
+    """
+    owner_id = find_owner_id(company_id)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"storage:{company_id}"])
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"storage:{owner_id or company_id}"])
     if taken(company_id) + size > settings.STORAGE_QUOTA_MB * MIB:
         detail = _(
             "The company's files may take {most} MB, and this one would be too much. Delete documents first."
         ).format(most=current().number(settings.STORAGE_QUOTA_MB))
         raise QuotaExceeded(detail)
+    companies = list_owned_companies(owner_id) if owner_id else []
+    if len(companies) <= QUOTAS_PER_PERSON:
+        return
+    most = QUOTAS_PER_PERSON * settings.STORAGE_QUOTA_MB
+    if sum(map(taken, companies)) + size > most * MIB:
+        detail = _(
+            "The files of all companies of this owner may take {most} MB, and this one would be too much. "
+            "Delete documents first."
+        ).format(most=current().number(most))
+        raise QuotaExceeded(detail)
+
+
+def find_owner_id(company_id: UUID) -> UUID | None:
+    """Return the company's first owner, to whom its files are counted."""
+    owners = Membership.objects.of(company_id).filter(role=Role.OWNER, user__isnull=False)
+    return owners.order_by("joined_time", "id").values_list("user_id", flat=True).first()
+
+
+def list_owned_companies(owner_id: UUID) -> list[UUID]:
+    """Return the companies whose first owner it is."""
+    companies = DirectoryEntry.objects.companies_of(owner_id)
+    return [company_id for company_id in companies if find_owner_id(company_id) == owner_id]
 
 
 def taken(company_id: UUID) -> int:

@@ -58,7 +58,7 @@ def one(visit: Visit, planned_id: UUID) -> HttpResponse:
     planned = found(visit, planned_id)
     known, accounts = names_for(visit), visible_accounts(visit)
     end = add_months(visit.today, A_YEAR)
-    occurrences = outlook.coming_of(visit, [planned], end=end, accounts=accounts)
+    occurrences = outlook.coming_of(visit, planned, end=end, accounts=accounts)
     return visit.show(
         "planning/rule.html",
         tab="planned",

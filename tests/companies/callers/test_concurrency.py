@@ -11,7 +11,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def nobody_waits(monkeypatch):
+def nobody_waits(monkeypatch, settings):
+    settings.REQUESTS_PER_CREDENTIAL, settings.THREADS = 4, 4
     monkeypatch.setattr(concurrency, "WAIT_SECONDS", 0.0)
 
 
