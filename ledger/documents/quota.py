@@ -10,8 +10,7 @@ from django.utils.translation import gettext as _
 
 from companies.errors import TooLarge
 from companies.locales import current
-from companies.models import DirectoryEntry, Membership
-from companies.permissions import Role
+from companies.membership.owners import find_owner_id, list_owned_companies
 from ledger.models import File
 
 MIB = 1024 * 1024
@@ -49,18 +48,6 @@ def make_room(*, company_id: UUID, size: int) -> None:
             "Delete documents first."
         ).format(most=current().number(most))
         raise QuotaExceeded(detail)
-
-
-def find_owner_id(company_id: UUID) -> UUID | None:
-    """Return the company's first owner, to whom its files are counted."""
-    owners = Membership.objects.of(company_id).filter(role=Role.OWNER, user__isnull=False)
-    return owners.order_by("joined_time", "id").values_list("user_id", flat=True).first()
-
-
-def list_owned_companies(owner_id: UUID) -> list[UUID]:
-    """Return the companies whose first owner it is."""
-    companies = DirectoryEntry.objects.companies_of(owner_id)
-    return [company_id for company_id in companies if find_owner_id(company_id) == owner_id]
 
 
 def taken(company_id: UUID) -> int:

@@ -17,7 +17,6 @@ from companies.models import Company, Stamp
 from companies.running import progress, rounds
 from ledger.money.rates import rate_table
 
-
 log = logging.getLogger(__name__)
 
 

@@ -33,11 +33,11 @@ class Command(BaseCommand):
             act, work, doing = checked, "rebuild_derived --check", "Checking company"
         else:
             act, work, doing = self.rebuild_one, "rebuild_derived", "Rebuilding company"
-        act = rounds.go_on_after_failures(act, failed, work=work)
+        guarded = rounds.go_on_after_failures(act, failed, work=work)
         wanted = {"name": options["round"], "company_id": options["company"]}
         with progress.bar(self.stderr) as tell:
             now = timezone.now()
-            for _ in rounds.each_company(act, work=work, **wanted, now=now, tell=tell, doing=doing):
+            for _ in rounds.each_company(guarded, work=work, **wanted, now=now, tell=tell, doing=doing):
                 pass
         for line in (*wrong, *failed):
             self.stderr.write(line)
