@@ -80,7 +80,7 @@ def turned_away(request: HttpRequest, error: Exception) -> HttpResponse:
     response = errors.plain(request, status=status, code=code, detail=detail)
     if status == 401:
         sent = "HTTP_AUTHORIZATION" in request.META
-        response.headers["WWW-Authenticate"] = challenge("invalid_token" if sent else None)
+        response.headers["WWW-Authenticate"] = challenge("invalid_token" if sent else None, path="/mcp")
     for name, value in getattr(error, "headers", {}).items():
         response.headers[name] = value
     if isinstance(error, Throttled | TooMany):

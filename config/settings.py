@@ -21,7 +21,6 @@ from config.wiring import (  # noqa: F401 - settings too
     PLANNED_USES_OF_CATEGORY,
     PRUNED,
     SETTLED_OCCURRENCES,
-    SIGN_IN_TARGETS,
     USES_TOLD,
 )
 

@@ -270,7 +270,17 @@ def server_metadata(request: HttpRequest) -> HttpResponse:
 @metadata
 def resource_metadata(request: HttpRequest) -> HttpResponse:
     """RFC 9728: what protects the API, and where to get a token."""
-    own = {"scopes_supported": [scopes.READ, scopes.WRITE, scopes.OFFLINE]}
+    return describe_resource(request, settings.BASE_URL)
+
+
+@metadata
+def mcp_resource_metadata(request: HttpRequest) -> HttpResponse:
+    """RFC 9728, 3.1: the same for the MCP endpoint, which is a resource of its own."""
+    return describe_resource(request, f"{settings.BASE_URL}/mcp")
+
+
+def describe_resource(request: HttpRequest, resource: str) -> HttpResponse:
+    own = {"resource": resource, "scopes_supported": [scopes.READ, scopes.WRITE, scopes.OFFLINE]}
     return public(request, toolkit.OAuthProtectedResourceMetadataView, own)
 
 
