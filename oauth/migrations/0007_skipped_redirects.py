@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('oauth', '0005_access_tokens_of_refresh_tokens'),
+        ('oauth', '0006_refresh_token_reissued'),
     ]
 
     operations = [
