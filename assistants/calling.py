@@ -19,6 +19,7 @@ from rest_framework.authentication import BaseAuthentication
 
 from assistants.catalogue import BY_NAME, Tool
 from assistants.messages import value_of
+from companies.api.concurrency import RequestSlots, slots_of
 from companies.callers.access import Credential
 
 Arguments = Mapping[str, msgspec.Raw]
@@ -42,6 +43,7 @@ class CallRequest(WSGIRequest):
 
     caller: Credential
     request_id: str
+    slots: RequestSlots  # of the call that it is part of
 
 
 class Recognised(BaseAuthentication):
@@ -116,6 +118,7 @@ def called(tool: Tool, arguments: Arguments, *, company_id: str, caller: Credent
         }
     )
     asked.caller, asked.request_id = caller, getattr(request, "request_id", "")
+    asked.slots = slots_of(request)
     response = endpoint.view(asked, **{kwarg: inside[name] for kwarg, name in endpoint.kwargs.items()})
     response.render()
     return Answer(response.status_code, response.content, cursor_of(response.headers.get("Link", "")))

@@ -28,12 +28,12 @@ from assistants.messages import (
     read_message,
     revision_of,
 )
-from companies.api import errors, throttling
+from companies.api import concurrency, errors, throttling
 from companies.api.rendering import accepts, read, refuse_unreadable
 from companies.callers.access import Credential
 from companies.callers.authentication import SessionAuthentication, challenge
 from companies.callers.client_network import get_client_network
-from companies.errors import Refusal
+from companies.errors import Refusal, TooMany
 
 JSON = "application/json"
 SERVER = {"name": "tidebook", "title": "Tidebook", "version": settings.VERSION}
@@ -59,6 +59,7 @@ def mcp(request: HttpRequest) -> HttpResponse:
         return told(response)
     try:
         caller = caller_of(request)
+        concurrency.slots_of(request).hold_credential(caller.key)
         if request.content_type != JSON:
             return told(errors.plain(request, status=415, code="unsupported_media_type", detail=f"Send {JSON}."))
         if not accepts(request.META.get("HTTP_ACCEPT", "*/*"), JSON):
@@ -83,7 +84,7 @@ def turned_away(request: HttpRequest, error: Exception) -> HttpResponse:
         response.headers["WWW-Authenticate"] = challenge("invalid_token" if sent else None, path="/mcp")
     for name, value in getattr(error, "headers", {}).items():
         response.headers[name] = value
-    if isinstance(error, Throttled):
+    if isinstance(error, Throttled | TooMany):
         response.headers["Retry-After"] = str(int(getattr(error, "wait", None) or 60))
     return response
 

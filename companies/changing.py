@@ -23,6 +23,8 @@ from companies.errors import Conflict, Missing, Refusal, of_code
 from companies.models import AuditEntry, Company, CompanyOwned, Stamp, id_from, snapshot
 from companies.versions import unless_stale
 
+CHANGE_TIMEOUT_SECONDS = 100  # of one statement of a change, such as the COPY of a large import
+
 M = TypeVar("M", bound=CompanyOwned)
 WHEN = {"last_updated_time", "last_updated_user_id", "last_overall_updated_time"}  # an entry of the log says it itself
 
@@ -170,15 +172,21 @@ def changing(company: Company, *, stamp: Stamp) -> Iterator[Change]:
 
 
 def take_turn(company: Company) -> None:
-    """Waits until no other change of the company is under way; held to the end of the transaction."""
+    """Wait until no other change of the company is under way; the lock is held to the end of the transaction.
+
+    Where statements have a time limit (in the web server), those of a change get a longer one.
+    """
+    options = str(connection.settings_dict["OPTIONS"].get("options", ""))
+    limit = f"SET LOCAL statement_timeout = '{CHANGE_TIMEOUT_SECONDS}s'; " if "statement_timeout" in options else ""
+    turn = (
+        "SELECT pg_advisory_xact_lock(hashtextextended(%(turn)s, 0)); "
+        "SELECT base_currency, pl_recognize_revenue_on_invoice FROM companies_company WHERE id = %(company)s "
+        "FOR KEY SHARE"
+    )
     with connection.cursor() as cursor:  # two statements, for the second one must see what the first waited for
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%(turn)s, 0)); "
-            "SELECT base_currency, pl_recognize_revenue_on_invoice FROM companies_company WHERE id = %(company)s "
-            "FOR KEY SHARE",
-            {"turn": f"ledger:{company.id}", "company": company.id},
-        )
-        cursor.nextset()
+        cursor.execute(limit + turn, {"turn": f"ledger:{company.id}", "company": company.id})
+        while cursor.description is None or cursor.description[0].name != "base_currency":
+            cursor.nextset()
         company.base_currency, company.pl_recognize_revenue_on_invoice = cursor.fetchone()
 
 

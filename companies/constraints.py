@@ -14,7 +14,8 @@ from django.db.models import BaseConstraint
 
 VIOLATED = re.compile(r'violates (?:foreign key|unique|check|exclusion|not-null) constraint(?: "([^"]+)")?')
 SHARD = re.compile(r"_\d+$")
-LOST_RACES = ("40001", "40P01")  # serialization_failure, deadlock_detected: PostgreSQL, appendix A
+# serialization_failure, deadlock_detected, lock_not_available (lock_timeout): PostgreSQL, appendix A
+LOST_RACES = ("40001", "40P01", "55P03")
 RACES_IN_WORDS = ("could not serialize access", "deadlock detected", "involved in a distributed deadlock")
 # What libpq says of a connection that ends in the middle: of the coordinator's to a worker, as it is.
 LOST_IN_WORDS = (

@@ -29,11 +29,15 @@ SERVED = ipaddress.IPv6Network("2000::/3")  # all that is handed out; the rest i
 # What the standard library takes for public: protocols (RFC 6890), 6to4 relays (RFC 7526), documentation (RFC 9637).
 NEVER = [ipaddress.ip_network(each) for each in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")]
 INSIDE = (".localhost", ".local", ".internal", ".home.arpa")  # RFC 6761, 6762, 8375, and what ICANN keeps for it
-NAMES = ThreadPoolExecutor(max_workers=32, thread_name_prefix="names")  # asking for a name cannot be given up otherwise
+NAMES = ThreadPoolExecutor(max_workers=64, thread_name_prefix="names")  # asking for a name cannot be given up otherwise
 
 
 class Refused(Exception):
     """The address is not one to call, or nothing good came back; the message says why, and is for logs."""
+
+
+class NoCapacity(Refused):
+    """Nothing was asked of anybody: all threads that look up names are busy. It says nothing about the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,11 @@ def addresses_of(host: str, port: int, *, end: float) -> list[str]:
     asked = NAMES.submit(socket.getaddrinfo, host, port, proto=socket.IPPROTO_TCP)
     try:
         found = list(dict.fromkeys(str(each[4][0]) for each in asked.result(left(end))))
-    except (OSError, UnicodeError, TooLate):
+    except TooLate:
+        if asked.cancel():  # no thread has begun with it
+            raise NoCapacity("too many names are being looked up") from None
+        raise Refused(f"{host} has no address") from None
+    except (OSError, UnicodeError):
         raise Refused(f"{host} has no address") from None
     if not settings.OUTBOUND_ALLOW_PRIVATE and not all(is_public(each) for each in found):
         raise Refused(f"{host} is not on a public address")

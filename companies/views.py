@@ -40,6 +40,7 @@ class CompanyListViewSet(ApiViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
     shape = shapes.CompanyShape
+    refuses = {"create": [founding.TooManyCompanies]}
 
     @extend_schema(responses=shapes.CompanyListItem(many=True))
     def list(self, request: Request) -> Response:

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from gunicorn.glogging import Logger
 
-from config.databases.connecting import DatabaseUnavailable
+from config.databases.connecting import DatabaseUnavailable, limit_statements
 from config.startup import close_data
 from config.watching import metric_files
 from config.watching.logs import JsonLines, WithoutSecrets
@@ -25,10 +25,12 @@ try:
 except (ImproperlyConfigured, DatabaseUnavailable) as error:
     sys.exit(f"Error: {error}")
 
+limit_statements(settings.DATABASES, seconds=settings.QUERY_TIMEOUT_SECONDS)
+
 bind = f"127.0.0.1:{settings.PORT}"
-worker_class = "gthread"
+worker_class = "config.worker.Worker"
 workers = settings.WORKERS
-threads = settings.THREADS  # they wait for the interpreter more than for the database: two answer more than four
+threads = settings.THREADS  # a company may have half of them: the others are free for everybody else
 # What a library may leak is given back before it matters. The jitter keeps workers from leaving all at once.
 max_requests = settings.MAX_REQUESTS
 max_requests_jitter = max_requests // 10

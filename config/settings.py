@@ -52,6 +52,9 @@ ALLOWED_HOSTS = environment.hosts(
 )
 
 RATE_LIMIT = environment.integer("RATE_LIMIT", default=6000, least=1, most=10_000_000)  # requests a minute
+# Requests of one credential that a server answers at the same time; of a company it is half of the threads.
+REQUESTS_PER_CREDENTIAL = environment.integer("REQUESTS_PER_CREDENTIAL", default=4, least=1, most=200)
+QUERY_TIMEOUT_SECONDS = environment.integer("QUERY_TIMEOUT_SECONDS", default=20, least=1, most=3600)
 SIGN_IN_LIMIT = environment.integer("SIGN_IN_LIMIT", default=30, least=1, most=10_000_000)  # tries in five minutes
 MAX_UPLOAD_MB = environment.integer("MAX_UPLOAD_MB", default=64, least=1, most=1024)
 STORAGE_QUOTA_MB = environment.integer("STORAGE_QUOTA_MB", default=2048, least=1, most=100_000_000)  # of a company
@@ -63,7 +66,7 @@ STAFF_MFA = environment.boolean("STAFF_MFA", default=not DEBUG)
 TRIAL_ENDS_AS = environment.one_of("TRIAL_ENDS_AS", "free", "expired")  # what refresh_metrics makes of ended trials
 
 WORKERS = environment.integer("WORKERS", default=3, least=1, most=256)  # processes
-THREADS = environment.integer("THREADS", default=2, least=1, most=64)  # of each; every one has a connection of its own
+THREADS = environment.integer("THREADS", default=4, least=1, most=64)  # of each; every one has a connection of its own
 MAX_REQUESTS = environment.integer("MAX_REQUESTS", default=100_000, least=0, most=100_000_000)  # of a worker; 0: no end
 LOG_FORMAT = environment.one_of("LOG_FORMAT", "text", "json")
 METRICS_TOKEN = environment.secret("METRICS_TOKEN")  # who has it may read /metrics; unset: there is none
@@ -98,6 +101,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "companies.api.middleware.callers_address",
     "companies.api.middleware.request_id",
+    "companies.api.concurrency.hold_slots",
     "companies.api.middleware.cross_origin",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",  # before static files: some are pages
@@ -116,6 +120,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "axes.middleware.AxesMiddleware",
     "companies.callers.passwords.turned_away",
+    "companies.pages.failures.refused_for_now",
 ]
 if METRICS_TOKEN:
     MIDDLEWARE.insert(0, "config.watching.metrics.count_requests")

@@ -95,5 +95,12 @@ DERIVED = ["companies.running.listing", "ledger.recognition.movements", "ledger.
            "ledger.rules.derived", "analytics.queries.recurring"]  # fmt: skip
 
 # Functions that delete what has expired, and return how many rows: (now) → int.
-PRUNED = ["companies.api.idempotency.prune", "oauth.pruning.prune", "ledger.importing.uploads.prune",
-          "webhooks.delivering.prune", "companies.security.log.prune", "ledger.transactions.undoing.prune"]  # fmt: skip
+PRUNED = [
+    "companies.api.idempotency.prune",
+    "companies.api.throttling.prune",
+    "oauth.pruning.prune",
+    "ledger.importing.uploads.prune",
+    "webhooks.delivering.prune",
+    "companies.security.log.prune",
+    "ledger.transactions.undoing.prune",
+]

@@ -4,6 +4,10 @@ documents). The toolkit reads it; whether and how is decided here: from hosts th
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,10 +17,38 @@ from oauth2_provider.settings import oauth2_settings
 from oauthlib.common import Request
 
 from companies import outbound
+from companies.api import throttling
 from oauth.models import ClientHost
 
-ADDRESS = re.compile(r"https://[^/?#@\\]+/[^#\\]*")  # with a path; no user name, no fragment
+ADDRESS = re.compile(r"https://[^/?#@\\]+/[^?#\\]*")  # with a path; no user name, no query, no fragment
 MOST_LETTERS_OF_NAME = 100
+MAX_FETCHES_A_MINUTE = 10  # for one caller's address
+
+# The address of the signed-in caller for whom a document may be fetched, and the time; None where none may.
+FETCHING_FOR: ContextVar[tuple[str, datetime] | None] = ContextVar("fetching_for", default=None)
+
+
+@contextmanager
+def fetching_for(place: str, *, now: datetime) -> Iterator[None]:
+    """Let documents be fetched for a signed-in caller at this address."""
+    before = FETCHING_FOR.set((place, now))
+    try:
+        yield
+    finally:
+        FETCHING_FOR.reset(before)
+
+
+def without_query(client_id: str) -> str:
+    """Return the client that an id names: the query of a document's address makes no other client of it."""
+    return client_id.partition("?")[0] if client_id[:8].lower() == "https://" else client_id
+
+
+def may_be_client(client_id: str) -> bool:
+    """Whether an id is the address of a document on a host that staff allow."""
+    if not ADDRESS.fullmatch(client_id):
+        return False
+    parts = urlsplit(client_id)
+    return not {".", ".."} & set(parts.path.split("/")) and validate_host(str(parts.hostname), allowed_hosts())
 
 
 def allowed_hosts() -> list[str]:
@@ -29,15 +61,21 @@ def any_host_allowed() -> bool:
 
 
 class AllowedHosts:
-    """The toolkit's question whether a document may be fetched: only where a user asks for an authorization, so that
-    the token endpoint never waits for somebody else's server."""
+    """The toolkit's question whether a document may be fetched: only where a signed-in user is asked for an
+    authorization. Nobody who is not signed in has us call a server, and the token endpoint never waits for one.
+    """
 
     def has_permission(self, request: Request, client_id: str) -> bool:
-        if request.grant_type is not None or not ADDRESS.fullmatch(client_id):
+        """Raises RateLimited where the caller's address had too many documents fetched."""
+        caller = FETCHING_FOR.get()
+        if caller is None or request.grant_type is not None or not may_be_client(client_id):
             return False
-        parts = urlsplit(client_id)
-        dotted = {".", ".."} & set(parts.path.split("/"))
-        return not dotted and validate_host(str(parts.hostname), allowed_hosts())
+        budget = throttling.spend(
+            f"client-documents:{caller[0]}", now=caller[1].timestamp(), limit=MAX_FETCHES_A_MINUTE, exact=True
+        )
+        if budget.exceeded:
+            raise throttling.RateLimited(wait=budget.resets_in)
+        return True
 
 
 class Fetcher:
@@ -51,6 +89,8 @@ class Fetcher:
             document = json.loads(answer.body)
         except (outbound.Refused, ValueError) as error:
             raise CIMDError(str(error)) from None
+        except RecursionError:
+            raise CIMDError("nested too deeply") from None
         if answer.status != 200 or not isinstance(document, dict):
             raise CIMDError(f"no document: {answer.status}")
         name = document.get("client_name")

@@ -61,6 +61,8 @@ class Application(Shared, AbstractApplication):
         "redirect URIs",
         help_text="One a line: https, http for 127.0.0.1 and [::1] only, or a private-use scheme such as app.example:/",
     )
+    # Why addresses that the app's own document names are left out, one a line.
+    skipped_redirects = models.TextField(blank=True, default="", editable=False)
     allowed_scopes = ArrayField(models.CharField(max_length=40), default=all_scopes)
     logo_path = models.CharField(max_length=200, blank=True, default="", editable=False)
     website = models.URLField(blank=True, default="", help_text="Shown on the consent page.")
@@ -84,12 +86,16 @@ class Application(Shared, AbstractApplication):
         return str(self.name)
 
     def clean(self) -> None:
-        wrong = [message for uri in self.uris if (message := redirects.fault(uri))]
-        if not self.uris:
-            wrong = ["Name at least one redirect URI."]
-        if wrong:
-            raise ValidationError({"redirect_uris": wrong})
-        self.redirect_uris = "\n".join(self.uris)
+        """Raise ValidationError for redirect URIs that cannot be used.
+
+        Of those that an app's own document names, such ones are left out where another one is left.
+        """
+        faults = {uri: fault for uri in self.uris if (fault := redirects.fault(uri))}
+        usable = [uri for uri in self.uris if uri not in faults]
+        if not usable or (faults and not self.is_self_described):
+            raise ValidationError({"redirect_uris": [*faults.values()] or ["Name at least one redirect URI."]})
+        self.redirect_uris = "\n".join(usable)
+        self.skipped_redirects = "\n".join(faults.values())
 
     @property
     def uris(self) -> list[str]:
@@ -104,10 +110,14 @@ class Application(Shared, AbstractApplication):
         return f"{settings.ASSETS_URL}/{self.logo_path}" if self.logo_path else None
 
     @property
+    def is_self_described(self) -> bool:
+        """Whether nobody registered it: it describes itself in a document of its own."""
+        return bool(self.registration_source == self.RegistrationSource.CIMD)
+
+    @property
     def host(self) -> str | None:
         """Of an app that nobody registered: where its own description of itself lies."""
-        described = self.registration_source == self.RegistrationSource.CIMD
-        return urlsplit(str(self.client_id)).netloc if described else None
+        return urlsplit(str(self.client_id)).netloc if self.is_self_described else None
 
     # What the toolkit asks of its application.
 

@@ -20,7 +20,7 @@ from oauth2_provider.http import OAuth2ResponseRedirect
 from oauth2_provider.views import AuthorizationView
 from oauthlib.oauth2.rfc6749 import errors
 
-from companies.callers import addresses, sessions
+from companies.callers import addresses, passwords, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
 from companies.errors import Missing
@@ -28,7 +28,7 @@ from companies.pages.people.signing_in import allow_return_to_app
 from companies.pages.settings.keys import key_settings
 from companies.pages.visits import Visit, page_stamp, person, reached, signed_in
 from companies.permissions import Permission
-from oauth import asking, consents
+from oauth import asking, consents, documents
 from oauth.models import Application, ConsentGrant
 from oauth.wire import redirects, scopes
 from oauth.wire.parameters import REPEATED, Malformed, parse, written
@@ -63,6 +63,8 @@ class Authorize(AuthorizationView):
         if len(quote(self.query, safe="")) > addresses.LONGEST:
             return unanswerable(request, TOO_LONG)
         self.asked = {name: value for name, value in asked.items() if name in asking.KNOWN}
+        if "client_id" in self.asked:
+            self.asked["client_id"] = documents.without_query(self.asked["client_id"])
         request.META["QUERY_STRING"] = written(self.asked)  # what the toolkit reads: each once, none empty
         return super().dispatch(request)
 
@@ -88,7 +90,12 @@ class Authorize(AuthorizationView):
 
     def handle_no_permission(self) -> HttpResponse:
         """An anonymous user signs in before anything is sent to the app, a refusal too: a made-up request must not turn
-        this address into a redirector (RFC 9700, 4.11.2). One that asked for no page is told that nobody is there."""
+        this address into a redirector (RFC 9700, 4.11.2). One that asked for no page is told that nobody is there.
+
+        A document that nobody has read yet is read after the sign-in."""
+        client_id, silent = self.asked.get("client_id", ""), "none" in asking.prompts(self.asked)
+        if documents.may_be_client(client_id) and not Application.objects.filter(client_id=client_id).exists():
+            return unanswerable(self.request, UNKNOWN_APP) if silent else self.to_sign_in(ask=self.asks_to_sign_in)
         try:
             _scopes, credentials = self.validate_authorization_request(self.request)
             if "none" in asking.prompts(self.asked):
@@ -96,11 +103,17 @@ class Authorize(AuthorizationView):
         except OAuthToolkitError as error:
             if isinstance(error, FatalClientError) or "none" in asking.prompts(self.asked):
                 return self.error_response(error, None)
-        return self.to_sign_in(ask=bool(self.asked.keys() & {"prompt", "max_age"}))
+        return self.to_sign_in(ask=self.asks_to_sign_in)
+
+    @property
+    def asks_to_sign_in(self) -> bool:
+        """Whether the app wants a sign-in that is newer than some time."""
+        return bool(self.asked.keys() & {"prompt", "max_age"})
 
     def considered(self, request: HttpRequest) -> HttpResponse:
         try:
-            asked_scopes, credentials = self.validate_authorization_request(request)
+            with documents.fetching_for(passwords.place(request), now=timezone.now()):
+                asked_scopes, credentials = self.validate_authorization_request(request)
             return self.weighed(request, asked_scopes, credentials)
         except OAuthToolkitError as error:
             return self.error_response(error, None)

@@ -125,7 +125,10 @@ def posted(request: HttpRequest) -> dict[str, str]:
         raise Refused("invalid_request", told) from None
     if "resource" in body and not asking.ours(body["resource"]):
         raise Refused("invalid_target", "resource must be this API's address, or one below it.")
-    return {name: value for name, value in body.items() if name in KNOWN}
+    found = {name: value for name, value in body.items() if name in KNOWN}
+    if "client_id" in found:
+        found["client_id"] = documents.without_query(found["client_id"])
+    return found
 
 
 def identified(request: HttpRequest, body: dict[str, str]) -> None:

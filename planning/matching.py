@@ -1,7 +1,7 @@
 """Which booked transactions are what was expected: proposed, and settled by themselves where they are equal."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -36,18 +36,28 @@ def proposed(*, company: Company, window_start: dt.date, window_end: dt.date) ->
     return matched(company=company, awaited=awaited)
 
 
-def matched(*, company: Company, awaited: list[Awaited]) -> list[Match]:
+def matched(
+    *, company: Company, awaited: Iterable[Awaited], days: tuple[dt.date, dt.date] | None = None
+) -> list[Match]:
     """A transaction for each open occurrence that has one: on its account, or any where it names none; in its
     direction, within 10 % of its amount (at the day's rate where currencies differ) and ten days, unless somebody
-    refused it. Three statements."""
-    if not awaited:
+    refused it. Three statements.
+
+    ``days`` are the first and last that can be awaited, where the caller knows them: nothing is built then for a
+    company in which nothing could match.
+    """
+    if days is None:
+        awaited = list(awaited)
+        if not awaited:
+            return []
+        days = min(each.date for each in awaited), max(each.date for each in awaited)
+    rows = [*free(Transaction.objects.of(company.id).filter(date__range=reach(*days, MOST_DAYS)))]
+    if not rows:
         return []
-    days = [each.date for each in awaited]
-    rows = Transaction.objects.of(company.id).filter(date__range=reach(min(days), max(days), MOST_DAYS))
     refused = RefusedMatch.objects.of(company.id).occurrences().values_list("transaction_id", "other_id", "day")
     return matches(
         awaited,
-        free(rows),
+        rows,
         most_days=MOST_DAYS,
         tolerance=TOLERANCE,
         rates=rate_table(),

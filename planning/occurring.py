@@ -20,6 +20,7 @@ MOST_YEARS = 10  # decisions of the API: windows of occurrences
 MOST_AT_ONCE = 10_000  # occurrences of all rules together
 ZERO = Decimal(0)
 T = TypeVar("T")
+BY_DATE = attrgetter("expected.date", "expected.name", "planned.id", "expected.original_date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def due_of(rows: Sequence[PlannedTransaction], *, start: dt.date, end: dt.date, 
 
 
 def by_date(found: Iterable[Due]) -> list[Due]:
-    return sorted(found, key=attrgetter("expected.date", "expected.name", "planned.id", "expected.original_date"))
+    return sorted(found, key=BY_DATE)
 
 
 def at_most(found: Iterable[T]) -> Iterator[T]:
@@ -142,8 +143,9 @@ def next_of(
     `planned` has its overrides; `settled` is what is booked of planned totals in these years.
     """
     for months in (3, MONTHS_A_YEAR, MOST_YEARS * MONTHS_A_YEAR):
-        found = occurrences_of(planned, window_start=today, window_end=add_months(today, months), settled=settled)
-        if coming := next((each for each in found if is_coming(planned, each)), None):
+        found = expanded(planned, window_start=today, window_end=add_months(today, months))
+        built = (expected(planned, occurrence, settled) for occurrence in found if not occurrence.skipped)
+        if coming := next((occurrence for occurrence in built if is_coming(planned, occurrence)), None):
             return coming
     return None
 

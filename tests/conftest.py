@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as examples
 from pytest_django.live_server_helper import LiveServer
 
+from companies.api import throttling
 from companies.callers import api_keys
-from companies.membership import inviting
+from companies.membership import founding, inviting
 from companies.models import Company, Stamp, User
-from companies.pages.people import signing_in
 from companies.permissions import ALL, Role, known
-from companies.running import mailing
+from companies.running import letters, mailing
 from config.databases.connecting import Embedded
 from config.databases.distributing import distribute
 from config.environment import private_files
@@ -106,8 +106,12 @@ def quick_and_private(settings: Any, tmp_path: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(mailing, "hand_over", mailing.send)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.RATE_LIMIT = settings.SIGN_IN_LIMIT = 1_000_000
-    monkeypatch.setattr(inviting, "MOST_AN_ADDRESS", 1_000_000)
-    monkeypatch.setattr(signing_in, "RESETS_AN_HOUR", 1_000_000)
+    settings.REQUESTS_PER_CREDENTIAL, settings.THREADS = 100, 200
+    throttling.forget_local_counts()
+    for limit in ("MOST_AN_ADDRESS", "MAX_PER_PERSON_A_DAY"):
+        monkeypatch.setattr(inviting, limit, 1_000_000)
+    monkeypatch.setattr(founding, "MAX_COMPANIES_A_DAY", 1_000_000)
+    monkeypatch.setattr(letters, "MAX_AN_HOUR", 1_000_000)
     monkeypatch.setattr(api_keys, "USED_EVERY", timedelta(days=1))  # no statement more where a test takes a minute
     settings.STAFF_MFA = False  # what staff may do is another matter than how they get in
     storages = {**settings.STORAGES}

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F
 
 from companies.models import AuditEntry, LogMonth
 from webhooks import endpoints
@@ -37,11 +36,15 @@ Clock = Callable[[], datetime]
 
 
 def waiting(now: datetime) -> list[tuple[UUID, UUID]]:
-    """(company, endpoint) of those to tell something now, those that have waited longest first."""
-    first = F("last_delivery_time").asc(nulls_first=True)
-    told = WebhookEndpoint.objects.due(now).order_by(first, "id").values_list("company_id", "id")
-    asked = WebhookDelivery.objects.asked().of_free_endpoints(now).values_list("company_id", "endpoint_id")
-    return list(dict.fromkeys([*asked, *told]))
+    """Return (company, endpoint) of those to tell something now, those first that were told longest ago.
+
+    What somebody asked for by hand, a test or a repetition, gives an endpoint no better place.
+    """
+    due = WebhookEndpoint.objects.due(now).values_list("last_delivery_time", "id", "company_id")
+    asked = WebhookDelivery.objects.asked().of_free_endpoints(now)
+    both = {*due, *asked.values_list("endpoint__last_delivery_time", "endpoint_id", "company_id")}
+    in_order = sorted(both, key=lambda row: (row[0] is not None, row[0] or now, row[1]))
+    return [(company_id, endpoint_id) for _, endpoint_id, company_id in in_order]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ def a_round(endpoint: WebhookEndpoint, *, clock: Clock, stop: threading.Event) -
         if tries and (clock() >= over or stop.is_set() or not is_as_it_was(endpoint)):
             break
         outcome = send(endpoint, entry, now=clock())
+        if outcome is None:  # nothing was tried; its turn comes again
+            break
         tries.append(Try(entry, outcome, clock(), asked))
         if not outcome.taken:
             break
@@ -195,7 +200,8 @@ def move(row: WebhookEndpoint, tried: Try) -> None:
     if tried.outcome.taken:
         row.last_number, row.failures, row.due_time, row.failing_since = tried.entry.number, 0, None, None
     else:
-        row.due_time = tried.time + RETRIES[min(row.failures, len(RETRIES) - 1)]
+        wait = RETRIES[min(row.failures, len(RETRIES) - 1)]
+        row.due_time = tried.time + max(wait, tried.outcome.retry_after or wait)
         row.failures += 1
         row.failing_since = row.failing_since or tried.time
 

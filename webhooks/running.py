@@ -2,18 +2,22 @@
 
 import logging
 import threading
+import time
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, connection
 
+from companies.membership.owners import find_owner_id
 from webhooks.delivering import Clock, deliver, waiting
 
 log = logging.getLogger("webhooks")
 
 AT_ONCE = 16
-OF_ONE_COMPANY = 4  # at once, so that one whose endpoints all hang leaves room for others
+OF_ONE_OWNER = AT_ONCE // 4  # at once, so that one whose endpoints all hang leaves room for others
+OWNERS_KEPT = 60.0  # seconds for which it is not asked again who owns a company
 PAUSE = 0.25  # seconds until it is looked again
 
 Hands = dict[tuple[UUID, UUID], "Future[int]"]
@@ -21,12 +25,13 @@ Hands = dict[tuple[UUID, UUID], "Future[int]"]
 
 def run(*, clock: Clock, stop: threading.Event, once: bool = False) -> int:
     """Delivers until it is stopped; ``once``: until nothing waits. How many calls were made."""
-    called, hands = 0, Hands()
+    called, hands, owners = 0, Hands(), Owners()
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="webhooks") as pool:
         while not stop.is_set():
             for key in [key for key, future in hands.items() if future.done()]:
                 called += hands.pop(key).result()
-            for key in chosen(found(clock), busy=hands):
+            waits = found(clock)
+            for key in chosen(waits, busy=hands, owners=owners.of({company for company, _ in (*waits, *hands)})):
                 hands[key] = pool.submit(turn, key, clock, stop)
             if hands:
                 wait(hands.values(), timeout=PAUSE, return_when=FIRST_COMPLETED)
@@ -37,13 +42,37 @@ def run(*, clock: Clock, stop: threading.Event, once: bool = False) -> int:
     return called + sum(future.result() for future in hands.values())
 
 
-def chosen(found: list[tuple[UUID, UUID]], *, busy: Hands) -> list[tuple[UUID, UUID]]:
-    """Those to begin with now."""
-    of_company = Counter(company for company, _ in busy)
+class Owners:
+    """Who owns the companies that wait, asked for once a minute."""
+
+    def __init__(self) -> None:
+        self.known: dict[UUID, UUID] = {}
+        self.asked = time.monotonic()
+
+    def of(self, companies: Iterable[UUID]) -> dict[UUID, UUID]:
+        """Return the owner of each company; a company that nobody owns is its own."""
+        if time.monotonic() - self.asked > OWNERS_KEPT:
+            self.known, self.asked = {}, time.monotonic()
+        try:
+            for company_id in companies:
+                if company_id not in self.known:
+                    self.known[company_id] = find_owner_id(company_id) or company_id
+        except (DatabaseError, InterfaceError):
+            connection.close()
+        return self.known
+
+
+def chosen(
+    found: list[tuple[UUID, UUID]], *, busy: Iterable[tuple[UUID, UUID]], owners: Mapping[UUID, UUID]
+) -> list[tuple[UUID, UUID]]:
+    """Return those to begin with now: at most a quarter of what is told at once is one owner's."""
+    under_way = list(busy)
+    of_owner = Counter(owners.get(company, company) for company, _ in under_way)
     picked: list[tuple[UUID, UUID]] = []
     for key in found:
-        if key not in busy and of_company[key[0]] < OF_ONE_COMPANY and len(busy) + len(picked) < AT_ONCE:
-            of_company[key[0]] += 1
+        owner = owners.get(key[0], key[0])
+        if key not in under_way and of_owner[owner] < OF_ONE_OWNER and len(under_way) + len(picked) < AT_ONCE:
+            of_owner[owner] += 1
             picked.append(key)
     return picked
 

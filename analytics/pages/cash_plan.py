@@ -46,29 +46,29 @@ def coming(visit: Visit) -> HttpResponse:
     """What is overdue, what comes up to the last day of the period, and what that adds up to."""
     period = period_asked(visit)
     end = period.last
-    found: list[outlook.Coming] = []
+    found = outlook.Outlook()
     months, warnings, missing = list[Month](), list[Notice](), ""
     try:
-        found = outlook.coming_of_company(visit, end=end, accounts=visible_accounts(visit))
+        found = outlook.outlook_of_company(visit, end=end, accounts=visible_accounts(visit))
         if visit.may(Permission.BALANCES_READ):
             months, warnings = forecast_months(visit, end=end, rates=rate_table())
     except MissingRate as error:
         missing = error.currency
-    ahead = [each for each in found if each.is_ahead(visit.today)]
     return visit.show(
         "planning/planned.html",
         tab="planned",
-        late=[each for each in found if each.state == "overdue"][: outlook.MOST_SHOWN],
-        coming=ahead[: outlook.MOST_SHOWN],
-        more=max(len(ahead) - outlook.MOST_SHOWN, 0),
-        done=[each for each in found if each.is_behind(visit.today)][-outlook.MOST_SHOWN :],
+        late=found.late,
+        more_late=found.more_late,
+        coming=found.coming,
+        more=found.more,
+        done=found.done,
         end=end,
         period=period,
         months=months,
         under_way=first_of_month(visit.today),
         missing=missing,
         notices=warnings,
-        any=bool(found) or PlannedTransaction.objects.of(visit.company.id).exists(),
+        any=bool(found.late or found.coming or found.done) or PlannedTransaction.objects.of(visit.company.id).exists(),
         writes=visit.may(Permission.PLANNING_WRITE),
         sees_transactions=visit.may(Permission.TRANSACTIONS_READ),
     )

@@ -88,11 +88,14 @@ CLOSED = (
     "storage_unavailable",
     "Nothing can be stored on our side at the moment. Nothing was changed; try again.",
 )
+# 503 because the same request may be answered in time later; the code tells it from a database that is away.
+TIMED_OUT = (503, "query_timeout", "The query took too long. Ask for less: a shorter period, or fewer rows.")
 RACE = (409, SameMoment.code, SameMoment().detail)
-LOST_FOR, FULL_FOR = 5, 60  # seconds after which to try again
+LOST_FOR, FULL_FOR, RACE_FOR = 5, 60, 1  # seconds after which to try again
 RETRY_AFTER = {503: LOST_FOR, 507: FULL_FOR}
 SQL_STATES = {
     "53100": FULL,  # disk_full
+    "57014": TIMED_OUT,  # query_canceled, by statement_timeout
     "25006": LOST,  # read_only_sql_transaction: another server has taken over, or is about to
 }
 SYSTEM_ERRORS = {
@@ -154,8 +157,8 @@ def answer(error: Exception, context: dict[str, Any]) -> Response:
     headers |= getattr(error, "headers", {})
     if status == 429:
         headers["Retry-After"] = str(int(getattr(error, "wait", None) or 60))
-    if status in RETRY_AFTER:
-        headers["Retry-After"] = str(RETRY_AFTER[status])
+    if seconds := retry_after(status, code):
+        headers["Retry-After"] = str(seconds)
     body = problem(request, status=status, code=code, detail=detail, fields=fields)
     body |= getattr(error, "more", {})
     return Response(body, status=status, headers=headers, content_type="application/problem+json")
@@ -178,6 +181,16 @@ def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | N
         case exceptions.APIException():
             return of_framework(error)
     return 500, "internal_error", INTERNAL, None
+
+
+def retry_after(status: int, code: str) -> int | None:
+    """Return the seconds after which to try again what failed for a passing reason, else None."""
+    return RACE_FOR if code == SameMoment.code else RETRY_AFTER.get(status)
+
+
+def is_timeout(error: BaseException | None) -> bool:
+    """Whether a statement was cancelled because it took too long."""
+    return isinstance(error, Exception) and from_below(error) == TIMED_OUT
 
 
 def from_below(error: Exception) -> tuple[int, str, str] | None:
@@ -257,15 +270,15 @@ def server_error(request: Any) -> HttpResponse:
     status, code, detail = trouble(sys.exception())
     failures.keep(request, sys.exception(), status=status, now=timezone.now())
     response = plain(request, status=status, code=code, detail=detail)
-    if status in RETRY_AFTER:
-        response["Retry-After"] = str(RETRY_AFTER[status])
+    if seconds := retry_after(status, code):
+        response["Retry-After"] = str(seconds)
     return response
 
 
 def trouble(error: BaseException | None) -> tuple[int, str, str]:
     """(status, code, detail) of what no caller can help: the database away, the disk full; else a plain 500."""
     status, code, detail, _ = translate(error) if isinstance(error, Exception) else (500, "", "", None)
-    return (status, code, detail) if status in RETRY_AFTER else (500, "internal_error", INTERNAL)
+    return (status, code, detail) if retry_after(status, code) else (500, "internal_error", INTERNAL)
 
 
 def bad_request(request: Any, exception: Exception) -> HttpResponse:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import re
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -20,6 +21,10 @@ from companies.errors import Conflict, Invalid
 from companies.models import IdempotencyRecord
 
 KEPT = timedelta(hours=24)
+MAX_KEPT_BYTES = 16 * 1024 * 1024  # of one credential's answers; the oldest are forgotten first
+ROW_BYTES = 1024  # that a row takes beside its answer: path, key, headers, index
+CHECK_BYTES = 64 * 1024  # that a process keeps of a credential before it looks again
+KEPT_SINCE_CHECK: Counter[str] = Counter()  # bytes by credential
 REPLAYED_HEADERS = ("Location", "ETag", "Link", "Ignored-Fields")
 FORM = re.compile(r'\s*multipart/form-data\b.*\bboundary="?([^";,\s]+)', re.IGNORECASE)
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -106,11 +111,34 @@ def sealed() -> Fernet:
 
 
 def keep(request: Any, response: Response, *, identity: dict[str, str], digest: bytes, now: datetime) -> None:
+    """Store the answer for a retry; that of a dry run is not kept, which did nothing. An answer that is too large is
+    kept as lost, so that a retry has no second effect."""
+    if isinstance(response.data, dict) and response.data.get("dryRun") is True:
+        return
     body = sealed().encrypt(request.accepted_renderer.render(response.data))
+    if len(body) + ROW_BYTES > MAX_KEPT_BYTES:
+        body = b""
     headers = {name: response.headers[name] for name in REPLAYED_HEADERS if name in response.headers}
     IdempotencyRecord.objects.create(
         **identity, request_digest=digest, status=response.status_code, headers=headers, body=body, created_time=now
     )
+    credential = identity["credential"]
+    KEPT_SINCE_CHECK[credential] += len(body) + ROW_BYTES
+    if KEPT_SINCE_CHECK[credential] >= CHECK_BYTES:
+        del KEPT_SINCE_CHECK[credential]
+        forget_oldest(credential)
+
+
+def forget_oldest(credential: str) -> None:
+    """Delete the oldest of a credential's answers beyond what it may keep, less what other processes may add before
+    they look."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM companies_idempotencyrecord WHERE id IN (SELECT id FROM (SELECT id, sum(octet_length(body) + "
+            "%(row)s) OVER (ORDER BY created_time DESC, id DESC) AS bytes FROM companies_idempotencyrecord "
+            "WHERE credential = %(credential)s) AS kept WHERE bytes > %(most)s)",
+            {"row": ROW_BYTES, "credential": credential, "most": MAX_KEPT_BYTES - settings.WORKERS * CHECK_BYTES},
+        )
 
 
 def prune(*, now: datetime) -> int:

@@ -29,7 +29,7 @@ from rest_framework.request import Empty, Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from companies.api import idempotency, replica, throttling
+from companies.api import concurrency, idempotency, replica, throttling
 from companies.api.filters import refuse_repeated, refuse_unknown
 from companies.api.pagination import Near, keyset
 from companies.api.rendering import accepts, refuse_unreadable
@@ -108,6 +108,7 @@ class ApiViewSet(ViewSet):
             raise
         self.caller = request.user  # type: ignore[assignment]
         self.count(self.caller.key)
+        concurrency.slots_of(request._request).hold_credential(self.caller.key)
         self.reach(**kwargs)
         if (request.method or "").lower() not in self.action_map:
             self.headers["Allow"] = ", ".join(self.allowed_methods)
@@ -131,9 +132,12 @@ class ApiViewSet(ViewSet):
         """Checks the action's permission; any caller may call endpoints outside companies."""
 
     def act(self, request: Request, handler: Callable[..., Response]) -> Response:
-        """Runs the handler: reads as they are, writes in one transaction with what a retry is told, once."""
-        retried = "HTTP_IDEMPOTENCY_KEY" in request.META and request.method not in SAFE
-        if not self.writes and not retried:
+        """Run the handler: reads as they are, writes in one transaction with what a retry is told, once.
+
+        An Idempotency-Key is ignored where nothing is written: asking again does no harm, and answers would pile up.
+        """
+        retried = "HTTP_IDEMPOTENCY_KEY" in request.META
+        if not self.writes:
             ask = partial(self.handled, request, handler)
             return replica.answered(ask) if self.only_reads else ask()
         with transaction.atomic():
@@ -309,6 +313,7 @@ class CompanyViewSet(ApiViewSet):
             raise Missing
         if access.waits:
             raise SecondFactorRequired
+        concurrency.slots_of(self.request._request).hold_company(access.company.id)
         self.access, self.company = access, access.company
         self.request._request.access = access  # type: ignore[attr-defined] # for what is kept of a failure
 

@@ -51,6 +51,7 @@ class Gate(BaseBackend):
             now=datetime.now(tz=UTC).timestamp(),
             limit=settings.SIGN_IN_LIMIT,
             seconds=WINDOW,
+            exact=True,
         )
         if budget.exceeded:
             raise TurnedAway(wait=budget.resets_in)

@@ -94,8 +94,8 @@ def clean(raw: bytes) -> bytes:
 
 def sides_within(icon: bytes) -> Iterator[int]:
     """Width and height of every picture in an icon, as the picture itself says: the icon's list may say less."""
-    (count,) = struct.unpack_from("<H", icon, 4)
     try:
+        (count,) = struct.unpack_from("<H", icon, 4)
         for number in range(count):
             (start,) = struct.unpack_from("<I", icon, 6 + 16 * number + 12)
             if icon[start : start + 4] == b"\x89PNG":

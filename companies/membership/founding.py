@@ -5,13 +5,15 @@ from typing import Any
 
 from django.db import transaction
 
+from companies.api import throttling
 from companies.changing import changing
-from companies.errors import Conflict, Denied
+from companies.errors import Conflict, Denied, TooMany
 from companies.follow_ups import follow_up
 from companies.models import STATUS_MOVES, Company, Membership, Stamp, SystemStatus, User
 from companies.permissions import Permission, Permissions, Role
 
 TRIAL = timedelta(days=14)
+MAX_COMPANIES_A_DAY, DAY_SECONDS = 10, 24 * 3600  # that one person starts
 MANAGED = {"base_currency", "data_start_date", "require_second_factor"}  # a change is one for everybody
 OF_STAFF = {"system_status", "system_trial_until"}  # what the admin and the passing of time change
 RECOMPUTES = {"base_currency", "pl_recognize_revenue_on_invoice"}  # derived rows depend on these
@@ -31,6 +33,12 @@ class FactorFirst(Conflict):
     """Set up a second factor of your own before you ask everybody for one."""
 
     code = "second_factor_missing"
+
+
+class TooManyCompanies(TooMany):
+    """You started ten companies today. Try again tomorrow."""
+
+    code = "too_many_companies"
 
 
 class IllegalMove(Conflict):
@@ -55,7 +63,12 @@ def found_company(
     status: SystemStatus = SystemStatus.TRIAL,
     demonstration: dict[str, int] | None = None,
 ) -> tuple[Company, Membership]:
-    """A new company, in its trial unless said otherwise, with its owner and whatever other apps give to a new one."""
+    """Create a company, in its trial unless said otherwise, with its owner and whatever other apps give to a new one.
+
+    Raises TooManyCompanies where a person asks for it; commands may create as many as they like.
+    """
+    if stamp.user_id is not None:
+        count_company(owner, now=stamp.time)
     company = Company(
         name=name,
         base_currency=base_currency,
@@ -73,6 +86,15 @@ def found_company(
             change.record(company, "company.created", after=after)
             follow_up("company_founded", company=company, stamp=stamp)
     return company, membership
+
+
+def count_company(person: User, *, now: datetime) -> None:
+    """Raises TooManyCompanies."""
+    budget = throttling.spend(
+        f"companies:{person.pk}", now=now.timestamp(), limit=MAX_COMPANIES_A_DAY, seconds=DAY_SECONDS, exact=True
+    )
+    if budget.exceeded:
+        raise TooManyCompanies(wait=budget.resets_in)
 
 
 def change_company(*, company: Company, stamp: Stamp, permissions: Permissions, values: dict[str, Any]) -> Company:

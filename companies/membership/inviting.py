@@ -8,6 +8,7 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 from hmac import compare_digest
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -24,18 +25,19 @@ from companies.follow_ups import follow_up
 from companies.locales import EVERYBODYS, locale_of_person, reading_as
 from companies.membership.founding import CompanyExpired
 from companies.membership.members import check_grant, check_reach
-from companies.models import AlreadyMember, AuditEntry, Company, Membership, Stamp, User, id_from
-from companies.running import mailing
+from companies.models import AlreadyMember, ApiKey, AuditEntry, Company, Membership, Stamp, User, id_from
+from companies.running import letters, mailing
 
 HOLDS = timedelta(days=7)
 A_DAY, MOST_A_DAY = timedelta(days=1), 20  # mails of a company; an invitation that is taken back has counted
+MAX_PER_PERSON_A_DAY = 40  # that one person sends, in all companies together
 MOST_AN_ADDRESS = 10  # mails a day to one address, of all companies together
 MAILS = ("member.invited", "member.invitedAgain")
 A_KEY = gettext_noop("An API key of the company")  # who invited, where no person did
 
 
 class TooManyInvitations(TooMany):
-    """20 invitations were mailed for this company within a day; see `Retry-After`."""
+    """20 invitations were mailed for this company within a day, or 40 by this person; see `Retry-After`."""
 
     code = "too_many_invitations"
 
@@ -73,6 +75,7 @@ def invite(
     with changing(company, stamp=stamp) as change:
         check_grant(by=by, role=role, permissions=permissions)
         check_day(company_id=company.id, now=stamp.time)
+        count_invitation(company.id, stamp)
         if Membership.objects.of(company.id).filter(user__canonical_email=address).exists():
             raise AlreadyMember
         invitation = Membership(
@@ -103,6 +106,7 @@ def resend(*, company: Company, stamp: Stamp, by: Access, member_id: UUID | str)
         check_reach(by=by, membership=invitation)
         check_grant(by=by, role=invitation.role, permissions=invitation.permissions)
         check_day(company_id=company.id, now=stamp.time)
+        count_invitation(company.id, stamp)
         invitation.change(stamp, token_digest=digest(token), expires_time=stamp.time + HOLDS)
         change.record(invitation, "member.invitedAgain", after={"email": invitation.invited_email})
         transaction.on_commit(lambda: mail(invitation, token=token, now=stamp.time))
@@ -189,6 +193,19 @@ def check_day(*, company_id: UUID, now: datetime) -> None:
         raise TooManyInvitations(wait=int((oldest + A_DAY - now).total_seconds()) + 1)
 
 
+def count_invitation(company_id: UUID, stamp: Stamp) -> None:
+    """Count one for the person who sends it, or who made the API key. Raises TooManyInvitations."""
+    person: Any = stamp.user_id
+    if person is None and stamp.credential.startswith("apiKey:"):
+        keys = ApiKey.objects.of(company_id).filter(id=stamp.credential.removeprefix("apiKey:"))
+        person = keys.values_list("created_user_id", flat=True).first()
+    name = f"invitations-by:{person or stamp.credential}"
+    day = int(A_DAY.total_seconds())
+    budget = throttling.spend(name, now=stamp.time.timestamp(), limit=MAX_PER_PERSON_A_DAY, seconds=day, exact=True)
+    if budget.exceeded:
+        raise TooManyInvitations(wait=budget.resets_in)
+
+
 def digest(token: str) -> str:
     """What is stored of a token, which has 256 random bits."""
     return hashlib.sha256(token.encode()).hexdigest()
@@ -199,7 +216,9 @@ def mail(invitation: Membership, *, token: str, now: datetime) -> None:
     alone. Past an address's share of the day none is sent; no company is told, for who else invites is not its matter.
     """
     share = f"invitations:{invitation.invited_email}"
-    if throttling.spend(share, now=now.timestamp(), limit=MOST_AN_ADDRESS, seconds=int(A_DAY.total_seconds())).exceeded:
+    day = int(A_DAY.total_seconds())
+    budget = throttling.spend(share, now=now.timestamp(), limit=MOST_AN_ADDRESS, seconds=day, exact=True)
+    if budget.exceeded or not letters.may_send(invitation.shown_email, now=now):
         return
     account = User.objects.with_email(invitation.shown_email)
     link = f"{settings.APP_URL}/invitations/{invitation.company_id}/{invitation.id}/{token}"

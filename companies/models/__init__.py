@@ -17,6 +17,7 @@ from companies.models.factors import Passkey, RecoveryCode
 from companies.models.failures import FailedRequest
 from companies.models.idempotency import IdempotencyRecord
 from companies.models.memberships import AlreadyInvited, AlreadyMember, Membership, Status
+from companies.models.rate_counters import RateCounter
 from companies.models.rounds import LastRound
 from companies.models.security import EmailChange, PersonalEntry, PersonalEvent, Session
 from companies.models.stamps import LONGEST_ACTOR, Audited, Stamp
@@ -60,6 +61,7 @@ __all__ = [
     "Passkey",
     "PersonalEntry",
     "PersonalEvent",
+    "RateCounter",
     "RecoveryCode",
     "Session",
     "Shared",

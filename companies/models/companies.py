@@ -126,7 +126,7 @@ class Company(Audited):
     system_tier_overage_since = models.DateTimeField(null=True, blank=True)
     first_hour_over = models.BooleanField(default=False, editable=False)  # the overview leads through it no more
     demonstration = models.JSONField(null=True, editable=False)  # what its made-up data is made of; null for all others
-    computed_committed_mrr_eur = models.DecimalField(max_digits=19, decimal_places=2, null=True)
+    computed_committed_mrr_eur = models.DecimalField(max_digits=30, decimal_places=2, null=True)
     computed_active_customer_count = models.IntegerField(null=True)
     computed_metrics_time = models.DateTimeField(null=True)
 

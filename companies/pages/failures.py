@@ -1,5 +1,9 @@
 """The pages of what went wrong: for people; programs get the usual body."""
 
+import sys
+from collections.abc import Callable
+from typing import Any
+
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -8,6 +12,8 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 
 from companies.api import errors
+from companies.api.concurrency import TooManyInWork
+from companies.api.throttling import RateLimited
 from companies.pages.visits import FactorNeeded, ReadOnly
 
 PAGES = ("/app", "/admin", "/auth/oauth2/authorize")
@@ -35,11 +41,40 @@ def server_error(request: HttpRequest) -> HttpResponse:
     title, text = _("Something went wrong"), _("It is our fault. Tell us this number: {number}").format(number=number)
     if answer.status_code != 500:
         title, text = _("Out of order"), _("Something that we need does not answer. Please try again in a minute.")
+    if answer.status_code == errors.TIMED_OUT[0] and errors.is_timeout(sys.exception()):
+        title, text = _("This took too long"), _("Choose a shorter period or fewer rows, then try again.")
+    if answer.status_code == errors.RACE[0]:
+        title, text = _("Please try again"), _("Another change of this company is still running. Nothing was changed.")
     page = HttpResponse(render_to_string("companies/error.html", {"title": title, "text": text}))
     page.status_code = answer.status_code
     if "Retry-After" in answer:
         page["Retry-After"] = answer["Retry-After"]
     return page
+
+
+def refused_for_now(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Middleware that answers 429 where a page is asked for too often, or too many times at once."""
+
+    def middleware(request: Any) -> Any:
+        return get_response(request)
+
+    middleware.process_exception = too_many  # type: ignore[attr-defined]
+    return middleware
+
+
+def too_many(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    """The page that says to wait; the body of errors for programs. It asks the database nothing."""
+    if not isinstance(exception, RateLimited | TooManyInWork):
+        return None
+    if request.path.startswith(PAGES):
+        text = _("You are sending requests faster than we answer them. Wait a moment, then reload the page.")
+        title = _("Too many requests")
+        response = HttpResponse(render_to_string("companies/error.html", {"title": title, "text": text}), status=429)
+    else:
+        response = errors.plain(request, status=429, code=exception.code, detail=exception.detail)
+    response["Retry-After"] = str(exception.wait)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 from rest_framework.exceptions import ValidationError
 
+from companies.api import concurrency, throttling
 from companies.api.errors import refusal_of
 from companies.api.pagination import Near, keyset_rows
 from companies.callers import addresses, sessions, waiting
@@ -47,11 +48,24 @@ def signed_in(page: Page) -> Page:
             if request.method in ("GET", "HEAD"):
                 return to_sign_in(request.get_full_path())
             return to_sign_in(where_it_stood(request), ended=True)
+        admit(request)
         response = page(request, *args, **kwargs)
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
 
     return view
+
+
+def admit(request: HttpRequest) -> None:
+    """Spend one request of the person's budget, which pages and the API share, and count it as in work.
+
+    Raises RateLimited, TooManyInWork.
+    """
+    credential = SessionCredential(user=person(request)).key
+    budget = throttling.spend(credential, now=timezone.now().timestamp())
+    if budget.exceeded:
+        raise throttling.RateLimited(wait=budget.resets_in)
+    concurrency.slots_of(request).hold_credential(credential)
 
 
 def to_sign_in(then: str, *, again: bool = False, ended: bool = False) -> HttpResponse:
@@ -106,6 +120,7 @@ def reached(request: HttpRequest, company_id: str) -> Access:
         raise Http404
     if access.waits:
         raise FactorNeeded
+    concurrency.slots_of(request).hold_company(access.company.id)
     # For what stands on every page of a company: who looks at it, and where else they may go.
     request.access, request.accesses = access, accesses  # type: ignore[attr-defined]
     return access

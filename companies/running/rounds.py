@@ -5,6 +5,7 @@ that it was done are one transaction, within which the company is the process's 
 half done, and whoever is still at work, or is started for the same round later, does that company.
 """
 
+import logging
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -13,9 +14,12 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from companies.errors import Refusal
 from companies.models import Company, LastRound
 from companies.models.rounds import LONGEST_NAME
 from companies.running.progress import Tell
+
+log = logging.getLogger(__name__)
 
 AT_A_TIME = 1_000  # ids that are read at once
 
@@ -64,6 +68,27 @@ def each_company(
             company = do(act, found, work=work, name=name, now=now)
         if company is not None:
             yield company
+
+
+def go_on_after_failures(act: Act, failed: list[str], *, work: str) -> Act:
+    """Return the act with any failure of one company logged and named in ``failed``: what it did is undone, the company
+    is still to be done, and the others are done."""
+
+    def guarded(company: Company) -> bool:
+        try:
+            with transaction.atomic():
+                return act(company)
+        except Exception as error:
+            log.exception("%s failed for company %s", work, company.id)
+            failed.append(describe_failure(company, error))
+            return False
+
+    return guarded
+
+
+def describe_failure(company: Company, error: Exception) -> str:
+    """Name the company and what kind of failure it was; what the error says of the company's data is in the log."""
+    return f"{company.id} {error if isinstance(error, LookupError | Refusal) else type(error).__name__}"
 
 
 def companies(company_id: str | None) -> QuerySet[Company]:

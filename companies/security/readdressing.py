@@ -19,7 +19,7 @@ from companies.errors import Conflict, TooMany
 from companies.locales import locale_of_person, reading_as
 from companies.membership import members
 from companies.models import EmailChange, PersonalEvent, Stamp, User
-from companies.running import mailing
+from companies.running import letters, mailing
 from companies.security import log, telling
 
 HOLDS = timedelta(hours=24)
@@ -43,7 +43,7 @@ def ask(*, user: User, email: str, stamp: Stamp) -> None:
     TooManyChanges."""
     address, token = emails.deliverable(email.strip()), secrets.token_urlsafe(32)
     budget = throttling.spend(
-        f"email-change:{user.pk}", now=stamp.time.timestamp(), limit=MOST_AN_HOUR, seconds=AN_HOUR
+        f"email-change:{user.pk}", now=stamp.time.timestamp(), limit=MOST_AN_HOUR, seconds=AN_HOUR, exact=True
     )
     if budget.exceeded:
         raise TooManyChanges(wait=budget.resets_in)
@@ -54,7 +54,8 @@ def ask(*, user: User, email: str, stamp: Stamp) -> None:
         EmailChange.objects.update_or_create(user=user, defaults=stored)
         telling.email_change_asked(user=user, address=address, stamp=stamp)
     other = User.objects.with_email(address)
-    to = [address] if other is None or other.pk == user.pk else []
+    may_send = letters.may_send(address, now=stamp.time)
+    to = [address] if may_send and (other is None or other.pk == user.pk) else []
     with reading_as(locale_of_person(user)):
         mailing.send_later(to=to, subject=_("Confirm your new e-mail address"), message=text(token))
 

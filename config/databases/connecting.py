@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 DATABASE = "app"
 CONNECT_SECONDS = 4  # for each address of a host; localhost has two
 REACH_SECONDS = 9
+LOCK_TIMEOUT_SECONDS = 5  # that a write waits for its company
 ANSWER_SECONDS = 60
 LAUNCHES = 5
 OLDEST_VERSION = 15
@@ -57,6 +58,16 @@ def databases(*, url: str | None, data_dir: Path, setting: str = "DATABASE_URL")
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options | {"connect_timeout": min(int(options.get("connect_timeout", 5)), CONNECT_SECONDS)},
     }
+
+
+def limit_statements(databases: dict[str, Any], *, seconds: int) -> None:
+    """Limit, for connections of this process, how long a statement runs and how long it waits for a lock. Commands and
+    migrations, which run in other processes, are not limited."""
+    limits = f"-c statement_timeout={seconds}s -c lock_timeout={LOCK_TIMEOUT_SECONDS}s"
+    for database in databases.values():
+        own = str(database["OPTIONS"].get("options", ""))
+        if limits not in own:
+            database["OPTIONS"]["options"] = f"{own} {limits}".strip()
 
 
 def _parsed(*, url: str, setting: str) -> tuple[dict[str, str], dict[str, Any]]:

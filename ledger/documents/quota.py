@@ -10,9 +10,11 @@ from django.utils.translation import gettext as _
 
 from companies.errors import TooLarge
 from companies.locales import current
+from companies.membership.owners import find_owner_id, list_owned_companies
 from ledger.models import File
 
 MIB = 1024 * 1024
+QUOTAS_PER_PERSON = 4  # that the companies of one owner may fill together
 UPLOADS = "csv-uploads"  # the folder of files that wait; a name there begins with its company
 
 
@@ -23,14 +25,28 @@ class QuotaExceeded(TooLarge):
 
 
 def make_room(*, company_id: UUID, size: int) -> None:
-    """Waits for the company's other uploads and holds its turn to the end of the transaction, in which so many bytes
-    are then stored. Raises QuotaExceeded."""
+    """Wait for other uploads of the company's owner and hold the turn to the end of the transaction, in which so many
+    bytes are then stored.
+
+    Raises QuotaExceeded where the company has no room left, or all companies of its owner together have none.
+    """
+    owner_id = find_owner_id(company_id)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"storage:{company_id}"])
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"storage:{owner_id or company_id}"])
     if taken(company_id) + size > settings.STORAGE_QUOTA_MB * MIB:
         detail = _(
             "The company's files may take {most} MB, and this one would be too much. Delete documents first."
         ).format(most=current().number(settings.STORAGE_QUOTA_MB))
+        raise QuotaExceeded(detail)
+    companies = list_owned_companies(owner_id) if owner_id else []
+    if len(companies) <= QUOTAS_PER_PERSON:
+        return
+    most = QUOTAS_PER_PERSON * settings.STORAGE_QUOTA_MB
+    if sum(map(taken, companies)) + size > most * MIB:
+        detail = _(
+            "The files of all companies of this owner may take {most} MB, and this one would be too much. "
+            "Delete documents first."
+        ).format(most=current().number(most))
         raise QuotaExceeded(detail)
 
 

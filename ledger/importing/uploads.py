@@ -45,6 +45,14 @@ def content(*, company_id: UUID, user_id: Any, upload_id: UUID) -> bytes:
         raise UploadGone from None
 
 
+def size(*, company_id: UUID, user_id: Any, upload_id: UUID) -> int:
+    """Return the file's length in bytes without reading it. Raises UploadGone."""
+    try:
+        return int(default_storage.size(place(company_id, user_id, upload_id)))
+    except FileNotFoundError:
+        raise UploadGone from None
+
+
 def is_kept(*, company_id: UUID, user_id: Any, upload_id: UUID) -> bool:
     return default_storage.exists(place(company_id, user_id, upload_id))
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse
@@ -34,6 +35,7 @@ from ledger.statements.calc import formats
 from ledger.statements.reading import ColumnsUnknown, DateOrderUnknown, FormatUnknown
 from ledger.statements.receiving import Received, Told
 
+MIB = 1024 * 1024
 SHOWN_STATEMENTS = 50  # of one file
 LONGEST_NAME = 100
 CHOICES = {"split": ("entry", "details"), "dateOrder": ("", "dayFirst", "monthFirst")}
@@ -43,6 +45,18 @@ class TooManyFiles(Invalid):
     """More files than are taken at once."""
 
     code = "too_many_files"
+
+
+class RepeatedUpload(Invalid):
+    """A file is named more than once: upload the files again."""
+
+    code = "repeated_upload"
+
+
+class UploadsTooLarge(TooLarge):
+    """The files together are larger than one upload may be: import them in several steps."""
+
+    code = "body_too_large"
 
 
 # ---------------------------------------------------------------------------------------------- upload
@@ -126,11 +140,10 @@ def keep(visit: Visit, file: Any) -> UUID:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An uploaded file that waits."""
+    """An uploaded file that waits. Its content is read when its turn comes, and not kept: files can be large."""
 
     upload_id: UUID
     name: str
-    content: bytes
     account: Account | None  # where the file names none, or one that nobody has
 
     @property
@@ -177,14 +190,14 @@ def check(visit: Visit) -> HttpResponse:
     first = named[0][0]
     if answer := upload.how_far(visit, first):
         return answer
-    accounts = {str(each.id): each for each in upload.choosable(visit)}
     try:
-        files = [
-            Kept(each, name, uploads.content(**owned(visit), upload_id=each), accounts.get(account))
-            for each, name, account in named
-        ]
+        check_uploads(visit, [upload_id for upload_id, _name, _account in named])
     except uploads.UploadGone:
         return upload.no_longer(visit)
+    except Refusal as refusal:
+        return upload.upload_page(visit, error=refusal.detail, status=413 if isinstance(refusal, TooLarge) else 400)
+    accounts = {str(each.id): each for each in upload.choosable(visit)}
+    files = [Kept(each, name, accounts.get(account)) for each, name, account in named]
     choices = {name: sent.get(name) if sent.get(name) in known else known[0] for name, known in CHOICES.items()}
     with progress.watched(**owned(visit), upload_id=first, files=len(files)):
         if not visit.sent:
@@ -192,10 +205,23 @@ def check(visit: Visit) -> HttpResponse:
         return imported(visit, files, choices)
 
 
+def check_uploads(visit: Visit, upload_ids: Sequence[UUID]) -> None:
+    """Check what an address names before anything is read: each upload once, together no more than one upload may be.
+
+    Raises TooManyFiles, RepeatedUpload, UploadsTooLarge, UploadGone.
+    """
+    if len(upload_ids) > MOST_FILES:
+        raise TooManyFiles(_("At most {most} files at once: choose fewer.").format(most=MOST_FILES))
+    if len(set(upload_ids)) < len(upload_ids):
+        raise RepeatedUpload
+    if sum(uploads.size(**owned(visit), upload_id=each) for each in upload_ids) > settings.MAX_UPLOAD_MB * MIB:
+        raise UploadsTooLarge
+
+
 def named_in(sent: Any) -> list[tuple[UUID, str, str]]:
     """(id, name, chosen account) of each upload that the address has. An account alone is chosen for all of them; else
     each has its own, in their order."""
-    texts, accounts = sent.getlist("upload")[:MOST_FILES], sent.getlist("account")
+    texts, accounts = sent.getlist("upload"), sent.getlist("account")
     if len(accounts) != len(texts):
         accounts = [accounts[0] if accounts else ""] * len(texts)
     found = []
@@ -259,7 +285,7 @@ def taken(visit: Visit, file: Kept, choices: dict[str, str]) -> Received:
     values: dict[str, Any] = {
         "company": visit.company,
         "stamp": visit.stamp,
-        "content": file.content,
+        "content": uploads.content(**owned(visit), upload_id=file.upload_id),
         "filename": file.name,
         "details": choices["split"] == "details",
         "date_order": choices["dateOrder"] or None,

@@ -1,6 +1,5 @@
 """What was expected and seems to have come, for the inbox of a company; and what was just settled there."""
 
-import datetime as dt
 from collections.abc import Iterator
 from itertools import islice
 
@@ -14,9 +13,8 @@ from companies.permissions import Permission
 from ledger.models import Transaction
 from ledger.rules.pages.inbox import Offer, Undo
 from ledger.transactions.pages.words import Names, names_for
-from planning.matching import MOST_DAYS
 from planning.pages.occurrences import told
-from planning.pages.outlook import Coming, coming_of_company
+from planning.pages.outlook import Coming, list_matched
 from planning.serializers import as_date
 
 MOST_OFFERED = 20
@@ -39,8 +37,7 @@ def undo(visit: Visit) -> Undo | None:
 
 def offers(visit: Visit) -> Iterator[Offer]:
     names = names_for(visit)
-    end = visit.today + dt.timedelta(days=MOST_DAYS)
-    for each in coming_of_company(visit, end=end, accounts={}, with_totals=False):
+    for each in list_matched(visit):
         if each.match:
             yield offer(visit, each, each.match, names)
 

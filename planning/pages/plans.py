@@ -78,7 +78,7 @@ def one(visit: Visit, planned_id: UUID) -> HttpResponse:
     end = add_months(visit.today, A_YEAR)
     occurrences, missing = [], ""
     try:
-        occurrences = outlook.coming_of(visit, [planned], end=end, accounts=accounts)
+        occurrences = outlook.coming_of(visit, planned, end=end, accounts=accounts)
     except MissingRate as error:
         missing = error.currency
     return visit.show(

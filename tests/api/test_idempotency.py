@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.client import encode_multipart
 
+from companies.api import idempotency
 from companies.api.idempotency import request_digest, sealed
 from companies.models import AuditEntry, IdempotencyRecord
 from ledger.accounts import opening
@@ -120,10 +121,56 @@ def test_a_read_takes_no_notice_of_the_key(api):
     assert not IdempotencyRecord.objects.exists()
 
 
-def test_a_question_that_is_posted_is_kept_too(api):
-    body = {"startDate": "2024-01-01", "endDate": "2024-01-31"}
-    api.post("data/accountBalanceByAccount", body, idempotency_key="k")
-    assert api.post("data/accountBalanceByAccount", body, idempotency_key="k")["Idempotency-Replayed"] == "true"
+QUERIES = [
+    ("data/accountBalanceByAccount", {"startDate": "2026-01-01", "endDate": "2026-01-31"}),
+    ("transactions/categorization_status", {"transactionIds": []}),
+    ("transactions/proposals", {"transactionIds": []}),
+    ("transactions/transfer_proposals", {"startDate": "2026-01-01", "endDate": "2026-01-31"}),
+    ("planned_transactions/matches", {"startDate": "2026-01-01", "endDate": "2026-01-31"}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), QUERIES)
+def test_a_query_takes_no_notice_of_the_key_and_keeps_nothing(api, path, body):
+    for key in ("k", "k", "not a key"):
+        answer = api.post(path, body, idempotency_key=key)
+        assert answer.status_code == 200, answer.content
+        assert "Idempotency-Replayed" not in answer
+    assert not IdempotencyRecord.objects.exists()
+
+
+def test_dry_runs_keep_nothing(api):
+    bank = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    body = {"dryRun": True, "transactions": [{"accountId": bank, "date": "2024-05-01", "amountValue": "-1.00"}]}
+    for path, sent in (("transactions/import", body), ("subscription_events/import", {"dryRun": True, "events": []})):
+        answer = api.post(path, sent, idempotency_key="k")
+        assert (answer.status_code, answer.json()["dryRun"]) == (200, True), answer.content
+    assert not IdempotencyRecord.objects.exists()
+
+
+def kept_bytes():
+    return sum(len(row.body) + idempotency.ROW_BYTES for row in IdempotencyRecord.objects.all())
+
+
+def test_a_credential_keeps_so_much_and_its_latest_answers(api, make_api, acme, settings, monkeypatch):
+    monkeypatch.setattr(idempotency, "MAX_KEPT_BYTES", 20_000)
+    monkeypatch.setattr(idempotency, "CHECK_BYTES", 1)
+    other = make_api(acme)
+    other.post("account_groups", {"name": "x"}, idempotency_key="first")
+    for n in range(30):
+        assert api.post("account_groups", {"name": str(n)}, idempotency_key=f"k{n}").status_code == 201
+    assert 15_000 < kept_bytes() < 25_000
+    assert api.post("account_groups", {"name": "29"}, idempotency_key="k29")["Idempotency-Replayed"] == "true"
+    assert other.post("account_groups", {"name": "x"}, idempotency_key="first")["Idempotency-Replayed"] == "true"
+    assert "Idempotency-Replayed" not in api.post("account_groups", {"name": "0"}, idempotency_key="k0")
+
+
+def test_the_effect_of_an_answer_that_is_too_large_to_keep_is_had_once(api, monkeypatch):
+    monkeypatch.setattr(idempotency, "MAX_KEPT_BYTES", 1100)
+    assert api.post("account_groups", {"name": "x"}, idempotency_key="k").status_code == 201
+    again = api.post("account_groups", {"name": "x"}, idempotency_key="k")
+    assert (again.status_code, again.json()["code"]) == (409, "idempotency_answer_lost")
+    assert AccountGroup.objects.count() == 1
 
 
 def test_a_lost_permission_counts_before_a_kept_answer(api, client, make_api, acme, browser_of, alice):

@@ -15,7 +15,7 @@ from tests.bench.figures import HEAD
 
 ALL = (
     *("imports", "statements", "ledger", "auth", "analytics", "forecasts", "recurrence", "rules", "exports"),
-    *("webhooks", "events", "assistants", "pages"),
+    *("webhooks", "events", "assistants", "pages", "fairness"),
 )
 MARKS = "<!-- measured -->", "<!-- end of measured -->"
 

@@ -1,6 +1,8 @@
 """Apps that nobody registered: a client_id is the address of a document, where staff allow its host."""
 
 import json
+from html import unescape
+from urllib.parse import urlsplit
 
 import pytest
 from django.core.cache import cache
@@ -28,6 +30,8 @@ def web(monkeypatch):
         asked.append(url)
         if url not in lies:
             raise outbound.Refused("no such host")
+        if isinstance(lies[url], bytes):
+            return outbound.Answer(status=200, headers={}, body=lies[url])
         return outbound.Answer(status=200, headers={}, body=json.dumps(lies[url]).encode())
 
     monkeypatch.setattr(outbound, "fetch", fetch)
@@ -143,3 +147,57 @@ def test_without_a_page_such_an_app_gets_in_where_a_consent_stands(described, we
     described.tokens(acme)
     assert "code" in returned(described.ask(prompt="none"))
     assert ConsentGrant.objects.count() == 1
+
+
+def test_nothing_is_fetched_before_the_sign_in(web, allowed, client, described, alice):
+    flow = Flow(application=Application(client_id=ADDRESS), redirect_uri=CALLBACK)
+    answer = flow.ask()
+    assert (answer.status_code, web[1]) == (302, [])
+    assert urlsplit(answer["Location"]).path == "/app/sign-in"
+    assert flow.ask(prompt="none").status_code == 400
+    assert web[1] == []
+    assert not Application.objects.filter(client_id=ADDRESS).exists()
+    flow.sign_in(alice)
+    assert flow.ask().status_code == 200
+    assert web[1] == [ADDRESS]
+
+
+def test_ten_documents_a_minute_are_fetched_for_an_address(described, web, allowed, alice):
+    for n in range(12):
+        described.application.client_id = f"https://apps.example/{n}.json"
+        answer = described.ask()
+        assert answer.status_code == (400 if n < 10 else 429)
+    assert len(web[1]) == 10
+    assert 0 < int(answer["Retry-After"]) <= 60
+
+
+def test_a_query_makes_no_other_client(described, web, allowed, acme):
+    for n in range(20):
+        described.application.client_id = f"{ADDRESS}?n={n}"
+        assert described.ask().status_code == 200
+    assert Application.objects.filter(client_id__startswith=ADDRESS).count() == 1
+    assert web[1] == [ADDRESS]
+    tokens = described.tokens(acme)
+    assert described.call(tokens["access_token"]).status_code == 200
+    assert described.refresh(tokens["refresh_token"]).status_code == 200
+
+
+@pytest.mark.parametrize("body", [b"[" * 60_000, b'{"a":' * 12_000, b"\xff", b"[]", b""], ids=len)
+def test_a_document_that_cannot_be_read_is_no_app_and_no_failure(body, described, web, allowed, caplog):
+    web[0][ADDRESS] = body
+    answer = described.ask()
+    assert answer.status_code == 400
+    assert "not known" in answer.content.decode()
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_addresses_that_cannot_be_used_are_left_out_where_another_is_left(described, web, allowed, acme):
+    web[0][ADDRESS]["redirect_uris"] = ["http://apps.example/callback", CALLBACK, "https://apps.example/#x"]
+    page = described.ask()
+    assert page.status_code == 200
+    text = unescape(page.content.decode())
+    assert "http://apps.example/callback: http is for 127.0.0.1" in text
+    assert "https://apps.example/#x: no fragment is allowed." in text
+    assert described.tokens(acme)["access_token"]
+    assert Application.objects.get(client_id=ADDRESS).uris == [CALLBACK]
+    assert described.ask(redirect_uri="http://apps.example/callback").status_code == 400

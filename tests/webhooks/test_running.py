@@ -9,6 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import OperationalError, connection
 
+from companies.models import new_id
+from tests import factories
 from tests.webhooks.test_delivering import act, deliveries
 from webhooks import running
 
@@ -95,12 +97,12 @@ def wait_until(condition):
 def test_one_companys_endpoints_leave_room_for_others():
     loud, quiet = UUID(int=1), UUID(int=2)
     found = [(loud, uuid4()) for _ in range(40)] + [(quiet, uuid4())]
-    first = running.chosen(found, busy={})
+    first = running.chosen(found, busy={}, owners={})
     assert Counter(company for company, _ in first) == {loud: 4, quiet: 1}
     busy = dict.fromkeys(first)
-    assert running.chosen(found, busy=busy) == []
+    assert running.chosen(found, busy=busy, owners={}) == []
     others = [(uuid4(), uuid4()) for _ in range(30)]
-    assert len(running.chosen(others, busy=busy)) == running.AT_ONCE - len(busy)
+    assert len(running.chosen(others, busy=busy, owners={})) == running.AT_ONCE - len(busy)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -133,3 +135,12 @@ def test_where_the_database_does_not_answer_nothing_is_found_and_it_is_asked_aga
     monkeypatch.setattr(running.connection, "close", lambda: None)
     assert running.found(clock) == []
     assert "cannot be read (OperationalError)" in caplog.text
+
+
+def test_the_companies_of_one_owner_share_a_quarter(alice, carol):
+    companies = [factories.company(name=f"Company {n}", owner=alice) for n in range(8)]
+    hers = factories.company(name="Hers", owner=carol)
+    found = [(company.id, new_id()) for company in (*companies, hers)]
+    owners = running.Owners().of(company for company, _ in found)
+    picked = running.chosen(found, busy={}, owners=owners)
+    assert picked == [*found[: running.AT_ONCE // 4], found[-1]]

@@ -1,6 +1,7 @@
 """Ends trials whose time is over, brings recurring revenue, the metrics and the website's logo of every company up to
 date, and warns where cash will not last."""
 
+import logging
 from typing import Any
 from uuid import UUID
 
@@ -14,8 +15,9 @@ from companies.logos import sites as site_logos
 from companies.membership.founding import end_trial
 from companies.models import Company, Stamp
 from companies.running import progress, rounds
-from ledger.calc.fx import MissingRate
 from ledger.money.rates import rate_table
+
+log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -29,32 +31,39 @@ class Command(BaseCommand):
         done: list[UUID] = []
         failed: list[str] = []
 
-        def brought_up_to_date(company: Company) -> bool:
+        def bring_up_to_date(company: Company) -> bool:
             end_trial(company=company, stamp=stamp, becomes=settings.TRIAL_ENDS_AS)
-            try:
-                refresh(company, stamp)
-            except MissingRate as missing:
-                failed.append(f"{company.id} {missing}")
-                return False
+            refresh(company, stamp)
             done.append(company.id)
             return True
 
+        act = rounds.go_on_after_failures(bring_up_to_date, failed, work="refresh_metrics")
         wanted = {"name": options["round"], "company_id": options["company"]}
         with progress.bar(self.stderr) as tell:
             for company in rounds.each_company(
-                brought_up_to_date, work="refresh_metrics", **wanted, now=stamp.time, tell=tell, doing="Company"
+                act, work="refresh_metrics", **wanted, now=stamp.time, tell=tell, doing="Company"
             ):
-                site_logos.refresh(company=company, now=stamp.time)  # in no transaction: a site may take its time
+                refresh_logo(company, stamp, failed)
         for failure in failed:
             self.stderr.write(failure)
         self.stdout.write(f"Metrics of {len(done)} companies are up to date.")
         if failed:
-            raise CommandError(f"{len(failed)} companies have a currency without any rate.")
+            companies = {line.partition(" ")[0] for line in failed}
+            raise CommandError(f"{len(companies)} companies failed; they are named above, and the log says why.")
+
+
+def refresh_logo(company: Company, stamp: Stamp, failed: list[str]) -> None:
+    """Fetch the logo of the company's website, in no transaction: a site may take its time, and send anything."""
+    try:
+        site_logos.refresh(company=company, now=stamp.time)
+    except Exception as error:
+        log.exception("refresh_metrics failed for the logo of company %s", company.id)
+        failed.append(rounds.describe_failure(company, error))
 
 
 @transaction.atomic
 def refresh(company: Company, stamp: Stamp) -> None:
-    """One company's. Raises MissingRate."""
+    """Bring one company up to date. Raises MissingRate."""
     recurring.refresh(company)
     metrics.store_metrics(company=company, stamp=stamp)
     low_cash.warn(company=company, stamp=stamp, rates=rate_table())

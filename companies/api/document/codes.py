@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from companies import errors
-from companies.api.errors import CLOSED, FULL, PLAIN, RACE, STATUS
+from companies.api.errors import CLOSED, FULL, PLAIN, RACE, STATUS, TIMED_OUT
 
 FIELD_CODES = {
     "address_not_public": "An address inside a network, where nothing is called.",
@@ -52,7 +52,7 @@ FIELD_CODES = {
     "wrong_type": "The counterparty is of another type.",
 }
 EDGE_CODES = {
-    **{code: (status, text) for status, code, text in (*PLAIN.values(), RACE, FULL, CLOSED)},
+    **{code: (status, text) for status, code, text in (*PLAIN.values(), RACE, FULL, CLOSED, TIMED_OUT)},
     "validation_failed": (400, "Fields are wrong; `errors` says which and why."),
     "invalid_form": (400, "The body is not a form with files as its headers say."),
     "invalid_json": (400, "The body is not JSON in UTF-8."),

@@ -30,9 +30,9 @@ REFUSALS = {
     412: "`If-Match` names another version; `ETag` is the current one.",
     413: "The body is larger than the operation takes.",
     415: "The body's media type is not one that the operation takes.",
-    429: "The credential's budget of requests is spent; see `Retry-After`.",
+    429: "The credential's budget of requests is spent, or too many requests are in work at the same time; see `Retry-After`.",
     500: "Something went wrong on our side; the request id helps us find it.",
-    503: "The database does not answer, or nothing can be stored. See `Retry-After`.",
+    503: "The database does not answer or takes too long, or nothing can be stored. See `Retry-After`.",
     507: "There is no room left to store anything. See `Retry-After`.",
 }
 # The codes that every operation can answer with a status, and those that come with a body or a change besides.
@@ -46,9 +46,9 @@ OF_ALL = {
     412: ("precondition_failed",),
     413: ("body_too_large",),
     415: ("unsupported_media_type",),
-    429: ("rate_limited",),
+    429: ("rate_limited", "too_many_in_work"),
     500: ("internal_error",),
-    503: ("unavailable", "storage_unavailable"),
+    503: ("unavailable", "storage_unavailable", "query_timeout"),
     507: ("storage_full",),
 }
 OF_CHANGES = {
@@ -94,6 +94,7 @@ REFUSAL_HEADERS = {
     400: ["WWW-Authenticate"],  # with `invalid_request`
     401: ["WWW-Authenticate"],
     403: ["WWW-Authenticate"],  # an app that lacks a scope is told which
+    409: ["Retry-After"],  # with `concurrent_change`
     412: ["ETag"],
     429: ["Retry-After"],
     503: ["Retry-After"],

@@ -133,6 +133,11 @@ class OperationSchema(NamedForClients):
     def permission(self) -> Permission | None:
         return getattr(self.view, "permission_for", {}).get(getattr(self.view, "action", None))
 
+    def changes_something(self) -> bool:
+        """Whether it is no question: a POST whose permission only reads is one that needs a body."""
+        permission = self.permission()
+        return self.method not in SAFE and (permission is None or not permission.reads)
+
     def get_request_serializer(self) -> Any:
         """Where an action does not say what it takes, it is the view's shape, as a whole or in part."""
         view: Any = self.view
@@ -170,7 +175,7 @@ class OperationSchema(NamedForClients):
         if body:
             body["required"] = any(self.shape_of(content).get("required") for content in body["content"].values())
         taken = {
-            "Idempotency-Key": method not in SAFE,
+            "Idempotency-Key": self.changes_something(),
             "If-Match": method in ("PUT", "DELETE"),
             "If-None-Match": "304" in operation["responses"],
         }
@@ -194,7 +199,7 @@ class OperationSchema(NamedForClients):
             "X-Total-Count": "total" in taken,
             "X-Total-Amount": "total" in taken,
             "Ignored-Fields": self.method in ("POST", "PUT"),  # also where no body is taken: it is looked at
-            "Idempotency-Replayed": self.method not in SAFE,
+            "Idempotency-Replayed": self.changes_something(),
         }
         return [*EVERYWHERE, *(name for name, holds in carried.items() if holds)]
 

@@ -80,7 +80,7 @@ def passkey_options(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     place = f"challenges:{get_client_network(request)}"
     budget = throttling.spend(
-        place, now=now.timestamp(), limit=settings.SIGN_IN_LIMIT, seconds=passwords.WINDOW
+        place, now=now.timestamp(), limit=settings.SIGN_IN_LIMIT, seconds=passwords.WINDOW, exact=True
     )  # each makes a row of a session
     if budget.exceeded:
         raise passwords.TurnedAway(wait=budget.resets_in)

@@ -1,5 +1,6 @@
 """Forgets what is of no use any more, and keeps the months of the audit log."""
 
+import logging
 from argparse import ArgumentParser
 from datetime import UTC, date, datetime
 from typing import Any
@@ -14,6 +15,7 @@ from django.utils.module_loading import import_string
 from companies.running import months, rounds
 
 SESSIONS = "clearsessions"
+log = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -29,9 +31,10 @@ class Command(BaseCommand):
         now = timezone.now()
         if log_before is not None and log_before > months.month_of(now):
             raise CommandError("--log-before: the month under way and those to come stay in the log.")
-        counts = {part: forget(part, now, wait=False) for part in (*settings.PRUNED, SESSIONS)}
+        failed: list[str] = []
+        counts = {part: try_to_forget(part, now, failed, wait=False) for part in (*settings.PRUNED, SESSIONS)}
         for part in [part for part, count in counts.items() if count is None]:  # others were at it, if they still live
-            counts[part] = forget(part, now, wait=True)
+            counts[part] = try_to_forget(part, now, failed, wait=True)
         self.stdout.write(f"{sum(filter(None, counts.values()))} expired records were deleted.")
         months.make_ahead(now=now)
         try:
@@ -40,10 +43,22 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         for name in taken:
             self.stdout.write(f"{name} was taken out of the audit log.")
+        if failed:
+            raise CommandError(f"Not pruned, the log says why: {', '.join(failed)}")
 
 
 def a_month(text: str) -> date:
     return datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
+
+
+def try_to_forget(part: str, now: datetime, failed: list[str], *, wait: bool) -> int | None:
+    """Return what ``forget`` does; 0 for a kind that fails, which is logged and named: the others are pruned."""
+    try:
+        return forget(part, now, wait=wait)
+    except Exception:
+        log.exception("prune failed for %s", part)
+        failed.append(part)
+        return 0
 
 
 @transaction.atomic

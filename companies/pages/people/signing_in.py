@@ -21,7 +21,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 from companies.api import throttling
 from companies.callers import addresses, sessions
 from companies.callers.client_network import get_client_network
-from companies.emails import canonical
 from companies.factors import passkeys, steps
 from companies.follow_ups import follow_up
 from companies.locales import locale_of_person, reading_as
@@ -30,14 +29,12 @@ from companies.models import User
 from companies.pages.people.forms import FirstPasswordForm, NewPasswordForm, SignInForm
 from companies.pages.typed import typed
 from companies.pages.visits import HOME, page_stamp, person, signed_in, stamp_of
-from companies.running import mailing
+from companies.running import letters, mailing
 from companies.security import ending
 from companies.serializers import NewMember
 
 View = Callable[..., HttpResponseBase]
 RESETS_A_MINUTE = 10  # from one place
-RESETS_AN_HOUR = 5  # to one address, wherever they are asked for
-AN_HOUR = 60 * 60  # seconds
 
 
 def allow_return_to_app(view: View) -> View:
@@ -145,13 +142,14 @@ def password_reset(request: HttpRequest) -> HttpResponse:
     """Mails a link to set a new password; the answer is the same whoever asks."""
     form = typed(NewMember, request.POST, texts=("email",), partial=True) if request.method == "POST" else None
     if form and form.valid:
-        email, now = form.data["email"], timezone.now().timestamp()
-        if throttling.spend(f"reset:{get_client_network(request)}", now=now, limit=RESETS_A_MINUTE).exceeded:
+        email, now = form.data["email"], timezone.now()
+        place = f"reset:{get_client_network(request)}"
+        if throttling.spend(place, now=now.timestamp(), limit=RESETS_A_MINUTE, exact=True).exceeded:
             return locked_out(request)
         # Beyond that the mails before hold good; the answer stays the same, or it would tell strangers of each other.
-        told = throttling.spend(f"reset-of:{canonical(email)}", now=now, limit=RESETS_AN_HOUR, seconds=AN_HOUR)
+        may_send = letters.may_send(email, now=now)
         user = User.objects.with_email(email)
-        mail_reset(user if user and user.is_active and not told.exceeded else None, email=email)
+        mail_reset(user if user and user.is_active and may_send else None, email=email)
         return render(request, "companies/password_reset_sent.html")
     return render(request, "companies/password_reset.html", {"form": form}, status=400 if form else 200)
 

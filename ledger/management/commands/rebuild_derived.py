@@ -22,6 +22,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         wrong: list[str] = []
+        failed: list[str] = []
 
         def checked(company: Company) -> bool:
             found = self.check_one(company)
@@ -32,13 +33,16 @@ class Command(BaseCommand):
             act, work, doing = checked, "rebuild_derived --check", "Checking company"
         else:
             act, work, doing = self.rebuild_one, "rebuild_derived", "Rebuilding company"
+        guarded = rounds.go_on_after_failures(act, failed, work=work)
         wanted = {"name": options["round"], "company_id": options["company"]}
         with progress.bar(self.stderr) as tell:
             now = timezone.now()
-            for _ in rounds.each_company(act, work=work, **wanted, now=now, tell=tell, doing=doing):
+            for _ in rounds.each_company(guarded, work=work, **wanted, now=now, tell=tell, doing=doing):
                 pass
-        for difference in wrong:
-            self.stderr.write(difference)
+        for line in (*wrong, *failed):
+            self.stderr.write(line)
+        if failed:
+            raise CommandError(f"{len(failed)} companies failed; they are named above, and the log says why.")
         if wrong:
             raise CommandError(f"{len(wrong)} differences between derived tables and facts.")
         self.stdout.write("Derived tables are exact." if options["check"] else "Derived tables are rebuilt.")

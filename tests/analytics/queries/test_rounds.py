@@ -1,6 +1,7 @@
 """Nightly work in parts: those who name the same round share the companies, and each company is done once."""
 
 import io
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -141,7 +142,7 @@ def test_a_company_that_went_wrong_is_still_to_be_done(many, handled, monkeypatc
 
     monkeypatch.setattr(metrics, "store_metrics", lacking)
     for _ in range(2):
-        with pytest.raises(CommandError, match="1 companies have a currency without any rate"):
+        with pytest.raises(CommandError, match="1 companies failed"):
             said("refresh_metrics", round="monday")
     monkeypatch.setattr(metrics, "store_metrics", counting)
     assert "Metrics of 1 companies" in said("refresh_metrics", round="monday")
@@ -222,3 +223,65 @@ def test_what_another_is_forgetting_comes_last_and_is_waited_for(settings, now):
 def test_ids_come_in_order_however_many_are_read_at_once(many, monkeypatch):
     monkeypatch.setattr(rounds, "AT_A_TIME", 5)
     assert list(rounds.in_order(Company.objects.all())) == many
+
+
+def test_any_failure_of_one_company_is_named_and_the_others_are_done(many, handled, monkeypatch, caplog):
+    store = metrics.store_metrics
+
+    def fails_for_one(*, company, stamp):
+        if company.id == many[3]:
+            Company.objects.filter(id=company.id).update(computed_active_customer_count=10**30)  # a database error
+        store(company=company, stamp=stamp)
+
+    monkeypatch.setattr(metrics, "store_metrics", fails_for_one)
+    told = io.StringIO()
+    with pytest.raises(CommandError, match="1 companies failed"):
+        call_command("refresh_metrics", "--round", "monday", stdout=told, stderr=told)
+    assert str(many[3]) in told.getvalue()
+    assert f"Metrics of {COMPANIES - 1} companies" in told.getvalue()
+    assert any(str(many[3]) in record.getMessage() for record in caplog.records)
+    monkeypatch.undo()
+    assert "Metrics of 1 companies" in said("refresh_metrics", round="monday")
+
+
+def test_a_rebuild_goes_on_past_a_company_that_fails(many, monkeypatch):
+    rebuild = movements.rebuild
+    rebuilt = []
+
+    def fails_for_one(company_id):
+        if company_id == many[0]:
+            raise ZeroDivisionError
+        rebuilt.append(company_id)
+        rebuild(company_id)
+
+    monkeypatch.setattr(movements, "rebuild", fails_for_one)
+    told = io.StringIO()
+    with pytest.raises(CommandError, match="1 companies failed"):
+        call_command("rebuild_derived", stdout=told, stderr=told)
+    assert f"{many[0]} ZeroDivisionError" in told.getvalue()
+    assert len(rebuilt) == COMPANIES - 1
+
+
+def test_pruning_goes_on_past_a_kind_that_fails(db, settings, monkeypatch):
+    monkeypatch.setattr("companies.api.idempotency.prune", lambda now: 1 / 0)
+    with pytest.raises(CommandError, match=re.escape("companies.api.idempotency.prune")):
+        said("prune")
+
+
+def test_the_metrics_of_a_company_with_many_large_subscriptions_are_stored(api, acme, stamp):
+    events = [
+        {
+            "customerExternalId": "c",
+            "subscriptionExternalId": f"s{n}",
+            "effectiveDate": "2024-01-01",
+            "amountValue": "999999999999999.00",
+            "amountCurrency": "EUR",
+        }
+        for n in range(101)
+    ]
+    factories.customer(acme, external_id="c")
+    answer = api.post("subscription_events/import", {"events": events})
+    assert (answer.status_code, answer.json()["count"]) == (200, 101), answer.content
+    assert "Metrics of" in said("refresh_metrics", company=str(acme.id))
+    acme.refresh_from_db()
+    assert acme.computed_committed_mrr_eur > 10**17

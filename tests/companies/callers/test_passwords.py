@@ -12,6 +12,7 @@ from django.test import Client
 from companies.api import throttling
 from companies.callers import passwords
 from companies.pages.people import signing_in
+from companies.running import letters
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +24,9 @@ NOON = datetime(2026, 5, 4, 12, 0, 10, tzinfo=UTC)
 @pytest.fixture(autouse=True)
 def own_counters(settings, tmp_path):
     settings.DATA_DIR = tmp_path
-    throttling.counters.cache_clear()
+    throttling.forget_local_counts()
     yield
-    throttling.counters.cache_clear()
+    throttling.forget_local_counts()
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_one_address_is_mailed_five_resets_an_hour_wherever_they_are_asked_for(m
     """Those before hold good. Whoever asks is answered as ever, and learns nothing of the others."""
     clock = SimpleNamespace(now=NOON)
     monkeypatch.setattr(signing_in, "timezone", SimpleNamespace(now=lambda: clock.now))
-    monkeypatch.setattr(signing_in, "RESETS_AN_HOUR", 5)
+    monkeypatch.setattr(letters, "MAX_AN_HOUR", 5)
     factories.UserFactory(email="anna@acme.example")
     factories.UserFactory(email="otto@acme.example")
 
@@ -111,7 +112,7 @@ def test_a_lock_counts_by_the_place_too(settings):
 
 
 def test_the_tries_and_the_requests_of_a_minute_are_counted_apart():
-    """In one file a slot of a window of another length would pass for a free one."""
+    """A window of another length never passes for the next one."""
     for n in range(1, 4):
         assert throttling.spend("a", now=120.0).used == n
         assert throttling.spend("a", now=120.0, seconds=300).used == n

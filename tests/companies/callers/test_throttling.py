@@ -1,7 +1,6 @@
 """One budget of requests a minute for each credential, whichever worker answers."""
 
 import contextlib
-import multiprocessing
 import socket
 import socketserver
 import subprocess
@@ -11,11 +10,13 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from fakeredis import TcpFakeServer
 from redis import Redis
 
 from companies.api import throttling
-from companies.api.throttling import Counters, spend
+from companies.api.throttling import spend
+from companies.models import RateCounter
 from tests.machine import ROOT, Machine
 
 pytestmark = pytest.mark.django_db
@@ -23,14 +24,12 @@ HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 
 
 @pytest.fixture(autouse=True)
-def own_counters(settings, tmp_path, monkeypatch):
+def own_counters(settings):
     """Counters of the test's own."""
-    settings.DATA_DIR = tmp_path
     settings.CACHE_URL = ""
-    monkeypatch.setitem(throttling.RESTING, "until", 0.0)
-    throttling.counters.cache_clear()
+    throttling.forget_local_counts()
     yield
-    throttling.counters.cache_clear()
+    throttling.forget_local_counts()
 
 
 @pytest.fixture
@@ -88,50 +87,78 @@ def test_callers_without_a_credential_share_their_addresss_budget(client, api, s
     assert elsewhere.status_code == 401
 
 
-def test_threads_count_without_losing_one(tmp_path):
-    counters = Counters(tmp_path / "c")
+def other_process():
+    """What a process that has counted nothing yet knows."""
+    throttling.forget_local_counts()
 
+
+def test_a_small_limit_is_exact_whichever_process_counts():
+    for used in range(1, 6):
+        assert spend("k", now=120.0, limit=150).used == used
+        other_process()
+
+
+def test_processes_exceed_a_large_limit_by_a_hundredth_each_at_most():
+    processes, limit, allowed = [{}, {}, {}], 600, 0
+    for n in range(3 * limit):
+        throttling.LOCAL = processes[n % 3]
+        allowed += not spend("k", now=120.0, limit=limit).exceeded
+    throttling.LOCAL = {}
+    assert limit <= allowed <= limit + 3 * limit // 100
+
+
+def test_most_requests_of_a_large_budget_ask_the_database_nothing(django_assert_num_queries):
+    with django_assert_num_queries(1):
+        for _ in range(60):
+            spend("k", now=120.0, limit=6000)
+
+
+def test_threads_count_without_losing_one():
     def work():
         for _ in range(500):
-            counters.add("k", 7)
+            spend("k", now=120.0, limit=1_000_000)
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert counters.add("k", 7) == 8 * 500 + 1
+    assert spend("k", now=120.0, limit=1_000_000).used == 8 * 500 + 1
 
 
-def hammer(path, names, together):
-    together.wait()  # none may clear what another has counted already
-    counters = Counters(path)
-    for _ in range(500):
-        for name in names:
-            counters.add(name, 7)
+def test_no_name_displaces_another(monkeypatch):
+    """Neither in the table, which exact counts are kept in, nor in a process that counts many names."""
+    monkeypatch.setattr(throttling, "MAX_LOCAL_NAMES", 10)
+    for _ in range(3):
+        spend("mails of a victim", now=120.0, limit=5, seconds=3600, exact=True)
+        spend("requests of a victim", now=120.0, limit=6000)
+    for n in range(2000):
+        spend(f"chosen {n}", now=120.0, limit=6000)
+    assert len(throttling.LOCAL) <= 10
+    assert spend("requests of a victim", now=120.0, limit=6000).used == 4
+    other_process()
+    assert spend("mails of a victim", now=120.0, limit=5, seconds=3600, exact=True).used == 4
+    assert spend("chosen 1999", now=120.0, limit=6000, exact=True).used == 2
 
 
-def test_processes_count_as_one(tmp_path):
-    names = [f"apiKey:{n}" for n in range(5)]
-    context = multiprocessing.get_context("spawn")
-    together = context.Barrier(4)
-    processes = [context.Process(target=hammer, args=(tmp_path / "c", names, together)) for _ in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-        assert process.exitcode == 0
-    counters = Counters(tmp_path / "c")
-    assert [counters.add(name, 7) for name in names] == [4 * 500 + 1] * 5
+def test_a_new_window_starts_at_zero():
+    for exact in (True, False):
+        assert [spend(f"k{exact}", now=now, exact=exact).used for now in (120.0, 179.0, 180.0)] == [1, 2, 1]
 
 
-def test_a_new_minute_starts_at_zero_and_many_callers_fit(tmp_path):
-    counters = Counters(tmp_path / "c")
-    for n in range(8000):
-        assert counters.add(f"apiKey:{n}", 7) == 1
-    again = [counters.add(f"apiKey:{n}", 7) for n in range(8000)]
-    assert again.count(2) > 7990
-    assert counters.add("apiKey:1", 8) == 1
+def test_counters_of_windows_that_are_over_are_deleted(now):
+    spend("old", now=now.timestamp() - 7200, exact=True)
+    spend("new", now=now.timestamp(), exact=True)
+    assert throttling.prune(now=now) == 1
+    assert RateCounter.objects.count() == 1
+
+
+def test_the_table_shows_no_address_and_is_not_logged():
+    spend("reset-of:somebody@example.com", now=120.0, exact=True)
+    assert "somebody" not in RateCounter.objects.get().name
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relpersistence FROM pg_class WHERE relname = 'companies_ratecounter'")
+        assert cursor.fetchone() == ("u",)
 
 
 @pytest.fixture
@@ -241,8 +268,8 @@ def test_a_redis_that_is_back_is_asked_again_after_a_rest(redis, settings, nobod
     spend("k", now=120.0)
     settings.CACHE_URL = at(redis)
     assert spend("k", now=120.0).used == 2
-    assert 2 <= throttling.REST <= 30
-    later = time.monotonic() + throttling.REST
+    assert 2 <= throttling.REDIS_REST_SECONDS <= 30
+    later = time.monotonic() + throttling.REDIS_REST_SECONDS
     monkeypatch.setattr(throttling.time, "monotonic", lambda: later)
     assert spend("k", now=120.0).used == 1
 
@@ -282,22 +309,13 @@ def test_whatever_answers_in_its_place_costs_no_request(settings, caplog, reply)
     assert "hunter2" not in line
 
 
-def test_on_a_full_disk_each_process_counts_for_itself(tmp_path):
-    """Counters in a hole of a file would end the process that touches them: this one has no hole, or no file."""
-    script = (
-        "import resource, signal; from pathlib import Path; from companies.api.throttling import Counters\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))\n"
-        "print([Counters(Path('c')).add('x', 1), Counters(Path('c')).add('x', 1)])\n"
-    )
-    environment = {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[1, 1]\n"
-    assert "counted by each process" in done.stderr
-
-
-def test_the_counters_file_has_no_holes(tmp_path):
-    Counters(tmp_path / "c")
-    assert (tmp_path / "c").stat().st_blocks * 512 >= throttling.BYTES
+@pytest.mark.django_db(transaction=True)
+def test_where_the_table_cannot_be_written_each_process_counts_for_itself(settings, caplog):
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+        try:
+            assert [spend("k", now=120.0, limit=3).used for _ in range(4)] == [1, 2, 3, 4]
+        finally:
+            cursor.execute("SET default_transaction_read_only = off")
+    (line,) = lines(caplog)
+    assert "by each process" in line

@@ -177,3 +177,9 @@ def test_the_daily_command_fetches_it(site, acme, capsys):
     call_command("refresh_metrics")
     acme.refresh_from_db()
     assert acme.logo_path
+
+
+@pytest.mark.parametrize("raw", [b"\0\0\1\0", b"\0\0\1\0\1", b"\0\0\1\0\1\0", b""], ids=["four", "five", "six", "none"])
+def test_an_icon_that_is_cut_short_is_no_picture(raw):
+    with pytest.raises(site_logos.logos.NotAPng):
+        site_logos.clean(raw)

@@ -416,7 +416,7 @@ def test_ten_mails_a_day_reach_one_address_whichever_companies_invite_it(
 ):
     """Beyond that none is sent, and no company is told that others invite the same person."""
     monkeypatch.setattr(inviting, "MOST_AN_ADDRESS", 10)
-    throttling.counters.cache_clear()
+    throttling.forget_local_counts()
 
     def mailed(caller, times):
         before = len(mailoutbox)

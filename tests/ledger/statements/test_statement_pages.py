@@ -2,14 +2,16 @@
 
 import re
 from html import unescape
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from companies.models import new_id
 from ledger.importing import uploads
 from ledger.models import ImportBatch, Transaction
+from ledger.statements import receiving
 from tests.ledger.banks import IBAN, camt, entry, mt942, qif, simple, statement
 from tests.ledger.conftest import text_of
 from tests.ledger.receiving import rows
@@ -279,3 +281,54 @@ def test_too_many_files_are_refused_before_one_is_looked_at(editor, acme, main, 
     answer = editor.post(f"/app/companies/{acme.id}/imports/new", {"file": files})
     assert answer.status_code == 400
     assert "At most 20 files at once: choose fewer." in text_of(answer)
+
+
+def count_reads(monkeypatch):
+    """Return the list to which the ids of uploads are added from now on, whenever one is read."""
+    reads = []
+    read = uploads.content
+    monkeypatch.setattr(uploads, "content", lambda **names: reads.append(names["upload_id"]) or read(**names))
+    return reads
+
+
+def test_a_repeated_upload_is_refused_before_it_is_read(editor, acme, main, monkeypatch):
+    address, _ = looked_at(editor, acme, ("january.xml", simple("-40.00", "25.50")))
+    upload = parse_qs(urlsplit(address).query)["upload"][0]
+    reads = count_reads(monkeypatch)
+    for method in (editor.get, editor.post):
+        answer = method(urlsplit(address).path, {"upload": [upload] * 20})
+        assert answer.status_code == 400
+        assert "A file is named more than once" in text_of(answer)
+    assert reads == []
+    assert rows(acme) == []
+
+
+def test_uploads_that_are_too_large_together_are_refused_before_they_are_read(
+    editor, acme, main, monkeypatch, settings
+):
+    files = [("january.xml", simple("-40.00")), ("february.xml", simple("25.50"))]
+    address, _ = looked_at(editor, acme, *files)
+    reads = count_reads(monkeypatch)
+    monkeypatch.setattr(uploads, "size", lambda **_names: settings.MAX_UPLOAD_MB * 1024 * 1024 // 2 + 1)
+    answer = editor.get(address)
+    assert answer.status_code == 413
+    assert "together are larger than one upload may be" in text_of(answer)
+    assert reads == []
+
+
+def test_more_uploads_than_are_taken_at_once_are_refused(editor, acme, main):
+    address, _ = looked_at(editor, acme, ("january.xml", simple("-40.00")))
+    answer = editor.get(urlsplit(address).path, {"upload": [f"{new_id()} {n}.xml" for n in range(21)]})
+    assert answer.status_code == 400
+    assert "At most 20 files at once" in text_of(answer)
+
+
+def test_uploads_are_read_one_at_a_time(editor, acme, main, monkeypatch):
+    files = [(f"{n}.xml", simple(f"-{n}.00")) for n in range(1, 4)]
+    address, _ = looked_at(editor, acme, *files)
+    events = []
+    read, receive = uploads.content, receiving.receive
+    monkeypatch.setattr(uploads, "content", lambda **names: events.append("read") or read(**names))
+    monkeypatch.setattr(receiving, "receive", lambda **names: events.append("received") or receive(**names))
+    assert editor.get(address).status_code == 200
+    assert events == ["read", "received"] * 3

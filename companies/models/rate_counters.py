@@ -1,0 +1,17 @@
+"""Counts of what is limited in windows of time."""
+
+from django.db import models
+
+from companies.models.tenancy import Unowned
+
+
+class RateCounter(Unowned):
+    """How often something was done in its current window. The table is unlogged: a crash of the server empties it."""
+
+    name = models.CharField(max_length=64, primary_key=True)  # a keyed digest
+    window_number = models.BigIntegerField()
+    count = models.BigIntegerField()
+    expires_time = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.name[:8]} {self.count}"

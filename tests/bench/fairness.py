@@ -1,0 +1,138 @@
+"""What one session with twelve slow pages at a time does to a page of another company.
+
+Run with ``make bench`` or ``python -m tests.bench.fairness``. The clients run on the same machine, and wait as long as
+``Retry-After`` says.
+"""
+
+import http.client
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+from tests.bench.figures import AT_MOST, figure
+from tests.bench.served import Served, served
+from tests.machine import ROOT
+
+GOAL = 3.0
+PARALLEL, PLANS, PAGES = 12, 600, 200
+
+
+def main() -> None:
+    with served(workers=3, REQUESTS_PER_CREDENTIAL=4, THREADS=4) as bench:
+        slow, other = made(bench, "slow"), made(bench, "other")
+        page, slow_page = f"/app/companies/{other['id']}/transactions", f"/app/companies/{slow['id']}/planned"
+        idle = times(bench, page, other["session"])
+        answers: Counter[int] = Counter()
+        stop = threading.Event()
+        callers = [
+            threading.Thread(target=call_until, args=(bench, slow_page, slow["session"], stop, answers))
+            for _ in range(PARALLEL)
+        ]
+        for caller in callers:
+            caller.start()
+        time.sleep(2)
+        busy, health = times(bench, page, other["session"]), times(bench, "/healthz", "")
+        stop.set()
+        for caller in callers:
+            caller.join()
+    told = ", ".join(f"{count} × {status}" for status, count in sorted(answers.items()))
+    figure(
+        f"99th percentile of another company's page beside {PARALLEL} slow ones of one session",
+        p99(busy) / p99(idle),
+        "× idle",
+        goal=GOAL,
+        way=AT_MOST,
+        behind=f"{1000 * p99(idle):.0f} ms idle, {1000 * p99(busy):.0f} ms beside; the slow ones: {told}",
+    )
+    figure("health check beside them, 99th percentile", 1000 * p99(health), "ms")
+
+
+def p99(seconds: list[float]) -> float:
+    return sorted(seconds)[int(len(seconds) * 0.99) - 1]
+
+
+def ask(bench: Served, path: str, session: str) -> tuple[int, int]:
+    """(status, seconds to wait) of a page over a connection of its own, as a browser's first one."""
+    connection = http.client.HTTPConnection("127.0.0.1", bench.port, timeout=120)
+    connection.request("GET", path, headers={"Cookie": f"svc-session={session}"})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status, int(answer.headers.get("Retry-After", 0))
+
+
+def times(bench: Served, path: str, session: str) -> list[float]:
+    found = []
+    for _ in range(PAGES):
+        start = time.perf_counter()
+        status, _ = ask(bench, path, session)
+        found.append(time.perf_counter() - start)
+        assert status == 200, status
+    return found
+
+
+def call_until(bench: Served, path: str, session: str, stop: threading.Event, answers: Counter[int]) -> None:
+    while not stop.is_set():
+        status, seconds = ask(bench, path, session)
+        answers[status] += 1
+        stop.wait(seconds)
+
+
+def made(bench: Served, kind: str) -> dict[str, str]:
+    """A company with its owner's session; the slow one has plans."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.fairness", kind],
+        cwd=ROOT,
+        env=bench.machine.environment(DJANGO_SETTINGS_MODULE="config.settings"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(json.loads(done.stdout))
+
+
+def make(kind: str) -> None:
+    """Runs beside the server, on its database."""
+    from datetime import UTC, datetime, timedelta
+
+    import django
+
+    django.setup()
+    from django.conf import settings
+    from django.test import Client
+
+    from companies.membership.founding import found_company
+    from companies.models import Stamp, SystemStatus, User
+    from planning.models import PlannedTransaction
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    stamp = Stamp(time=datetime.now(tz=UTC))
+    owner = User.objects.create(email=f"{kind}@bench.example")
+    company, _ = found_company(name=kind, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE)
+    rows = [
+        PlannedTransaction(
+            company=company,
+            name=f"Plan {number}",
+            start_date=stamp.today - timedelta(days=300),
+            amount_value=-10,
+            amount_currency="EUR",
+            frequency="day",
+            source="api",
+        ).stamp_new(stamp)
+        for number in range(PLANS if kind == "slow" else 5)
+    ]
+    PlannedTransaction.objects.bulk_create(rows)
+    browser = Client()
+    browser.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
+    session = browser.cookies[settings.SESSION_COOKIE_NAME].value
+    sys.stdout.write(json.dumps({"id": str(company.id), "session": session}))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        make(sys.argv[1])
+    else:
+        main()
