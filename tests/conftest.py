@@ -50,6 +50,8 @@ examples.load_profile("unhurried")
 
 static.once()
 
+pytest_plugins = ["tests.run_count"]
+
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
