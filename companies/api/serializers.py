@@ -27,6 +27,18 @@ class MapOf(Shape):
     most: ClassVar[int | None] = None  # in a list, where it is one
 
 
+class StoredShape(Shape):
+    """A JSON object of a row, answered as it is stored, with null for each member that is not."""
+
+    def to_representation(self, instance: Any) -> Any:
+        found = {}
+        for name, field in self.fields.items():
+            value = instance.get(name)
+            nested = value is not None and isinstance(field, StoredShape)
+            found[name] = field.to_representation(value) if nested else value
+        return found
+
+
 class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: ignore[misc]
     """A stored row."""
 
