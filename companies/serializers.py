@@ -100,7 +100,7 @@ class CompanyShape(RowShape):
 
 class NewCompany(Shape):
     name = fields.NameField(max_length=200)
-    base_currency = fields.ChoiceField(choices=Currency.choices, default=Currency.EUR)
+    base_currency = fields.CurrencyField(default=Currency.EUR)
     domain = DomainField(allow_null=True, required=False)
 
 
