@@ -35,3 +35,8 @@ def unless_stale(row: Any, expected: Expected) -> None:
 
 def short_digest(text: str) -> str:
     return hashlib.blake2s(text.encode(), digest_size=12).hexdigest()
+
+
+def list_tags(header: str) -> set[str]:
+    """Return the tags of an If-Match or If-None-Match header as they are written."""
+    return {tag.strip() for tag in header.split(",") if tag.strip()}

@@ -41,7 +41,7 @@ from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupp
 from companies.membership.founding import CompanyExpired
 from companies.models import Company, CompanyOwned, Stamp, id_from
 from companies.permissions import Permission
-from companies.versions import ABSENT, ANY, Expected, Stale, short_digest, version_of
+from companies.versions import ABSENT, ANY, Expected, Stale, list_tags, short_digest, version_of
 
 log = logging.getLogger("api")
 
@@ -396,8 +396,3 @@ def etag_of(row: Model) -> str:
     """A strong tag that changes with every change of the row; behind a dot, with what is shown beside its own data."""
     beside = getattr(row, "shown_beside", None)
     return f'"{version_of(row)}.{short_digest(beside)}"' if beside else f'"{version_of(row)}"'
-
-
-def list_tags(header: str) -> set[str]:
-    """Return the tags of an If-Match or If-None-Match header as they are written."""
-    return {tag.strip() for tag in header.split(",") if tag.strip()}

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from analytics.windows import MOST_BARS, MOST_DAYS, MOST_MONTHS
 from companies.api import limits
 from config import gunicorn
 from config.document import ENUMS
-from config.field_descriptions import COMPONENTS, FIELDS, list_keys
+from config.field_descriptions import COMPONENTS, list_keys
+from config.field_texts import FIELDS
 from tests.api.test_document import resolved
 
 DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
@@ -252,3 +254,10 @@ def test_shared_description_is_used_and_short():
     assert set(FIELDS) | set(COMPONENTS) <= used
     texts = [*FIELDS.values(), *COMPONENTS.values()]
     assert [text for text in texts if not text.endswith(".") or len(text.split()) > 25] == []
+
+
+def test_guide_for_apps_names_the_redirect_uri_of_the_reference(client):
+    page = client.get("/docs").content.decode()
+    path = re.search(r'data-redirect="([^"]+)"', page)[1]
+    guide = (Path(__file__).parents[2] / "docs" / "oauth.md").read_text(encoding="utf-8")
+    assert f"http://127.0.0.1:8000{path}" in guide
