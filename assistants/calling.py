@@ -6,7 +6,7 @@ Permissions, checks, budgets, the log and every refusal are therefore the API's 
 import io
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
@@ -60,6 +60,7 @@ class Answer:
     status: int
     body: bytes
     next_cursor: str | None = None
+    totals: Mapping[str, Any] = field(default_factory=dict)  # of all pages
 
     @property
     def refused(self) -> bool:
@@ -100,7 +101,9 @@ def called(tool: Tool, arguments: Arguments, *, company_id: str, caller: Credent
         name: text_of(arguments.get(name)) for name in endpoint.inside - {"companyId"}
     }
     path, _, query = tool.path.partition("?")
-    rest = {name: raw for name, raw in arguments.items() if name not in inside and name != "confirm"}
+    rest = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in tool.defaults.items()} | {
+        name: raw for name, raw in arguments.items() if name not in {*inside, *tool.own_arguments, "confirm"}
+    }
     body = b""
     if tool.method == "GET":
         query = "&".join(filter(None, (query, urlencode(in_query(rest), doseq=True))))
@@ -121,7 +124,22 @@ def called(tool: Tool, arguments: Arguments, *, company_id: str, caller: Credent
     asked.slots = slots_of(request)
     response = endpoint.view(asked, **{kwarg: inside[name] for kwarg, name in endpoint.kwargs.items()})
     response.render()
-    return Answer(response.status_code, response.content, cursor_of(response.headers.get("Link", "")))
+    return Answer(
+        response.status_code,
+        response.content,
+        cursor_of(response.headers.get("Link", "")),
+        read_totals(response.headers),
+    )
+
+
+def read_totals(headers: Mapping[str, str]) -> dict[str, Any]:
+    """How many rows there are on all pages, and what they come to in the base currency."""
+    totals: dict[str, Any] = {}
+    if "X-Total-Count" in headers:
+        totals["totalCount"] = int(headers["X-Total-Count"])
+    if "X-Total-Amount" in headers:
+        totals["totalAmount"] = headers["X-Total-Amount"]
+    return totals
 
 
 @dataclass(frozen=True, slots=True)

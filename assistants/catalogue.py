@@ -5,14 +5,16 @@ is about a company: the list is the same for every caller.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from assistants.parts import (
     AHEAD,
+    CHANGE,
     CONDITIONS,
     EXPECTED,
     FOUND_BY,
+    LIMIT,
     OWED,
     PAGE,
     PARTY,
@@ -25,7 +27,6 @@ from assistants.parts import (
 )
 from assistants.schemas import (
     AMOUNT,
-    ANY,
     COUNT,
     DAY,
     FLAG,
@@ -43,13 +44,17 @@ from assistants.schemas import (
     many,
     one_of,
     or_null,
+    paged,
     shaped,
     told,
+    totalled,
 )
 
-COMPANY = told(ID, "see list_companies, if several")
-CONFIRM = told(TEXT, "the digest of the same call without it")
-TWICE = "Without confirm it stores nothing, and answers what would change and a digest. "
+COMPANY = told(ID, "from list_companies; optional if there is one")
+CONFIRM = told(TEXT, "digest that the same call without it answered")
+DEFAULT_ROWS, MAX_ROWS = 20, 500
+OF_LIST = {"limit": DEFAULT_ROWS, "total": True}
+TWICE = "Without confirm nothing is stored: it answers what would change and a digest. "
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,10 @@ class Tool:
     writes: bool = False
     overwrites: bool = False
     needs: str = ""  # arguments without which nothing can be asked
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # sent to the endpoint unless the caller names others
+    own_arguments: frozenset[str] = frozenset()  # that the endpoint does not have: condensing.py heeds them
+    tells_changes: bool = False  # whether the first call lists what would change
+    limits_rows: bool = False  # whether `limit` cuts a list that its endpoint answers whole
 
     @property
     def in_company(self) -> bool:
@@ -84,7 +93,7 @@ class Tool:
             "title": self.title,
             "description": (TWICE if self.writes else "") + self.description,
             "inputSchema": closed(shaped(self.needs, **fields)),
-            "outputSchema": written(self.answers) if self.writes else self.answers,
+            "outputSchema": written(self.answers, tells_changes=self.tells_changes) if self.writes else self.answers,
             "annotations": {
                 "readOnlyHint": not self.writes,
                 "destructiveHint": self.overwrites,
@@ -94,9 +103,10 @@ class Tool:
         }
 
 
-def written(answer: Schema) -> Schema:
-    """What both calls of a writing tool answer."""
-    return shaped("done digest answer", done=FLAG, digest=TEXT, answer=answer)
+def written(answer: Schema, *, tells_changes: bool) -> Schema:
+    """What both calls of a writing tool answer; `changes` by the first one only."""
+    changes = {"changes": many(CHANGE)} if tells_changes else {}
+    return shaped("done digest answer", done=FLAG, digest=TEXT, answer=answer, **changes)
 
 
 def below(path: str) -> str:
@@ -111,7 +121,7 @@ TOOLS: tuple[Tool, ...] = (
         "GET",
         "/companies",
         {},
-        listed(shaped("id name", id=ID, name=TEXT, baseCurrency=or_null(TEXT), permissions=many(TEXT))),
+        listed(shaped("id name", id=ID, name=TEXT, baseCurrency=TEXT, permissions=many(TEXT))),
     ),
     Tool(
         "get_balances",
@@ -135,13 +145,14 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_cash_flow",
         "Cash flow",
-        "What came in and went out per day, week or month, in the base currency; transfers are left out, outflow is "
-        "positive.",
+        "What came in and went out per month (default), week or day, in the base currency; transfers are left out, "
+        "outflow is positive.",
         "POST",
         below("data/cashFlowTimeSeries"),
         {**WINDOW, "interval": one_of("day", "week", "month")},
         shaped("inflow outflow", inflow=POINTS, outflow=POINTS),
         needs="startDate endDate",
+        defaults={"interval": "month"},
     ),
     Tool(
         "get_forecast",
@@ -153,23 +164,24 @@ TOOLS: tuple[Tool, ...] = (
         below("data/forecastBalanceTimeSeries"),
         AHEAD,
         shaped(
-            "actual projected lowest belowZero overdue",
+            "actual projected overdue",
             actual=POINTS,
             projected=POINTS,
-            lowest=or_null(shaped(date=DAY, value=NUMBER)),
-            belowZero=or_null(DAY),
+            lowest=shaped(date=DAY, value=NUMBER),
+            belowZero=told(DAY, "absent: never below zero"),
             overdue=OWED,
             plannedInflow=NUMBER,
             plannedOutflow=NUMBER,
-            accounts=or_null(many(ANY)),
+            accounts=many(ANY),
         ),
         needs="endDate",
+        defaults={"interval": "month"},
     ),
     Tool(
         "get_profit_and_loss",
         "Profit and loss",
-        "Actual and planned amounts by period, line and category; expenses are positive. What is not categorized is "
-        "missing: see list_open_transactions.",
+        "One row a category, the largest first, with actual and planned amounts in the order of months; expenses are "
+        "positive. What is not categorized is missing: see list_open_transactions.",
         "POST",
         below("data/profitAndLoss"),
         {
@@ -179,24 +191,29 @@ TOOLS: tuple[Tool, ...] = (
             "comparison": one_of("previousPeriod", "previousYear"),
             "showAllCategories": FLAG,
             "toDate": FLAG,
+            "limit": LIMIT,
+            "withUrls": told(FLAG, "also addresses of the transactions behind each amount"),
         },
-        listed(
-            shaped(
-                "month plType categoryName actual planned",
-                month=MONTH,
-                plType=LINE,
-                categoryId=ID,
-                categoryName=TEXT,
-                actual=NUMBER,
-                planned=NUMBER,
-                percentage=or_null(NUMBER),
-                variance=or_null(NUMBER),
-                favourable=or_null(FLAG),
-                comparisonActual=or_null(NUMBER),
-                transactionsUrl=TEXT,
-            )
+        shaped(
+            "months items totals totalCount",
+            months=many(MONTH),
+            items=many(
+                shaped(
+                    "plType categoryName actual",
+                    plType=TEXT,
+                    categoryId=TEXT,
+                    categoryName=TEXT,
+                    actual=many(NUMBER),
+                    planned=told(many(NUMBER), "absent: nothing planned"),
+                    comparisonActual=many(NUMBER),
+                    transactionsUrls=many(TEXT),
+                )
+            ),
+            totalCount=COUNT,
+            totals=told(many(shaped(plType=TEXT, actual=NUMBER, planned=NUMBER)), "of all months"),
         ),
         needs="startMonth endMonth",
+        own_arguments=frozenset({"limit", "withUrls"}),
     ),
     Tool(
         "get_recurring_revenue",
@@ -210,12 +227,12 @@ TOOLS: tuple[Tool, ...] = (
             mrr=NUMBER,
             arr=NUMBER,
             customers=COUNT,
-            arpa=or_null(NUMBER),
-            netRevenueRetention=or_null(NUMBER),
-            grossRevenueRetention=or_null(NUMBER),
-            customerChurnRate=or_null(NUMBER),
-            revenueChurnRate=or_null(NUMBER),
-            quickRatio=or_null(NUMBER),
+            arpa=NUMBER,
+            netRevenueRetention=NUMBER,
+            grossRevenueRetention=NUMBER,
+            customerChurnRate=NUMBER,
+            revenueChurnRate=NUMBER,
+            quickRatio=NUMBER,
         ),
     ),
     Tool(
@@ -237,7 +254,8 @@ TOOLS: tuple[Tool, ...] = (
             "transfer": FLAG,
             "updatedSince": told(TEXT, "a time, RFC 3339"),
         },
-        listed(TRANSACTION),
+        totalled(TRANSACTION),
+        defaults=OF_LIST,
     ),
     Tool(
         "list_open_transactions",
@@ -247,7 +265,8 @@ TOOLS: tuple[Tool, ...] = (
         "GET",
         f"{below('transactions')}?open=true",
         FOUND_BY,
-        listed(TRANSACTION),
+        totalled(TRANSACTION),
+        defaults=OF_LIST,
     ),
     Tool(
         "list_categories",
@@ -256,7 +275,7 @@ TOOLS: tuple[Tool, ...] = (
         "GET",
         below("categories"),
         {},
-        listed(shaped("id name plTypes", id=ID, name=TEXT, plTypes=many(LINE), system=FLAG, used=COUNT)),
+        listed(shaped("id name plTypes", id=ID, name=TEXT, plTypes=many(TEXT), system=FLAG, used=COUNT)),
     ),
     Tool(
         "list_planned",
@@ -265,7 +284,8 @@ TOOLS: tuple[Tool, ...] = (
         "GET",
         below("planned_transactions"),
         PAGE,
-        listed(PLANNED),
+        paged(PLANNED),
+        defaults={"limit": DEFAULT_ROWS},
     ),
     Tool(
         "list_due",
@@ -273,9 +293,11 @@ TOOLS: tuple[Tool, ...] = (
         "Expected payments of some days, and what became of each. Its originalDate is the date of settle_planned.",
         "GET",
         below("planned_transactions/due"),
-        WINDOW,
-        listed(EXPECTED),
+        {**WINDOW, "limit": LIMIT},
+        shaped("items totalCount", items=many(EXPECTED), totalCount=COUNT),
         needs="startDate endDate",
+        own_arguments=frozenset({"limit"}),
+        limits_rows=True,
     ),
     Tool(
         "categorize",
@@ -295,6 +317,7 @@ TOOLS: tuple[Tool, ...] = (
         shaped("affected", affected=or_null(COUNT)),
         writes=True,
         overwrites=True,
+        tells_changes=True,
         needs="selection categoryId",
     ),
     Tool(
@@ -317,7 +340,7 @@ TOOLS: tuple[Tool, ...] = (
             "enabled": FLAG,
             "order": COUNT,
         },
-        shaped("id", id=ID, name=TEXT, conditions=ANY, action=ANY, enabled=FLAG, order=COUNT),
+        shaped("id", id=TEXT, name=TEXT),
         writes=True,
         needs="name conditions action",
     ),

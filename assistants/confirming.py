@@ -20,13 +20,15 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from rest_framework.exceptions import ValidationError
 
 from assistants.calling import Answer, Arguments, called, refusal
-from assistants.catalogue import Tool
+from assistants.catalogue import DEFAULT_ROWS, Tool
 from assistants.messages import value_of
 from companies.callers.access import Credential
 from companies.changing import take_turn
 from companies.errors import Refusal
 from companies.models import Company, id_from
-from ledger.models import Account, CategorizationRule, Category, Counterparty, Transaction
+from companies.permissions import Permission
+from ledger.models import Account, Categorization, CategorizationRule, Category, Counterparty, Transaction
+from ledger.money.amounts import amount_out
 from ledger.transactions.selections import selected
 from planning.models import PlannedOverride, PlannedTransaction
 
@@ -41,24 +43,30 @@ Asked = Mapping[str, Any]
 
 def in_two_calls(
     tool: Tool, arguments: Arguments, *, company_id: str, caller: Credential, request: HttpRequest
-) -> tuple[Answer, str | None, bool]:
-    """(what the endpoint answered, the digest, whether it was done)."""
+) -> tuple[Answer, str | None, bool, list[dict[str, Any]] | None]:
+    """(what the endpoint answered, the digest, whether it was done, what would change).
+
+    What would change is told by the first call of `categorize`, to who may read transactions; else it is None.
+    """
     confirmed = value_of(arguments["confirm"]) if "confirm" in arguments else None
     access = caller.access(company_id) if id_from(company_id) else None
     if access is None:
-        return called(tool, arguments, company_id=company_id, caller=caller, request=request), None, False
+        return called(tool, arguments, company_id=company_id, caller=caller, request=request), None, False, None
     with transaction.atomic():
         take_turn(access.company)
         asked = {name: measured(raw) for name, raw in arguments.items() if name != "confirm"}
         state = STATES[tool.name](access.company, asked)
+        tells = tool.tells_changes and confirmed is None and Permission.TRANSACTIONS_READ in access.permissions
+        before = list_selected(access.company, asked) if tells else []
         answer = called(tool, arguments, company_id=company_id, caller=caller, request=request)
+        changes = list_changes(access.company, before) if tells and not answer.refused else None
         digest = digest_of(tool, asked, company_id=company_id, caller=caller, state=state)
         done = not answer.refused and isinstance(confirmed, str) and constant_time_compare(confirmed, digest)
         if not done:
             transaction.set_rollback(True)
     if confirmed is not None and not done and not answer.refused:
         answer = refusal(409, "digest_differs", DIFFERS)
-    return answer, digest, done
+    return answer, digest, done, changes
 
 
 def measured(raw: msgspec.Raw) -> Any:
@@ -71,17 +79,68 @@ def digest_of(tool: Tool, asked: Asked, *, company_id: str, caller: Credential, 
     return salted_hmac("assistants.confirming", told, algorithm="sha256").hexdigest()[:32]
 
 
+# ---------------------------------------------------------------------------------------------- what would change
+
+
+def list_selected(company: Company, asked: Asked) -> list[dict[str, Any]]:
+    """The newest selected transactions, at most 20, with the categories that they have."""
+    rows = find_selected(company, asked)
+    if rows is None:
+        return []
+    newest = list(rows.order_by("-date", "-id")[:DEFAULT_ROWS])
+    categories = list_categories_by_transaction(company, [row.id for row in newest])
+    return [
+        {
+            "transactionId": row.id,
+            "date": row.date,
+            "fromTo": row.from_to,
+            "amountValue": amount_out(row.amount_value, row.amount_currency),
+            "amountCurrency": row.amount_currency,
+            "before": categories.get(row.id, []),
+        }
+        for row in newest
+    ]
+
+
+def list_changes(company: Company, before: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same transactions with the categories that they have now."""
+    categories = list_categories_by_transaction(company, [row["transactionId"] for row in before])
+    return [
+        {name: value for name, value in row.items() if value is not None}
+        | {"after": categories.get(row["transactionId"], [])}
+        for row in before
+    ]
+
+
+def list_categories_by_transaction(company: Company, ids: list[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+    parts = Categorization.objects.of(company.id).filter(transaction_id__in=ids).order_by("position", "id")
+    found: dict[UUID, list[dict[str, Any]]] = {}
+    columns = ("transaction_id", "category__name", "value", "transaction__amount_currency")
+    for transaction_id, name, value, currency in parts.values_list(*columns):
+        part = {"categoryName": name, "amountValue": amount_out(value, currency)}
+        found.setdefault(transaction_id, []).append(part)
+    return found
+
+
 # ---------------------------------------------------------------------------------------------- what it is about
 
 
 def of_categorize(company: Company, asked: Asked) -> str:
     """Every selected transaction, and where it would go."""
+    rows = find_selected(company, asked)
+    return ("" if rows is None else fingerprint(rows)) + purposes(company, asked)
+
+
+def find_selected(company: Company, asked: Asked) -> QuerySet[Transaction] | None:
+    """The selected transactions; None where there is no selection, which the endpoint refuses."""
     selection = asked.get("selection")
+    if not isinstance(selection, dict):
+        return None
     try:
-        rows = fingerprint(selected(company, read(selection))) if isinstance(selection, dict) else ""
+        rows: QuerySet[Transaction] = selected(company, read(selection))
     except (Refusal, ValidationError, KeyError, TypeError, AttributeError):
-        rows = ""  # no selection: the endpoint refuses it
-    return rows + purposes(company, asked)
+        return None
+    return rows
 
 
 def read(selection: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,20 @@
 """What the arguments and answers of several tools are made of."""
 
-from assistants.schemas import AMOUNT, ANY, COUNT, DAY, FLAG, ID, NUMBER, TEXT, many, one_of, or_null, shaped, told
+from assistants.schemas import (
+    ANY,
+    COUNT,
+    DAY,
+    FLAG,
+    ID,
+    NUMBER,
+    TEXT,
+    by_id,
+    many,
+    one_of,
+    or_null,
+    shaped,
+    told,
+)
 
 WINDOW = {"startDate": DAY, "endDate": DAY}
 OWED = shaped("count value", count=COUNT, value=NUMBER)
@@ -34,35 +48,47 @@ RECURRENCE = shaped(
 )
 PERIOD = {
     **shaped("type", type=TEXT, startDate=DAY, endDate=DAY, invoiceDate=DAY),
-    "description": "type: transactionDate (default), invoiceDate, servicePeriod, month, quarter, year, …",
+    "description": "type: transactionDate (default), invoiceDate, servicePeriod, month, …",
 }
 TRANSACTION = shaped(
     "id accountId date amountValue amountCurrency",
-    id=ID,
-    accountId=ID,
+    id=TEXT,
+    accountId=TEXT,
     date=DAY,
-    fromTo=or_null(TEXT),
-    description=or_null(TEXT),
-    amountValue=AMOUNT,
+    fromTo=TEXT,
+    description=TEXT,
+    amountValue=TEXT,
     amountCurrency=TEXT,
     pending=FLAG,
-    categorizations=told(ANY, "by id; categoryId, plSplit, counterparty, …"),
+    categorizations=by_id(shaped("categoryId", categoryId=TEXT, plSplit=ANY)),
 )
-PLANNED = shaped("id name startDate amountValue amountCurrency", id=ID, name=TEXT, startDate=DAY, amountValue=AMOUNT,
-    amountCurrency=TEXT, accountId=or_null(ID), categoryId=or_null(ID), overrides=ANY)  # fmt: skip
+PART = shaped(categoryName=TEXT, amountValue=TEXT)
+CHANGE = shaped(
+    "transactionId before after",
+    transactionId=TEXT,
+    date=DAY,
+    fromTo=TEXT,
+    amountValue=TEXT,
+    amountCurrency=TEXT,
+    before=many(PART),
+    after=many(PART),
+)
+PLANNED = shaped("id name startDate amountValue amountCurrency", id=TEXT, name=TEXT, startDate=DAY, amountValue=TEXT,
+    amountCurrency=TEXT, accountId=or_null(TEXT), categoryId=or_null(TEXT))  # fmt: skip
 EXPECTED = shaped(
-    "plannedTransactionId originalDate date name amountValue state",
-    plannedTransactionId=ID,
+    "plannedTransactionId originalDate state",
+    plannedTransactionId=TEXT,
     originalDate=DAY,
     date=DAY,
     name=TEXT,
-    amountValue=AMOUNT,
+    amountValue=TEXT,
     amountCurrency=TEXT,
-    transactionId=or_null(ID),
+    transactionId=TEXT,
     openAmountValue=TEXT,
     state=one_of("overdue", "due", "settled", "skipped"),
 )
-PAGE = {"limit": COUNT, "cursor": told(TEXT, "nextCursor of the page before")}
+LIMIT = told(COUNT, "default 20")
+PAGE = {"limit": LIMIT, "cursor": told(TEXT, "nextCursor of the page before")}
 FOUND_BY = {
     **WINDOW,
     "q": told(TEXT, "in fromTo, description and notes"),

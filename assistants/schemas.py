@@ -14,7 +14,7 @@ MONTH: Schema = {"type": "string", "pattern": "^\\d{4}-\\d{2}$"}
 MONTH_OR_DAY: Schema = {"type": "string", "pattern": "^\\d{4}-\\d{2}(-\\d{2})?$"}
 AMOUNT: Schema = {"type": "string", "description": "decimal such as -12.50; negative is money out"}
 ANY: Schema = {"type": "object"}
-LINE: Schema = {"enum": ["revenue", "cogs", "cac", "pd", "ga", "no", "neutral"], "description": "line of the P&L"}
+LINE: Schema = {"enum": ["revenue", "cogs", "cac", "pd", "ga", "no", "neutral"]}
 
 
 def told(schema: Schema, description: str) -> Schema:
@@ -45,8 +45,18 @@ def closed(schema: Schema) -> Schema:
 
 
 def listed(row: Schema) -> Schema:
-    """The rows of a list, and where the next page begins."""
-    return shaped("items", items=many(row), nextCursor=TEXT)
+    """All rows of a list."""
+    return shaped("items", items=many(row))
+
+
+def paged(row: Schema, **totals: Schema) -> Schema:
+    """The rows of a page, and where the next page begins."""
+    return shaped("items", items=many(row), nextCursor=TEXT, **totals)
+
+
+def totalled(row: Schema) -> Schema:
+    """The rows of a page, how many there are on all pages, and what they come to in the base currency."""
+    return paged(row, totalCount=COUNT, totalAmount=TEXT)
 
 
 def by_id(row: Schema) -> Schema:

@@ -14,6 +14,7 @@ from rest_framework.settings import api_settings
 
 from assistants.calling import Answer, called, company_id_of, unknown_argument
 from assistants.catalogue import BY_NAME, TOOLS
+from assistants.condensing import condense
 from assistants.confirming import in_two_calls
 from assistants.messages import (
     HANDSHAKES,
@@ -169,12 +170,13 @@ def called_by(message: Message, *, caller: Credential, request: HttpRequest) -> 
         return shown(unknown)
     company_id = company_id_of(arguments, caller) if tool.in_company else ""
     if not tool.writes:
-        return shown(called(tool, arguments, company_id=company_id, caller=caller, request=request))
-    answer, digest, done = in_two_calls(tool, arguments, company_id=company_id, caller=caller, request=request)
+        answer = called(tool, arguments, company_id=company_id, caller=caller, request=request)
+        return shown(condense(tool, answer, arguments))
+    answer, digest, done, changes = in_two_calls(tool, arguments, company_id=company_id, caller=caller, request=request)
     if answer.refused:
         return shown(answer)
-    parts = (b'{"done":', b"true" if done else b"false", b',"digest":', orjson.dumps(digest), b',"answer":')
-    return shown(Answer(200, b"".join((*parts, answer.body, b"}"))))
+    written = {"done": done, "digest": digest, "answer": orjson.Fragment(answer.body)}
+    return shown(Answer(200, orjson.dumps(written | ({} if changes is None else {"changes": changes}))))
 
 
 def shown(answer: Answer) -> dict[str, Any]:

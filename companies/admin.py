@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 from django.apps import apps
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import AdminSplitDateTime
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import BaseUserCreationForm, UserChangeForm
+from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db import connection, models, transaction
 from django.db.models import Count, OuterRef, Q, Subquery
@@ -294,6 +296,16 @@ class PersonForm(UserChangeForm):
 def again(request: Any) -> Any:
     """Who changes what others sign in with proved lately who they are; None where they did, or only look."""
     return prove_again(request, then=request.get_full_path()) if request.method == "POST" else None
+
+
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin):
+    """Groups of staff, with a plain list of permissions."""
+
+    filter_horizontal = ()  # as for users
 
 
 @admin.register(User)

@@ -70,7 +70,20 @@ def fetch(
             raw = received(connection, end=end, most_bytes=most_bytes, beginning=beginning)
             return read(raw, method=method, most_bytes=most_bytes, beginning=beginning)
     except (OSError, HTTPException, ValueError) as error:
-        raise Refused(f"{parts.hostname}: {type(error).__name__}") from None
+        raise Refused(f"{parts.hostname} {explain(error)}") from None
+
+
+def explain(error: Exception) -> str:
+    """Say in words what went wrong with a connection, as a predicate of the host's name."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"has a certificate that is not valid: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"does not speak TLS as expected: {(error.reason or 'no TLS').replace('_', ' ').lower()}"
+    if isinstance(error, TimeoutError):
+        return "takes too long"
+    if isinstance(error, OSError):
+        return "closed the connection"
+    return "does not answer as HTTP does"
 
 
 def checked(url: str) -> SplitResult:

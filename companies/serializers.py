@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from companies.api import fields
 from companies.api.naming import camel_keys
-from companies.api.serializers import AUDIT, RowShape, Shape
+from companies.api.serializers import AUDIT, RowShape, Shape, StoredShape
 from companies.models import LONGEST_ENTITY_ID, ApiKey, AuditEntry, Company, Currency, Membership, Status
 from companies.permissions import Permission, Role, in_order
 
@@ -19,30 +19,26 @@ class Price(Shape):
     currency = fields.TextField()
 
 
-class Limits(serializers.Serializer):
-    minARR = fields.NumberField()  # noqa: N815 - the contract's spelling
-    maxARR = fields.NumberField()  # noqa: N815
+class Limits(StoredShape):
+    minARR = fields.NumberField(allow_null=True)  # noqa: N815 - the contract's spelling
+    maxARR = fields.NumberField(allow_null=True)  # noqa: N815
 
 
-class PaidSubscription(Shape):
-    id = fields.TextField()
-    status = fields.TextField()
-    product_name = fields.TextField()
-    interval = fields.TextField()
-    current_period_start = fields.TextField()
-    current_period_end = fields.TextField()
-    price = Price()
+class PaidSubscription(StoredShape):
+    id = fields.TextField(allow_null=True)
+    status = fields.TextField(allow_null=True)
+    product_name = fields.TextField(allow_null=True)
+    interval = fields.TextField(allow_null=True)
+    current_period_start = fields.TextField(allow_null=True)
+    current_period_end = fields.TextField(allow_null=True)
+    price = Price(allow_null=True)
     cancel_at = fields.TextField(allow_null=True)
-    limits = Limits()
+    limits = Limits(allow_null=True)
 
 
-class PaymentProvider(Shape):
-    customer_id = fields.TextField()
-    subscription = PaidSubscription()
-
-    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """Stored as it is answered."""
-        return instance
+class PaymentProvider(StoredShape):
+    customer_id = fields.TextField(allow_null=True)
+    subscription = PaidSubscription(allow_null=True)
 
 
 @extend_schema_field({"type": "string", "format": "hostname", "maxLength": 253})
@@ -104,7 +100,7 @@ class CompanyShape(RowShape):
 
 class NewCompany(Shape):
     name = fields.NameField(max_length=200)
-    base_currency = fields.ChoiceField(choices=Currency.choices, default=Currency.EUR)
+    base_currency = fields.CurrencyField(default=Currency.EUR)
     domain = DomainField(allow_null=True, required=False)
 
 

@@ -7,6 +7,7 @@ from companies.errors import Conflict
 
 Expected = frozenset[str] | None  # the versions that will do; None: any, and a row that is not there yet
 ANY = "*"  # among the expected: whatever it is, but there must be one
+ABSENT = "absent"  # the only expected one: there must be no row yet
 
 
 class Stale(Conflict):
@@ -26,9 +27,16 @@ def version_of(row: Any) -> str:
 
 def unless_stale(row: Any, expected: Expected) -> None:
     """Raises Stale where none of the expected versions is the row's. Call with the row locked."""
+    if expected == {ABSENT} and row is None:
+        return
     if expected is not None and (row is None or not expected & {ANY, version_of(row)}):
         raise Stale(row)
 
 
 def short_digest(text: str) -> str:
     return hashlib.blake2s(text.encode(), digest_size=12).hexdigest()
+
+
+def list_tags(header: str) -> set[str]:
+    """Return the tags of an If-Match or If-None-Match header as they are written."""
+    return {tag.strip() for tag in header.split(",") if tag.strip()}

@@ -2,16 +2,20 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import signal
 import sys
 import time
+import uuid
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from gunicorn.glogging import Logger
+from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine
 
 from config.databases.connecting import DatabaseUnavailable, limit_statements
 from config.startup import close_data
@@ -100,6 +104,7 @@ SMALL = 64 * 1024
 
 def post_worker_init(worker: Any) -> None:
     """Threads that take turns well, large bodies that leave no room behind, and an end without waiting."""
+    worker.handle_error = partial(answer_error, worker.handle_error)
     # Ctrl-C reaches every process of a terminal, and gunicorn's main process tells its workers besides. Their own way
     # to quit takes the lock of the thread pool in the signal's handler, where the interrupted code may hold it: they
     # take the way of SIGTERM, which only sets a flag.
@@ -111,6 +116,36 @@ def post_worker_init(worker: Any) -> None:
     # room: five imports in a row took 5.8 times a body, and 3.9 with this.
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+
+
+TOO_LARGE = {  # of what gunicorn refuses before the application sees it
+    LimitRequestLine: (414, "URI Too Long", "address_too_long", "The request line is too long."),
+    LimitRequestHeaders: (431, "Request Header Fields Too Large", "headers_too_large", "The headers are too large."),
+}
+
+
+def answer_error(otherwise: Any, req: Any, client: Any, addr: Any, error: Exception) -> None:
+    """Answer a request line or headers that are too large with a problem; gunicorn's own answer is HTML."""
+    if type(error) not in TOO_LARGE:
+        otherwise(req, client, addr, error)
+        return
+    from companies.api.errors import TITLES  # Django is set up by then, and not before
+
+    status, reason, code, detail = TOO_LARGE[type(error)]
+    body = json.dumps(
+        {
+            "type": f"{settings.BASE_URL}/docs/errors#{code}",
+            "title": TITLES[status],
+            "status": status,
+            "detail": detail,
+            "instance": "",  # the address was not read
+            "code": code,
+            "requestId": str(uuid.uuid4()),
+        }
+    )
+    head = f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/problem+json\r\n"
+    with contextlib.suppress(OSError):
+        client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
 
 
 def post_request(_worker: Any, req: Any, environ: Any, _resp: Any) -> None:

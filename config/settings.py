@@ -378,5 +378,5 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
     "SORT_OPERATIONS": False,
-    "POSTPROCESSING_HOOKS": ["companies.api.document.schema.finish"],
+    "POSTPROCESSING_HOOKS": ["companies.api.document.schema.finish", "config.field_descriptions.describe_fields"],
 }

@@ -25,7 +25,7 @@ from companies.running import letters, mailing
 from config.databases.connecting import Embedded
 from config.databases.distributing import distribute
 from config.environment import private_files
-from tests import asked, cluster, days, emptying, factories, refusals, static, template
+from tests import answers, asked, cluster, days, emptying, factories, refusals, static, template
 from tests.npm import installed
 
 CLIENTS = Path(__file__).parent / "clients"  # in JavaScript
@@ -49,6 +49,8 @@ examples.register_profile(
 examples.load_profile("unhurried")
 
 static.once()
+
+pytest_plugins = ["tests.run_count"]
 
 
 @pytest.fixture(scope="session")
@@ -126,6 +128,14 @@ def refusals_are_documented(monkeypatch: Any) -> Iterator[None]:
     found = refusals.watch(monkeypatch)
     yield
     assert found == []
+
+
+@pytest.fixture(autouse=True)
+def answers_are_documented(monkeypatch: Any) -> Iterator[None]:
+    """Whatever a test calls: each success is as the document describes it."""
+    wrong = answers.watch_answers(monkeypatch)
+    yield
+    assert wrong == []
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,7 @@
 """Documents beside the demonstration company's transactions."""
 
+from typing import Any
+
 from companies.models import Company, Stamp
 from ledger.documents import keeping
 from ledger.models import ParseStatus, Transaction
@@ -24,8 +26,17 @@ def keep_papers(*, company: Company, stamp: Stamp) -> None:
         content = pdf(f"{row.from_to}: {row.description}, {-row.amount_value:.2f} {row.amount_currency}")
         paper = keeping.keep(company=company, stamp=stamp, name=name, content=content, transaction_ids=[row.id])
         if status is ParseStatus.MATCHED:
-            values = {"parse_status": status, "parse_data": {"date": row.date.isoformat(), "number": "R-1042"}}
+            values = {"parse_status": status, "parse_data": read_invoice(row)}
             keeping.change(company=company, stamp=stamp, file_id=paper.id, values=values)
+
+
+def read_invoice(transaction: Transaction) -> dict[str, Any]:
+    """Return the data of an invoice that the transaction pays, as `parseData` of a file stores it."""
+    return {
+        "amount": {"value": float(-transaction.amount_value), "currency": transaction.amount_currency},
+        "date": transaction.date.isoformat(),
+        "type": "invoice",
+    }
 
 
 def pdf(text: str) -> bytes:

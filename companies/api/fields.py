@@ -19,7 +19,7 @@ from rest_framework import serializers
 from companies import emails
 from companies.api.limits import LONGEST_BODY, LONGEST_TIME
 from companies.errors import UNKNOWN_ID
-from companies.models import id_from
+from companies.models import Currency, id_from
 from companies.names import BLANK, SEEN, one_line
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -235,12 +235,37 @@ def utc(value: datetime) -> str:
 
 
 class ChoiceField(serializers.ChoiceField):
-    """One of the named values, as a string."""
+    """One of the named values, as a string; an error names them all."""
+
+    default_error_messages = {"invalid_choice": gettext_lazy("Must be one of {words}.")}
 
     def to_internal_value(self, data: Any) -> Any:
-        if not isinstance(data, str):
-            self.fail("invalid_choice", input=data)
-        return super().to_internal_value(data)
+        if data == "" and self.allow_blank:
+            return ""
+        if not isinstance(data, str) or data not in self.choice_strings_to_values:
+            self.fail("invalid_choice", input=data, words=self.list_words())
+        return self.choice_strings_to_values[data]
+
+    def list_words(self) -> str:
+        return ", ".join(self.choice_strings_to_values)
+
+
+UNKNOWN_CURRENCY = gettext_lazy("Must be one of {words}, in upper case.")
+
+
+def explain_currency() -> str:
+    """Say which currencies there are, and that lower case is not taken."""
+    return UNKNOWN_CURRENCY.format(words=", ".join(Currency.values))
+
+
+class CurrencyField(ChoiceField):
+    """A currency as ISO 4217 writes it, in upper case."""
+
+    default_error_messages = {"invalid_choice": UNKNOWN_CURRENCY}
+
+    def __init__(self, **kwargs: Any):
+        kwargs.setdefault("choices", Currency.choices)
+        super().__init__(**kwargs)
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {}})

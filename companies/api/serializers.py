@@ -8,6 +8,7 @@ from rest_framework import serializers
 from companies.api import fields
 from companies.api.answering import ReadInOneGo
 from companies.api.naming import CamelFields
+from companies.models import Currency
 
 AUDIT = ("created_time", "created_user_id", "last_updated_time", "last_updated_user_id")
 
@@ -27,6 +28,18 @@ class MapOf(Shape):
     most: ClassVar[int | None] = None  # in a list, where it is one
 
 
+class StoredShape(Shape):
+    """A JSON object of a row, answered as it is stored, with null for each member that is not."""
+
+    def to_representation(self, instance: Any) -> Any:
+        found = {}
+        for name, field in self.fields.items():
+            value = instance.get(name)
+            nested = value is not None and isinstance(field, StoredShape)
+            found[name] = field.to_representation(value) if nested else value
+        return found
+
+
 class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: ignore[misc]
     """A stored row."""
 
@@ -44,6 +57,11 @@ class RowShape(CamelFields, ReadInOneGo, serializers.ModelSerializer):  # type: 
     }
     serializer_choice_field = fields.ChoiceField
     serializer_related_field = serializers.PrimaryKeyRelatedField
+
+    def build_standard_field(self, field_name: str, model_field: Any) -> Any:
+        """Use the field of currencies for columns of currencies."""
+        field, options = super().build_standard_field(field_name, model_field)
+        return (fields.CurrencyField if model_field.choices == Currency.choices else field), options
 
     def get_validators(self) -> list[Any]:
         """Uniqueness is the database's; its refusal is explained where the act is."""

@@ -42,7 +42,7 @@ from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupp
 from companies.membership.founding import CompanyExpired
 from companies.models import Company, CompanyOwned, Stamp, id_from
 from companies.permissions import Permission
-from companies.versions import ANY, Expected, Stale, short_digest, version_of
+from companies.versions import ABSENT, ANY, Expected, Stale, list_tags, short_digest, version_of
 
 log = logging.getLogger("api")
 
@@ -273,15 +273,24 @@ class ApiViewSet(ViewSet):
     def is_known(self, etag: str | None) -> bool:
         """Whether If-None-Match names the version that would be answered."""
         given = self.request.META.get("HTTP_IF_NONE_MATCH", "")
-        return etag is not None and (given.strip() == "*" or etag in entity_tags(given))
+        return etag is not None and (
+            given.strip() == "*" or etag in {tag.removeprefix("W/") for tag in list_tags(given)}
+        )
 
     @property
     def expected(self) -> Expected:
-        """The versions that If-Match names. What an answer shows beside the row's own data stands in nobody's way."""
+        """The versions that a change may be of: those of If-Match, or none yet with `If-None-Match: *`.
+
+        If-Match is compared strongly (RFC 9110, 13.1.1): a weak tag fits nothing. What an answer shows beside the row's
+        own data stands in nobody's way.
+        """
+        if self.request.method in ("PUT", "DELETE") and self.request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
+            return frozenset({ABSENT})
         given = self.request.META.get("HTTP_IF_MATCH")
         if given is None:
             return None  # an empty one is not left out: it fits nothing
-        return frozenset(ANY if tag == "W/*" else tag[3:].rstrip('"').partition(".")[0] for tag in entity_tags(given))
+        strong = [tag for tag in list_tags(given) if tag == ANY or tag.startswith('"')]
+        return frozenset(tag.strip('"').partition(".")[0] for tag in strong)
 
 
 def granted(*, reads: Permission, writes: Permission) -> dict[str, Permission]:
@@ -390,12 +399,6 @@ def body_was_read(request: Request) -> bool:
 
 
 def etag_of(row: Model) -> str:
-    """A weak tag that changes with every change of the row; behind a dot, with what is shown beside its own data."""
+    """A strong tag that changes with every change of the row; behind a dot, with what is shown beside its own data."""
     beside = getattr(row, "shown_beside", None)
-    return f'W/"{version_of(row)}.{short_digest(beside)}"' if beside else f'W/"{version_of(row)}"'
-
-
-def entity_tags(header: str) -> set[str]:
-    """The tags of an If-Match or If-None-Match header, all as weak ones: only weak ones are given out."""
-    tags = {tag.strip() for tag in header.split(",") if tag.strip()}
-    return {tag if tag.startswith("W/") else f"W/{tag}" for tag in tags}
+    return f'"{version_of(row)}.{short_digest(beside)}"' if beside else f'"{version_of(row)}"'

@@ -9,52 +9,55 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
-from companies.api.serializers import AUDIT, RowShape, Shape
+from companies.api.serializers import AUDIT, RowShape, Shape, StoredShape
 from ledger.models import Account, AccountGroup
 from ledger.money.fields import AmountField, CurrencyField
 
 CONNECTION_STATUSES = ["active", "syncing", "expiring", "expired", "reauthRequired", "error", "disconnected"]
 
 
-class Institution(Shape):
-    id = fields.WholeField()
-    name = fields.TextField()
-    bic = fields.TextField()
-    logo_stored = fields.FlagField()
+class Institution(StoredShape):
+    id = fields.WholeField(allow_null=True)
+    name = fields.TextField(allow_null=True)
+    bic = fields.TextField(allow_null=True)
+    logo_stored = fields.FlagField(allow_null=True)
 
 
-class ProviderAccount(Shape):
-    id = fields.WholeField()
-    iban = fields.TextField()
-    account_holder_name = fields.TextField()
-    institution = Institution()
+class ProviderAccount(StoredShape):
+    id = fields.WholeField(allow_null=True)
+    iban = fields.TextField(allow_null=True)
+    account_holder_name = fields.TextField(allow_null=True)
+    institution = Institution(allow_null=True)
 
 
-class BankConnection(serializers.Serializer):
-    """Written by integrations; read-only here."""
+class BankConnection(StoredShape):
+    """What an integration or the latest bank statement reported about the account; read-only."""
 
-    type = fields.TextField()
-    countryCode = fields.TextField()  # noqa: N815 - stored as it is answered
-    status = fields.ChoiceField(choices=CONNECTION_STATUSES)
-    integrationId = fields.TextField()  # noqa: N815
-    expireTime = fields.TimeField()  # noqa: N815
-    lastSyncTime = fields.TimeField()  # noqa: N815
-    balanceMismatchReportedBalances = serializers.ListField(child=fields.NumberField())  # noqa: N815
-    balanceMismatchCalculatedBalance = fields.NumberField()  # noqa: N815
-    balanceMismatchSince = fields.TimeField()  # noqa: N815
-    bankProviderAAccount = ProviderAccount()  # noqa: N815
-    createdUserId = fields.TextField()  # noqa: N815
+    type = fields.TextField(allow_null=True)
+    country_code = fields.TextField(allow_null=True)
+    status = fields.ChoiceField(choices=CONNECTION_STATUSES, allow_null=True)
+    integration_id = fields.TextField(allow_null=True)
+    expire_time = fields.TimeField(allow_null=True)
+    last_sync_time = fields.TimeField(allow_null=True)
+    balance_mismatch_reported_balances = serializers.ListField(child=fields.NumberField(), allow_null=True)
+    balance_mismatch_calculated_balance = fields.NumberField(allow_null=True)
+    balance_mismatch_since = fields.TimeField(allow_null=True)
+    bank_provider_a_account = ProviderAccount(allow_null=True)
+    created_user_id = fields.TextField(allow_null=True)
 
     def to_representation(self, instance: Any) -> Any:
-        """As it is stored; a number that is kept as a text, for a float has not its digits, is a number again."""
-        reported = instance.get("balanceMismatchReportedBalances")
-        calculated = instance.get("balanceMismatchCalculatedBalance")
-        exact = {"balanceMismatchReportedBalances": [numeric(each) for each in reported]} if reported else {}
-        return instance | exact | ({"balanceMismatchCalculatedBalance": numeric(calculated)} if calculated else {})
+        """Return numbers for numbers that are stored as texts, because a float has not all their digits."""
+        connection = super().to_representation(instance)
+        reported = connection["balanceMismatchReportedBalances"]
+        if reported:
+            connection["balanceMismatchReportedBalances"] = [parse_number(balance) for balance in reported]
+        calculated = connection["balanceMismatchCalculatedBalance"]
+        connection["balanceMismatchCalculatedBalance"] = parse_number(calculated)
+        return connection
 
 
-def numeric(value: Any) -> Any:
-    return fields.number(Decimal(value)) if isinstance(value, str) else value
+def parse_number(stored: Any) -> Any:
+    return fields.number(Decimal(stored)) if isinstance(stored, str) else stored
 
 
 LONGEST_SETTINGS = 16 * 1024  # every list of accounts carries them

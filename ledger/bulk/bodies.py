@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from django.utils.translation import gettext as _
 
+from companies.api.fields import explain_currency
 from companies.api.limits import MOST_ERRORS
 from companies.errors import FieldErrors, Invalid
 from companies.models import Currency, id_from
@@ -163,7 +164,7 @@ def amount_fault(amount: str, currency: str, *, such_as: str) -> Fault | None:
     """(field, code, detail) of what is wrong with an amount in a currency."""
     decimals = DECIMALS.get(currency)
     if decimals is None:
-        return "amountCurrency", "invalid_choice", _("Not one of the thirty currencies.")
+        return "amountCurrency", "invalid_choice", explain_currency()
     whole, point, fraction = amount.partition(".")
     digits = whole[1:] if whole[:1] == "-" else whole
     plain = digits.isdecimal() and digits.isascii() and len(digits) <= 15

@@ -46,10 +46,14 @@ class ParseData(Shape):
         }
 
     def to_representation(self, instance: Any) -> Any:
+        """Return every member, null where none was read."""
         amount = instance.get("amount")
-        if not amount:
-            return instance
-        return instance | {"amount": amount | {"value": fields.number(Decimal(str(amount["value"])))}}
+        return {
+            "amount": amount
+            and {"value": fields.number(Decimal(str(amount["value"]))), "currency": amount["currency"]},
+            "date": instance.get("date"),
+            "type": instance.get("type"),
+        }
 
 
 def stored(value: Decimal) -> float | int | str:

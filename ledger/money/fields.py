@@ -7,7 +7,6 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from companies.api import fields
-from companies.models import Currency
 
 AMOUNT = {"type": "string", "maxLength": 21, "pattern": r"^-?\d{1,15}(\.\d{1,4})?$", "examples": ["-1234.56"]}
 
@@ -27,11 +26,4 @@ class AmountField(serializers.Field):
         return str(value)
 
 
-class CurrencyField(fields.ChoiceField):
-    """One of the thirty currencies."""
-
-    default_error_messages = {"invalid_choice": _("Not one of the thirty currencies.")}
-
-    def __init__(self, **kwargs: Any):
-        kwargs.setdefault("choices", Currency.choices)
-        super().__init__(**kwargs)
+CurrencyField = fields.CurrencyField

@@ -108,6 +108,11 @@ class WordField(FieldOfShape):
         super().__init__(**kwargs)
 
 
+class CurrencyFormField(FieldOfShape):
+    reads = fields.CurrencyField()
+    schema = {"type": "string", "enum": Currency.values}
+
+
 class FlagField(FieldOfShape):
     reads = fields.ChoiceField(
         choices=["true", "false"], error_messages={"invalid_choice": _("Must be true or false.")}
@@ -153,7 +158,7 @@ class TransactionFilter(django_filters.FilterSet):
         "dated up to it",
     )
     counterpartyId = Filter(IdField, method="by_counterparty")  # noqa: N815
-    currency = Filter(WordField, "amount_currency", words=Currency.values)
+    currency = Filter(CurrencyFormField, "amount_currency")
     minAmount = Filter(AmountField, "amount_value", "gte", help_text="with its sign: -50 is below -10")  # noqa: N815
     maxAmount = Filter(AmountField, "amount_value", "lte", help_text="with its sign")  # noqa: N815
     direction = Filter(WordField, method="by_direction", words=["in", "out"])

@@ -8,15 +8,29 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import override_settings
 
 from companies.callers import api_keys
 from companies.models import Stamp
 from companies.permissions import ALL, Role
+from ledger.models import Account
 from tests import factories
 from tests.api.bodies import rows_of
 from tests.conftest import Api
+
+CONNECTION = {
+    "type": "bankProviderA",
+    "countryCode": "DE",
+    "status": "active",
+    "integrationId": "i-1",
+    "lastSyncTime": "2026-01-01T00:00:00Z",
+    "bankProviderAAccount": {"id": 7, "iban": "DE00", "institution": {"id": 1, "name": "Bank"}},
+}
+PARSED = {"amount": {"value": 1.5, "currency": "EUR"}, "date": "2024-01-01", "type": "invoice"}
+
+TEXTS = {name: {"operator": "contains", "value": "seeded"} for name in ("fromTo", "description")}
 
 
 @dataclass
@@ -39,8 +53,53 @@ def seeded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: Any)
         stamp = Stamp(time=datetime.now(tz=UTC))
         key = api_keys.mint(company=company, stamp=stamp, name="seeded", permissions=ALL, creator=None)
         api = Api(company, key=key.text)
-        yield Seeded(api=api, rows=rows_of(api), storages=storages)
+        yield Seeded(api=api, rows=make_rows(api), storages=storages)
         transaction.set_rollback(True)
+
+
+def make_rows(api: Api) -> dict[str, str]:
+    """Make a row of everything, and beside it one in which each nullable object is in its other state."""
+    rows = rows_of(api)
+    create(api, "accounts", {"type": "cash", "name": "Plain"})
+    till = create(api, "accounts", {"type": "cash", "name": "Till", "importSettings": {"csv": None}})
+    vault = create(api, "accounts", {"type": "cash", "name": "Vault"})
+    accounts = Account.objects.of(api.company.id)
+    accounts.filter(id=rows["accounts"]).update(bank_connection=CONNECTION)
+    without_institution = {**CONNECTION, "bankProviderAAccount": {"id": 8}}
+    accounts.filter(id=till).update(bank_connection=without_institution)
+    accounts.filter(id=vault).update(bank_connection={"type": "statementFile", "status": "active"})
+    change(api, f"accounts/{till}/initial_balance", {"date": "2024-01-01", "amountValue": "5.00"})
+    for parsed in (PARSED, {"type": "invoice"}):
+        change(api, f"files/{upload(api)}", {"parseData": parsed})
+    create(
+        api, "categorization_rules", {"name": "y", "conditions": TEXTS, "action": {"categoryId": rows["categories"]}}
+    )
+    once = {"accountId": till, "name": "Once", "startDate": "2024-02-01", "amountValue": "-7.00"}
+    party = {"type": "customer", "id": rows["counterparties"]}
+    planned = create(api, "planned_transactions", {**once, "counterparty": party, "autoSettle": False})
+    paid = {"accountId": till, "date": "2024-02-01", "amountValue": "-7.00"}
+    settled = {"date": "2024-02-01", "transactionId": create(api, "transactions", paid)}
+    assert api.post(f"planned_transactions/{planned}/settle", settled).status_code == 200
+    return rows
+
+
+def create(api: Api, path: str, body: dict[str, Any]) -> str:
+    answer = api.post(path, body)
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
+
+
+def change(api: Api, path: str, body: dict[str, Any]) -> None:
+    answer = api.put(path, body)
+    assert answer.status_code == 200, answer.content
+
+
+def upload(api: Api) -> str:
+    answer = api.client.post(
+        api.path("files"), {"file": SimpleUploadedFile("c.csv", b"a,b\n5,6\n")}, headers=api.headers
+    )
+    assert answer.status_code == 201, answer.content
+    return answer.json()["id"]
 
 
 @pytest.fixture

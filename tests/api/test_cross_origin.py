@@ -6,6 +6,7 @@ pytestmark = pytest.mark.django_db
 APP, OTHER = "https://planner.example", "https://evil.example"
 ANSWERED = "Access-Control-Allow-Origin"
 EXPOSED = {
+    "Content-Disposition",
     "ETag", "Idempotency-Replayed", "Ignored-Fields", "Link", "Location", "RateLimit-Limit", "RateLimit-Remaining",
     "RateLimit-Reset", "X-Request-Id", "X-Total-Count",
 }  # fmt: skip

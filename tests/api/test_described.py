@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from analytics.windows import MOST_BARS, MOST_DAYS, MOST_MONTHS
 from companies.api import limits
 from config import gunicorn
 from config.document import ENUMS
+from config.field_descriptions import COMPONENTS, list_keys
+from config.field_texts import FIELDS
 from tests.api.test_document import resolved
 
 DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
@@ -99,7 +102,7 @@ def test_every_field_of_an_answer_is_always_there():
     for name in ("Account", "Transaction", "Category", "PlannedTransaction", "File", "AuditEntry"):
         assert set(schemas[name]["required"]) == set(schemas[name]["properties"]), name
     lines = ["cac", "cogs", "ga", "neutral", "no", "pd", "revenue"]
-    assert (schemas["PlSplit"]["required"], schemas["PlSplit"]["properties"]["cogs"]) == (lines, {"type": "number"})
+    assert (schemas["PlSplit"]["required"], schemas["PlSplit"]["properties"]["cogs"]["type"]) == (lines, "number")
     assert sorted(schemas["DateRule"]["required"]) == ["endDate", "invoiceDate", "startDate", "type"]
     assert "required" not in schemas["PlSplitRequest"]
 
@@ -229,3 +232,32 @@ def test_ids_of_ours_are_uuids_in_a_transaction():
     known = DOCUMENT["components"]["schemas"]["Transaction"]["properties"]
     told = {name: known[name].get("format") for name in ("id", "accountId", "createdVendorId", "integrationId")}
     assert set(told.values()) == {"uuid"}
+
+
+# ---------------------------------------------------------------------------------------------- fields
+
+
+def list_fields() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for component, schema in DOCUMENT["components"]["schemas"].items():
+        for name, field in schema.get("properties", {}).items():
+            yield component, name, field
+
+
+def test_field_has_a_description():
+    missing = [f"{component}.{name}" for component, name, field in list_fields() if not field.get("description")]
+    assert missing == []
+
+
+def test_shared_description_is_used_and_short():
+    """No text without a field; no text that is longer than a sentence or two."""
+    used = {key for component, name, _ in list_fields() for key in (name, *list_keys(component, name))}
+    assert set(FIELDS) | set(COMPONENTS) <= used
+    texts = [*FIELDS.values(), *COMPONENTS.values()]
+    assert [text for text in texts if not text.endswith(".") or len(text.split()) > 25] == []
+
+
+def test_guide_for_apps_names_the_redirect_uri_of_the_reference(client):
+    page = client.get("/docs").content.decode()
+    path = re.search(r'data-redirect="([^"]+)"', page)[1]
+    guide = (Path(__file__).parents[2] / "docs" / "oauth.md").read_text(encoding="utf-8")
+    assert f"http://127.0.0.1:8000{path}" in guide

@@ -374,3 +374,41 @@ def test_a_wrong_host_is_a_json_400(client, settings):
     settings.ALLOWED_HOSTS = ["api.example.com"]
     answer = client.get("/companies", headers={"Host": "evil.example"})
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "body", "pointer", "words"),
+    [
+        ("accounts", {"type": "piggyBank", "name": "x"}, "#/type", ["bank", "creditCard", "other"]),
+        (
+            "accounts",
+            {"type": "bank", "name": "x", "defaultCurrency": "eur"},
+            "#/defaultCurrency",
+            ["EUR", "upper case"],
+        ),
+        ("api_keys", {"name": "x", "permissions": ["fly"]}, "#/permissions/0", ["accounts:read", "company:manage"]),
+        ("data/cohorts", {"startMonth": "2024-01", "endMonth": "2024-02", "measure": "x"}, "#/measure", ["revenue"]),
+    ],
+)
+def test_invalid_choice_names_the_choices(api, path, body, pointer, words):
+    errors = {error["pointer"]: error for error in api.post(path, body).json()["errors"]}
+    assert errors[pointer]["code"] == "invalid_choice"
+    assert all(word in errors[pointer]["detail"] for word in words), errors[pointer]["detail"]
+
+
+@pytest.mark.django_db
+def test_currency_in_lower_case_is_refused_in_every_place_with_the_reason(api):
+    account = api.post("accounts", {"type": "bank", "name": "x"}).json()["id"]
+    row = {"accountId": account, "date": "2024-01-01", "amountValue": "1.00", "amountCurrency": "eur"}
+    answers = [
+        api.post("transactions", row),
+        api.post("transactions/import", {"transactions": [row]}),
+        api.get("transactions", {"currency": "eur"}),
+        api.put("", {"baseCurrency": "eur"}),
+    ]
+    for answer in answers:
+        (error,) = answer.json()["errors"]
+        assert (answer.status_code, error["code"]) in {(400, "invalid_choice"), (400, "invalid_filter")}
+        assert "EUR" in error["detail"]
+        assert "upper case" in error["detail"]

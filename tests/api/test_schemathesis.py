@@ -35,7 +35,7 @@ pytestmark = pytest.mark.django_db
 assert seeded  # fixtures
 assert stocked
 
-IN_THE_SUITE = 5  # made-up requests an operation, beside those that the bounds of its schema call for
+IN_THE_SUITE = 3  # made-up requests an operation, beside those that the bounds of its schema call for
 
 CONFIG = {
     "generation": {
@@ -153,9 +153,9 @@ def checks_off(case: Any) -> set[Any]:
 
 
 def left_out(case: Any) -> bool:
-    """Every other of the requests that the bounds of a schema call for: the suite has a minute for this."""
+    """Whether the suite leaves out a request that the bounds of a schema call for: it sends one in four of them."""
     bounds = case.meta.phase.name is TestPhase.COVERAGE
-    return not FUZZ and bounds and crc32(repr((case.query, case.body)).encode(errors="replace")) % 2 == 1
+    return not FUZZ and bounds and crc32(repr((case.query, case.body)).encode(errors="replace")) % 4 != 1
 
 
 @schema.parametrize()

@@ -27,8 +27,8 @@ def test_a_version_that_the_caller_has_is_304_without_a_body(api, resources):
     for path in resources:
         read = api.get(path)
         tag = read["ETag"]
-        assert tag.startswith('W/"'), path
-        for given in (tag, tag.removeprefix("W/"), f'"x", {tag}', "*"):
+        assert tag.startswith('"'), path
+        for given in (tag, f"W/{tag}", f'"x", {tag}', "*"):
             answer = api.get(path, if_none_match=given)
             assert (answer.status_code, answer.content, answer["ETag"]) == (304, b"", tag), (path, given)
             assert answer["RateLimit-Limit"]
@@ -64,7 +64,28 @@ def test_the_current_version_any_version_and_one_of_several_go_through(api, reso
         assert api.put(path, change, if_match="*").status_code == 200
         tag = api.get(path)["ETag"]
         assert api.put(path, change, if_match=f'"old", {tag}').status_code == 200
-        assert api.put(path, change, if_match=tag.removeprefix("W/")).status_code == 200
+        assert api.put(path, change, if_match=f'W/"old", {api.get(path)["ETag"]}').status_code == 200
+
+
+def test_weak_tag_does_not_satisfy_if_match(api, resources):
+    for path, change in resources.items():
+        tag = api.get(path)["ETag"]
+        assert api.put(path, change, if_match=f"W/{tag}").status_code == 412, path
+        assert api.get(path)["ETag"] == tag
+
+
+def test_change_with_if_none_match_any_is_refused_if_the_resource_exists(api, resources):
+    for path, change in resources.items():
+        answer = api.put(path, change, if_none_match="*")
+        assert (answer.status_code, answer.json()["code"]) == (412, "precondition_failed"), path
+        assert answer["ETag"] == api.get(path)["ETag"]
+
+
+def test_change_with_if_none_match_any_creates_what_does_not_exist(api):
+    account = api.post("accounts", {"type": "bank", "name": "Main"}).json()["id"]
+    path, balance = f"accounts/{account}/initial_balance", {"date": "2024-01-01", "amountValue": "1.00"}
+    assert api.put(path, balance, if_none_match="*").status_code == 200
+    assert api.put(path, balance, if_none_match="*").status_code == 412
 
 
 def test_a_header_that_names_no_version_fits_none(api, resources):
@@ -80,7 +101,7 @@ def test_a_delete_of_a_stale_version_is_refused(api, resources):
     for path in resources:
         if path.count("/") != 1:
             continue
-        assert api.delete(path, if_match='W/"other"').status_code == 412
+        assert api.delete(path, if_match='"other"').status_code == 412
         assert api.delete(path, if_match=api.get(path)["ETag"]).status_code == 200
         assert api.get(path).status_code == 404
     assert not Account.objects.exists()
@@ -90,7 +111,7 @@ def test_a_delete_of_a_stale_version_is_refused(api, resources):
 def test_acts_on_an_account_heed_its_version(api, resources):
     account = next(path for path in resources if path.startswith("accounts/"))
     for act, body in (("archive", None), ("unarchive", None), ("change_group", {"accountGroupId": None})):
-        assert api.put(f"{account}/{act}", body, if_match='W/"other"').status_code == 412
+        assert api.put(f"{account}/{act}", body, if_match='"other"').status_code == 412
 
 
 def test_a_creates_tag_is_the_one_that_is_read(api):
@@ -141,9 +162,9 @@ def test_what_is_answered_beside_a_row_is_in_the_tag_of_a_refusal_too(api, shown
     for path, change in shown_with_more.items():
         current = api.get(path)["ETag"]
         for answer in (
-            api.put(path, change, if_match='W/"other"'),
-            api.put(path, change, if_match='W/"other"', idempotency_key=path),
-            api.delete(path, if_match='W/"other"'),
+            api.put(path, change, if_match='"other"'),
+            api.put(path, change, if_match='"other"', idempotency_key=path),
+            api.delete(path, if_match='"other"'),
         ):
             assert (answer.status_code, answer["ETag"]) == (412, current), path
         assert api.get(path, if_none_match=answer["ETag"]).status_code == 304

@@ -67,6 +67,22 @@ def test_what_is_answered_is_what_the_endpoint_answers(name, books, assistant):
     }
 
 
+def test_first_call_of_categorize_tells_what_would_change(books, assistant, acme, make_api):
+    other = books.made("categories", {"name": "Rent", "plTypes": ["ga"]})
+    books.api.post("transactions/categorize", {"selection": {"mode": "ids", "ids": [books.rent]}, "categoryId": other})
+    arguments = books.writing()["categorize"]
+    first = assistant.call("categorize", **arguments)
+    rent, fee = ({"categoryName": "Office", "amountValue": amount} for amount in ("-950.00", "-12.50"))
+    told = {row["transactionId"]: (row["fromTo"], row["before"], row["after"]) for row in first["changes"]}
+    assert told == {
+        books.rent: ("Landlord", [rent | {"categoryName": "Rent"}], [rent]),
+        books.fee: ("Bank fee", [], [fee]),
+    }
+    assert "changes" not in assistant.call("categorize", **arguments, confirm=first["digest"])
+    blind = Assistant(make_api(acme, "transactions:write").key)
+    assert "changes" not in blind.call("categorize", **arguments)
+
+
 @pytest.mark.parametrize("name", WRITING)
 def test_what_has_changed_in_between_is_refused(name, books, assistant):
     arguments = books.writing()[name]

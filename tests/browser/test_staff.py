@@ -14,6 +14,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 STAFF = """
 from companies.models import User
 User.objects.create_superuser("{email}", "correct horse battery")
+from django.contrib.auth.models import Group
+Group.objects.get_or_create(name="Support")
 """
 
 
@@ -44,14 +46,9 @@ def page(request, browser, served):
     context.close()
 
 
-OF_THE_FRAMEWORK = {  # how a finding begins that cannot be mended plainly, and why
-    "aria-prohibited-attr: ['<span class=\"help-tooltip search-label-icon": "made by its script of two lists",
-}
-
-
 def sound(page):
     page.wait_for_load_state()  # what is half here has no heading yet
-    assert [each for each in violations(page) if not each.startswith(tuple(OF_THE_FRAMEWORK))] == []
+    assert violations(page) == []
 
 
 def test_an_app_is_registered_looked_at_and_tried(page, served):

@@ -20,8 +20,10 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from companies.models import AuditEntry, IdempotencyRecord
+from companies.models import AuditEntry, Company, IdempotencyRecord
+from ledger.models import Account
 from oauth.registration import register
+from tests.api.seeded import CONNECTION, upload
 from tests.clients.shelf import build, built, package_of
 from tests.ledger.banks import simple
 from tests.oauth.conftest import PASSWORD, REDIRECT, Flow
@@ -94,6 +96,40 @@ def test_a_generated_client_lists_and_creates(generated, client, acme, account):
     assert isinstance(account.id, UUID)
     (listed,) = generated.operation("accounts", "list_accounts").sync(acme.id, client=client)
     assert (listed.id, listed.default_currency) == (account.id, generated.models.Currency.EUR)
+
+
+def find_untyped(value: Any, place: str) -> list[str]:
+    """The places of a model at which there is plain JSON instead of another model."""
+    if isinstance(value, dict):
+        return [place]
+    if isinstance(value, list):
+        return [found for part in value for found in find_untyped(part, f"{place}[]")]
+    if not hasattr(value, "__attrs_attrs__"):
+        return []
+    fields = [each.name for each in value.__attrs_attrs__ if each.name != "additional_properties"]
+    inner = [found for name in fields for found in find_untyped(getattr(value, name), f"{place}.{name}")]
+    return inner + [
+        found for part in getattr(value, "additional_properties", {}).values() for found in find_untyped(part, place)
+    ]
+
+
+def test_models_are_typed_all_the_way_down(generated, client, settings, api, acme, account):
+    """A member that the document calls non-null and the answer leaves null would make plain JSON of what it is in."""
+    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "testserver"]
+    Account.objects.filter(id=account.id).update(bank_connection=CONNECTION)
+    till = api.post("accounts", {"type": "cash", "name": "Till"}).json()["id"]
+    Account.objects.filter(id=till).update(bank_connection={"type": "statementFile", "status": "active"})
+    Company.objects.filter(id=acme.id).update(system_payment_provider={"customerId": "cus_1"})
+    api.put(f"files/{upload(api)}", {"parseData": {"type": "invoice"}})
+    listed = {
+        "accounts": generated.operation("accounts", "list_accounts").sync(acme.id, client=client),
+        "files": generated.operation("files", "list_files").sync(acme.id, client=client),
+        "company": generated.operation("companies", "get_company").sync(acme.id, client=client),
+    }
+    assert find_untyped(listed["company"], "company") == []
+    assert [found for name in ("accounts", "files") for row in listed[name] for found in find_untyped(row, name)] == []
+    assert {type(row.bank_connection) for row in listed["accounts"]} == {generated.models.BankConnection}
+    assert type(listed["files"][0].parse_data) is generated.models.ParseData
 
 
 def test_a_generated_client_imports_pages_and_asks_for_balances(generated, client, acme, account):

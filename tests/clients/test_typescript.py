@@ -84,7 +84,13 @@ def test_it_pages_tries_again_verifies_and_signs_in(program, site, settings, api
     assert found["refusal"] == [400, "validation_failed", True]
 
     found = said(program)
-    assert found == {"event": event, "headers": event, "forged": [True] * 6}
+    assert found == {
+        "unchanged": [304, None],
+        "names": ["TimeoutError", "Refused", "Forged", "SignInRefused"],
+    }
+
+    found = said(program)
+    assert found == {"event": event, "headers": event, "capitals": event, "forged": [True] * 6}
 
     flow = Flow(application)
     flow.sign_in(alice)

@@ -5,7 +5,7 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const say = (value) => console.log(JSON.stringify(value));
 const hear = async () => JSON.parse((await lines.next()).value);
 
-const { App, Forged, connect, every, good, verify } = await import(process.argv[2]);
+const { App, Forged, SignInRefused, connect, every, good, verify } = await import(process.argv[2]);
 const { base, key, companyId, clientId, redirectUri, webhook } = await hear();
 const path = { companyId };
 
@@ -37,6 +37,19 @@ let refusal = null;
 await good(book("x")).catch((error) => (refusal = [error.status, error.code, error.problem.errors.length > 0]));
 say({ days, pages: sent.filter(([method]) => method === "GET").length, tries, refusal, replayed: again.response.headers.get("Idempotency-Replayed") });
 
+// One that did not change, one that takes too long, and the names of errors.
+const one = { path: { ...path, accountId: account.id } };
+const read = await client.GET("/companies/{companyId}/accounts/{accountId}", { params: one });
+const known = client.GET("/companies/{companyId}/accounts/{accountId}", { params: { ...one, header: { "If-None-Match": read.response.headers.get("ETag") } } });
+const unchanged = await known;
+const never = (request) => new Promise((_, fail) => request.signal.addEventListener("abort", () => fail(request.signal.reason)));
+const slow = await good(connect(base, key, { tries: 1, timeout: 20, fetch: never }).GET("/companies")).catch((error) => error.name);
+const nobody = await good(connect(base, "svc_nobody", { tries: 1 }).GET("/companies")).catch((error) => error.name);
+say({
+  unchanged: [unchanged.response.status, (await good(Promise.resolve(unchanged))) ?? null],
+  names: [slow, nobody, new Forged("x").name, new SignInRefused("x").name],
+});
+
 // Webhooks.
 const { secret, raw, headers } = webhook;
 const forged = async (...changes) => {
@@ -51,6 +64,7 @@ const other = { ...headers, "webhook-signature": `v1,${"A".repeat(43)}=` };
 say({
   event: await verify(secret, raw, headers),
   headers: await verify(secret, new TextEncoder().encode(raw), new Headers(headers)),
+  capitals: await verify(secret, raw, Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]))),
   forged: [
     await forged(secret, `${raw} `, headers),
     await forged(secret, raw, other),

@@ -177,6 +177,18 @@ def test_broken_requests_are_4xx_or_a_closed_connection(wire, raw):
     assert wire.call("GET", "/healthz")[0] == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "header", "status", "code"),
+    [("/" + "a" * 9000, "x", 414, "address_too_long"), ("/companies", "a" * 9000, 431, "headers_too_large")],
+)
+def test_too_large_request_line_or_header_is_a_problem(wire, path, header, status, code):
+    answered, headers, body = wire.call("GET", path, X_Long=header)
+    problem = json.loads(body)
+    assert (answered, headers["content-type"]) == (status, "application/problem+json")
+    assert (problem["status"], problem["code"]) == (status, code)
+    assert set(problem) == {"type", "title", "status", "detail", "instance", "code", "requestId"}
+
+
 def rss(pid: int) -> int:
     """The greatest resident size so far of a process and its children, in bytes."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

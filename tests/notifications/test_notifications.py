@@ -166,7 +166,7 @@ def test_cross_user_rights_read_for_others(browser_of, ann, bob, acme, tell):
 def test_a_stale_reading_is_refused(browser_of, bob, acme, tell):
     row = tell(bob)
     his = browser_of(bob, acme)
-    assert his.put(f"notifications/{row.id}/read", if_match='W/"other"').status_code == 412
+    assert his.put(f"notifications/{row.id}/read", if_match='"other"').status_code == 412
     assert not Notification.objects.read().exists()
 
 

@@ -19,6 +19,7 @@ export function connect(baseUrl: string, token: string, patience: Patience = {})
 
 /** The API's refusal; `code` is stable, `problem.errors` name fields by JSON pointers. */
 export class Refused extends Error {
+  override readonly name = "Refused";
   readonly code: string;
   constructor(readonly status: number, readonly problem: Problem) {
     super(`${status} ${problem.code}: ${problem.detail}`);
@@ -29,10 +30,10 @@ export class Refused extends Error {
 /** What `client.GET` and its like resolve to. */
 export type Answer<Data> = { data?: Data; error?: unknown; response: Response };
 
-/** What was answered; throws Refused. */
+/** What was answered, undefined for a 304; throws Refused. */
 export async function good<Data>(asked: Promise<Answer<Data>>): Promise<Data> {
   const { data, error, response } = await asked;
-  if (!response.ok) throw new Refused(response.status, error as Problem);
+  if (!response.ok && response.status !== 304) throw new Refused(response.status, error as Problem);
   return data as Data;
 }
 

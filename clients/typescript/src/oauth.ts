@@ -2,6 +2,7 @@
 
 /** `error` is the standard's word, as access_denied or invalid_grant. */
 export class SignInRefused extends Error {
+  override readonly name = "SignInRefused";
   constructor(readonly error: string, description = "") {
     super(description ? `${error}: ${description}` : error);
   }

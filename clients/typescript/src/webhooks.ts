@@ -4,11 +4,13 @@ import type { components } from "./api.js";
 export type Event = components["schemas"]["FeedEvent"];
 
 /** The message was not signed with the secret, or not just now. */
-export class Forged extends Error {}
+export class Forged extends Error {
+  override readonly name = "Forged";
+}
 
 const TOLERANCE = 300; // seconds: what was signed longer ago may be a repetition by somebody else
 
-/** The event of a raw body; throws Forged. The names of headers are in lower case, as Node gives them. */
+/** The event of a raw body; throws Forged. The names of headers may be in any case. */
 export async function verify(
   secret: string,
   body: string | Uint8Array,
@@ -16,7 +18,9 @@ export async function verify(
   now: number = Date.now() / 1000,
 ): Promise<Event> {
   const text = typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body);
-  const named = (name: string) => String((headers instanceof Headers ? headers.get(name) : headers[name]) ?? "");
+  const given = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers);
+  const lower = new Map(given.map(([name, value]) => [name.toLowerCase(), value]));
+  const named = (name: string) => String(lower.get(name) ?? "");
   const [id, moment, signatures] = ["id", "timestamp", "signature"].map((part) => named(`webhook-${part}`));
   if (!id || !/^\d{1,12}$/.test(moment)) throw new Forged("These are not the headers of a webhook.");
   if (Math.abs(now - Number(moment)) > TOLERANCE) throw new Forged("Signed too long ago, or this clock is wrong.");

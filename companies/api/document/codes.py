@@ -66,6 +66,8 @@ EDGE_CODES = {
     "not_acceptable": (406, "Only JSON can be had."),
     "length_required": (411, "The body's length must be announced."),
     "precondition_failed": (412, "`If-Match` names another version."),
+    "address_too_long": (414, "The request line is longer than 8,190 bytes."),
+    "headers_too_large": (431, "A header is longer than 8,190 bytes, or there are more than 100."),
     "unsupported_media_type": (415, "The operation does not take this media type."),
     "rate_limited": (429, "The budget of requests is spent; see `Retry-After`."),
     "internal_error": (500, "Something went wrong on our side; the request id helps us find it."),

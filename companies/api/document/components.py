@@ -7,7 +7,7 @@ from django.conf import settings
 
 from companies.api.limits import INT32, LONGEST_IGNORED, LONGEST_LINE, LONGEST_REQUEST_ID
 
-TAG = {"type": "string", "maxLength": LONGEST_LINE, "examples": ['W/"6b1f0a3c5d7e9f2b4c6d8e0f"']}
+TAG = {"type": "string", "maxLength": LONGEST_LINE, "examples": ['"6b1f0a3c5d7e9f2b4c6d8e0f"']}
 HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "Idempotency-Key": (
         {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
@@ -15,9 +15,12 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "If-Match": (
         TAG,
-        "The `ETag` that was read; the change is refused with 412 where the resource has another version.",
+        "The `ETag` that was read, or `*` for any; the change is refused with 412 if the resource has another version. Weak tags match no version.",
     ),
-    "If-None-Match": (TAG, "The `ETag` that was read; answered 304 where it still holds."),
+    "If-None-Match": (
+        TAG,
+        "The `ETag` that was read, or `*`: a read is answered 304 if it still holds. With `*` a change is refused with 412 if the resource exists.",
+    ),
 }
 WHOLE = {"type": "integer", "minimum": 0, "maximum": INT32}
 LINE = {"type": "string", "maxLength": LONGEST_LINE}

@@ -177,7 +177,7 @@ class OperationSchema(NamedForClients):
         taken = {
             "Idempotency-Key": self.changes_something(),
             "If-Match": method in ("PUT", "DELETE"),
-            "If-None-Match": "304" in operation["responses"],
+            "If-None-Match": "304" in operation["responses"] or method == "PUT",
         }
         operation.setdefault("parameters", []).extend(
             {"$ref": f"#/components/parameters/{name}"} for name, holds in taken.items() if holds

@@ -27,6 +27,7 @@ from ledger.statements.receiving import receive
 from ledger.transactions.cash_parts import CashPart
 from notifications.models import Notification
 from planning.models import PlanItem, PlannedOverride, PlannedTransaction
+from tests.answers import list_operations
 from tests.conftest import Api
 
 pytestmark = pytest.mark.django_db
@@ -60,6 +61,22 @@ def test_the_command_says_how_to_get_in():
     (row,) = Api(company, key=told["apiKey"]).get("/companies").json()  # a key reaches one company
     assert (row["id"], row["role"]) == (told["companyId"], "apiKey")
     assert "company:manage" in row["permissions"]
+
+
+def test_demo_company_is_answered_as_documented(company, make_api):
+    """The fixture `answers_are_documented` validates each answer."""
+    caller = make_api(company)
+    paths = [path for (method, path) in list_operations() if method == "GET" and path.startswith("/companies/{}")]
+    lists = [path.removeprefix("/companies/{}/") for path in paths if path.count("{}") == 1 and path != "/companies/{}"]
+    answered = {path: caller.get(path) for path in lists}
+    assert {path for path, answer in answered.items() if answer.status_code != 200} == {"planned_transactions/due"}
+    for path, answer in answered.items():
+        rows = answer.json() if answer["Content-Type"] == "application/json" and answer.status_code == 200 else []
+        if f"/companies/{{}}/{path}/{{}}" in paths:
+            assert all(caller.get(f"{path}/{row['id']}").status_code == 200 for row in rows[:5])
+    (rent,) = (file for file in answered["files"].json() if file["parseData"])
+    assert rent["parseData"]["amount"]["currency"] == "EUR"
+    assert any(account["bankConnection"] for account in answered["accounts"].json())
 
 
 def test_a_second_demonstration_stands_beside_the_first():

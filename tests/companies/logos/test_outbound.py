@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from companies import outbound
+from tests import tls
 
 PRIVATE = [
     "127.0.0.1", "10.0.0.1", "172.16.5.4", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
@@ -192,3 +193,23 @@ def test_a_name_that_takes_long_to_find_is_given_up(monkeypatch):
     with pytest.raises(outbound.Refused):
         outbound.fetch("https://app.example/", seconds=0.3)
     assert time.monotonic() - began < 0.9
+
+
+def test_certificate_that_is_not_trusted_is_refused_in_words(private, tmp_path):
+    with (
+        tls.serving(lambda path: (200, {}, b""), where=tmp_path) as (host, _),
+        pytest.raises(outbound.Refused, match="localhost has a certificate that is not valid: self-signed"),
+    ):
+        outbound.fetch(f"https://{host}/")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda connection: connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "does not speak TLS as expected"),
+        (lambda connection: None, "does not speak TLS as expected|closed the connection"),
+    ],
+)
+def test_server_without_tls_is_refused_in_words(private, answer, words):
+    with serving(answer) as url, pytest.raises(outbound.Refused, match=words):
+        outbound.fetch(url.replace("http://", "https://"))

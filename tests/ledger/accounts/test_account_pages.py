@@ -135,8 +135,8 @@ def test_an_account_is_opened(owner, api, acme):
     [
         ("name", "", "not be blank"),
         ("name", "x" * 201, "no more than 200"),
-        ("type", "piggyBank", "not a valid choice"),
-        ("defaultCurrency", "XXX", "Not one of the thirty"),
+        ("type", "piggyBank", "Must be one of bank, cash"),
+        ("defaultCurrency", "XXX", "Must be one of EUR, AUD"),
         ("accountGroupId", "00000000-0000-7000-8000-000000000000", "no such record"),
         ("accountNumber", "\0", "Null characters"),
         ("includeInCashBalance", "on", "Must be one of these"),
