@@ -68,6 +68,7 @@ class Request(BulkRequest):
     """What an import of transactions asks for."""
 
     duplicates: str = "keep"
+    trusts_ids: bool = True  # files do not: banks give one id to several payments
 
 
 FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Item)}

@@ -38,6 +38,7 @@ class StatementViewSet(CompanyViewSet):
             reading.UnsafeXml,
             reading.CurrencyUnknown,
             reading.ColumnsUnknown,
+            reading.MappingAmbiguous,
             reading.DateOrderUnknown,
             TooManyRows,
             NoRate,
@@ -77,6 +78,7 @@ class StatementViewSet(CompanyViewSet):
             details=options.get("split") == "details",
             date_order=options.get("dateOrder"),
             dry_run=options.get("dryRun") == "true",
+            settings=shapes.settings_of(options),
         )
         return Response(shapes.answered(received))
 
