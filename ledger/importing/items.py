@@ -16,8 +16,9 @@ from ledger.calc.tables import Line, NotATable, lines_of, opened
 from ledger.importing.bodies import MOST_ITEMS, Item, Request, read_item
 from ledger.importing.calc.amounts import drop_zeros
 from ledger.importing.calc.dates import find_day
-from ledger.importing.calc.detection import Detection, Own, Question, detect
+from ledger.importing.calc.detection import detect
 from ledger.importing.calc.mapping import Mapping
+from ledger.importing.calc.questions import Detection, Own, Question
 from ledger.importing.calc.rows import Balances, LeftOut, Movement, RowReader, find_balances
 from ledger.importing.calc.sheets import SHEETS_BEGIN, has_sheets, sheet_lines
 from ledger.importing.calc.table import Table

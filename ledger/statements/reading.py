@@ -13,8 +13,8 @@ from ledger.bulk.bodies import DECIMALS
 from ledger.calc.money import too_fine
 from ledger.importing import progress
 from ledger.importing.bodies import MOST_ITEMS
-from ledger.importing.calc.detection import Detection
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, normalize_settings
+from ledger.importing.calc.questions import Detection
 from ledger.importing.items import (
     Rows,
     TooManyRows,

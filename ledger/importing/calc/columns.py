@@ -47,7 +47,9 @@ class Column:
     @cached_property
     def is_named(self) -> bool:
         """Whether the heading names days or amounts by itself: fewer cells must be so then."""
-        return any(sure > 1 and (name in NUMBER_FIELDS - {"number"} or name in DATE_FIELDS) for name, sure in self.fields)
+        return any(
+            sure > 1 and (name in NUMBER_FIELDS - {"number"} or name in DATE_FIELDS) for name, sure in self.fields
+        )
 
     @cached_property
     def is_date(self) -> bool:
@@ -90,7 +92,7 @@ class Column:
 
     @cached_property
     def is_words(self) -> bool:
-        return bool(self.filled) and not self.is_number and not self.is_date and not self.is_currency
+        return not self.is_number and not self.is_date and not self.is_currency and self._mostly(has_letters)
 
     def _mostly(self, test) -> bool:  # type: ignore[no-untyped-def]
         total = sum(self.distinct.values())
@@ -129,6 +131,10 @@ class Column:
         return not self.is_date_only and not (
             name in TEXT_FIELDS - {"reference", "counterpartyAccount"} and self.has_decimals and self.is_number
         )
+
+
+def has_letters(text: str) -> bool:
+    return any(sign.isalpha() for sign in text)
 
 
 def is_date_written(text: str) -> bool:
@@ -182,3 +188,20 @@ def _agree(text: str) -> bool:
     return not is_amount(text, DecimalMark.POINT) or parse_or_none(text, DecimalMark.POINT) == parse_or_none(
         text, DecimalMark.COMMA
     )
+
+
+def are_complements(one: Column, other: Column, *, enough: float = 0.8) -> bool:
+    """Whether of two columns of amounts each row has one, the other empty or zero."""
+    pairs = [(is_zero(a), is_zero(b)) for a, b in zip(one.cells, other.cells, strict=True)]
+    fits = sum(a != b for a, b in pairs)
+    both = sum(not a and not b for a, b in pairs)
+    return bool(pairs) and fits >= enough * len(pairs) and (both == 0 or enough < 0.8)
+
+
+def is_zero(text: str) -> bool:
+    """Whether a cell has no amount in it.
+
+    >>> is_zero(""), is_zero("0,00 EUR"), is_zero("-"), is_zero("10.00")
+    (True, True, True, False)
+    """
+    return not any(sign.isdigit() and sign != "0" for sign in text)

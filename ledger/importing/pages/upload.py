@@ -25,10 +25,11 @@ from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.tables import Line
 from ledger.importing import progress, uploads
-from ledger.importing.calc.detection import Detection, Question, find_given_table
+from ledger.importing.calc.detection import find_given_table
 from ledger.importing.calc.exports import of_export
 from ledger.importing.calc.headings import find_heading_currency
 from ledger.importing.calc.mapping import FIELDS, normalize_settings, to_settings
+from ledger.importing.calc.questions import Detection, Question
 from ledger.importing.imports import Outcome, import_transactions
 from ledger.importing.items import Rows, detect_for, example_rows, letters, table_of
 from ledger.importing.pages.columns_form import (

@@ -3,10 +3,10 @@
 import io
 
 import pytest
+from ledger.importing.calc.written import DateOrder, DecimalSign
 
 from ledger.calc.tables import lines_of
 from ledger.importing.calc.columns import Columns, accounts_in_export, names_in_export, of_export
-from ledger.importing.calc.written import DateOrder, DecimalSign
 
 ENGLISH = {"date": "Date", "account": "Account", "amount": "Amount", "description": "Description", "id": "Id"}
 GERMAN = {"date": "Datum", "account": "Konto", "amount": "Betrag", "description": "Beschreibung", "id": "Kennung"}

@@ -9,7 +9,6 @@ import pytest
 from babel.numbers import format_decimal
 from hypothesis import given
 from hypothesis import strategies as st
-
 from ledger.importing.calc.written import (
     DateOrder,
     DecimalSign,

@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ledger.importing.calc.written import DateOrder, DecimalSign
 
 from ledger.calc.tables import (
     LONGEST_ROW,
@@ -37,7 +38,6 @@ from ledger.importing.calc.columns import (
     to_keep,
     written,
 )
-from ledger.importing.calc.written import DateOrder, DecimalSign
 
 TEXT = "Datum;Empfänger;Betrag\n31.01.2026;Müller & Söhne;-1.234,50\n"
 GERMAN = """Kontonummer;DE00 1234
