@@ -47,8 +47,8 @@ class ImportResult(Shape):
     import_id = fields.IdField(allow_null=True, help_text="null where nothing was stored")
     duplicates = fields.CountField()
     possible_duplicates = fields.CountField(
-        help_text="with `duplicates: skip`: how many of the stored ones have the account, day, amount and currency of one "
-        "that was there with other words"
+        help_text="with `duplicates: skip`: how many of the stored ones have the account, day, amount and currency of "
+        "one that was there with other words"
     )
     errors = skipped_rows()  # type: ignore[assignment]
     dry_run = fields.FlagField()

@@ -45,7 +45,7 @@ class StatementUpload(Shape):
     import_settings = fields.TextField(
         required=False,
         max_length=16 * 1024,
-        help_text="JSON: how a CSV file is read, as in `importSettings.csv` of the account, in place of what is kept there",
+        help_text="JSON: how a CSV file is read, as in `importSettings.csv` of the account, in place of what is kept",
     )
 
 
@@ -82,8 +82,8 @@ class StatementResult(Shape):
     )
     skipped_before_data_start = fields.CountField()
     possible_duplicates = fields.CountField(
-        help_text="how many of the new ones have the account, day, amount and currency of one that was there with other "
-        "words"
+        help_text="how many of the new ones have the account, day, amount and currency of one that was there with "
+        "other words"
     )
     left_out = fields.CountField(
         help_text="rows of a CSV file that are no movements of the account: balances, sums, footers, other accounts, "

@@ -83,29 +83,35 @@ class AmountSearch(Search):
             steps = Steps(balance, self.groups(), mark)
             fees = [each for each in self.role("fee") if each is not balance]
             pair = self.named_pair()
-            if pair and balance not in pair and (proof := prove_pair(steps, *pair)):
+            if pair and balance not in pair and prove_pair(steps, *pair):
                 self.accept(balance, steps)
                 self.put("debit", pair[0].place)
                 self.put("credit", pair[1].place)
                 return True
             if not balances and pair:
                 continue
-            singles = [each for each in self.single_candidates() if each is not balance]
-            for single in singles:
-                if prove_single(steps, single):
-                    self.accept(balance, steps)
-                    self.put("amount", single.place)
-                    return True
-            for single in singles:
-                for fee in fees:
-                    if single is not fee and (proof := prove_fee(steps, single, fee)):
-                        self.accept(balance, steps)
-                        self.put("amount", single.place)
-                        if "fee" not in self.pinned:
-                            self.put("fee", fee.place)
-                        self.result.proven.append("fee")
-                        return bool(proof)
+            if self.prove_one(balance, steps, fees):
+                return True
         return False
+
+    def prove_one(self, balance: Column, steps: Steps, fees: list[Column]) -> bool:
+        """The one column of amounts that the steps prove, by itself or less the fees beside it."""
+        singles = [each for each in self.single_candidates() if each is not balance]
+        single = next((each for each in singles if prove_single(steps, each)), None)
+        if single is not None:
+            self.accept(balance, steps)
+            self.put("amount", single.place)
+            return True
+        pairs = [(each, fee) for each in singles for fee in fees if each is not fee]
+        found = next((pair for pair in pairs if prove_fee(steps, *pair)), None)
+        if found is None:
+            return False
+        self.accept(balance, steps)
+        self.put("amount", found[0].place)
+        if "fee" not in self.pinned:
+            self.put("fee", found[1].place)
+        self.result.proven.append("fee")
+        return True
 
     def unnamed_balances(self) -> list[Column]:
         if "balance" in self.pinned:

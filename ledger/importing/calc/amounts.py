@@ -142,18 +142,7 @@ def parse_money(text: str, mark: DecimalMark) -> Money:
             raise Unreadable("“{text}” is no amount with a decimal point.", text=text[:40])
         raise Unreadable("“{text}” is no amount with a decimal comma.", text=text[:40])
     signs = [found for found in match.group("before", "between", "behind") if found]
-    currencies: tuple[str, ...] = ()
-    marked = ""
-    for word in filter(None, match.group("front", "back", "last")):
-        plain = word.casefold().rstrip(".")
-        if word == match["front"] and len(plain) == 1 and plain.isascii() and plain.isalpha():
-            raise Unreadable("“{text}” is no amount.", text=text[:40])  # D1042 is the number of something
-        if not marked and plain in OUT_MARKS | IN_MARKS:
-            marked = "-" if plain in OUT_MARKS else "+"
-        elif not currencies and (found := find_currencies(word)):
-            currencies = found
-        else:
-            raise Unreadable("“{text}” is no amount.", text=text[:40])
+    currencies, marked = _read_words(match, text)
     whole, cents = re.sub(r"[^0-9]", "", number["whole"]), number["cents"] or ""
     brackets = bool(match["open"])
     if not (whole or cents) or len(signs) + brackets + bool(marked) > 1 or brackets != bool(match["close"]):
@@ -164,6 +153,22 @@ def parse_money(text: str, mark: DecimalMark) -> Money:
     amount = (whole or "0") + (f".{cents}" if cents else "")
     negative = (brackets or "-" in signs or marked == "-") and amount.strip("0.")
     return Money(f"-{amount}" if negative else amount, currencies)
+
+
+def _read_words(match: re.Match[str], text: str) -> tuple[tuple[str, ...], str]:
+    """(the currencies, the sign that Dr or Cr means) of the words beside a number. Raises Unreadable for others."""
+    currencies: tuple[str, ...] = ()
+    marked = ""
+    for word in filter(None, match.group("front", "back", "last")):
+        plain = word.casefold().rstrip(".")
+        is_number_of_something = word == match["front"] and len(plain) == 1 and plain.isascii() and plain.isalpha()
+        if not marked and plain in OUT_MARKS | IN_MARKS and not is_number_of_something:
+            marked = "-" if plain in OUT_MARKS else "+"
+        elif not currencies and not is_number_of_something and (found := find_currencies(word)):
+            currencies = found
+        else:
+            raise Unreadable("“{text}” is no amount.", text=text[:40])
+    return currencies, marked
 
 
 def has_sign(text: str) -> bool:

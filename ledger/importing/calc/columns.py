@@ -1,9 +1,10 @@
 """What the cells of each column are: days, amounts, currencies, words. Headings propose, cells veto."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from ledger.importing.calc.amounts import DecimalMark, Unreadable, find_currencies, find_marks, is_amount, parse_amount
 from ledger.importing.calc.dates import is_date, looks_like_date
@@ -16,7 +17,6 @@ ENOUGH_NAMED = 0.5  # where the heading says so
 DATE_FIELDS = {"date", "valueDate"}
 MAX_CELLS = 60_000  # looked at in all columns together
 NUMBER_FIELDS = {"amount", "debit", "credit", "balance", "fee", "net", "gross", "tax", "number"}
-TEXT_FIELDS = {"counterparty", "counterpartyAccount", "description", "reference", "category", "notes"}
 MAX_STATUSES, MAX_DIRECTIONS = 12, 6
 
 
@@ -83,7 +83,7 @@ class Column:
         if not texts or not all(text.isdigit() for text in texts):
             return False
         numbers = [int(text) for text in texts]
-        steps = {b - a for a, b in zip(numbers, numbers[1:], strict=False)}
+        steps = {b - a for a, b in pairwise(numbers)}
         return (
             steps in ({1}, {-1})
             or min(map(len, texts)) > 7
@@ -94,7 +94,7 @@ class Column:
     def is_words(self) -> bool:
         return not self.is_number and not self.is_date and not self.is_currency and self._mostly(has_letters)
 
-    def _mostly(self, test) -> bool:  # type: ignore[no-untyped-def]
+    def _mostly(self, test: Callable[[str], bool]) -> bool:
         total = sum(self.distinct.values())
         enough = ENOUGH_NAMED if self.is_named else ENOUGH
         return total > 0 and sum(count for text, count in self.distinct.items() if test(text)) >= enough * total
@@ -111,26 +111,21 @@ class Column:
     def allows(self, name: str) -> bool:
         """Whether the cells may be what a heading says."""
         if not self.filled:
-            return name not in {"date", "valueDate"}
-        if name in ("date", "valueDate"):
+            return name not in DATE_FIELDS
+        if name in DATE_FIELDS:
             return self.is_date
         if name in NUMBER_FIELDS:
-            return self.is_number and not (self.is_date_only)
-        if name == "original":
-            return self.is_number or self.is_currency
-        if name == "currency":
-            return self.is_currency
-        if name == "direction":
-            return (
-                len(self.values) <= MAX_DIRECTIONS and not self.is_number and not self.is_date and not self.is_currency
-            )
-        if name == "status":
-            return len(self.values) <= MAX_STATUSES and not self.is_number and not self.is_date
-        if name == "account":
-            return not self.is_date and len(self.values) <= MAX_VALUES and not self.has_decimals
-        return not self.is_date_only and not (
-            name in TEXT_FIELDS - {"reference", "counterpartyAccount"} and self.has_decimals and self.is_number
-        )
+            return self.is_number
+        others = {"original": self.is_number or self.is_currency, "currency": self.is_currency}
+        others |= {"direction": self.is_plain and len(self.values) <= MAX_DIRECTIONS and not self.is_currency}
+        others |= {"status": self.is_plain and len(self.values) <= MAX_STATUSES}
+        others |= {"account": not self.is_date and len(self.values) <= MAX_VALUES and not self.has_decimals}
+        others |= dict.fromkeys(("reference", "counterpartyAccount"), not self.is_date_only)
+        return others.get(name, not self.is_date_only and not (self.has_decimals and self.is_number))
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.is_number and not self.is_date
 
 
 def has_letters(text: str) -> bool:

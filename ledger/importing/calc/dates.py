@@ -36,12 +36,15 @@ _EAST_ASIAN = re.compile(rf"([0-9]{{4}}) ?[年년] ?([0-9]{{1,2}}) ?[月월] ?([
 _YEAR_LAST = re.compile(rf"{_WEEKDAY}([0-9]{{1,2}}) ?([-/. ]) ?([0-9]{{1,2}}) ?\2 ?([0-9]{{4}}|[0-9]{{2}})\.?{_TIME}")
 _NAME = r"([^\W\d_]{3,12})"
 _DAY_AND_NAME = re.compile(
-    rf"{_WEEKDAY}([0-9]{{1,2}})(?:st|nd|rd|th)?[-. /]{{0,2}}(?:de )?{_NAME}[-., /]{{1,2}}(?:de |del )?([0-9]{{4}}|[0-9]{{2}}){_TIME}"
+    rf"{_WEEKDAY}([0-9]{{1,2}})(?:st|nd|rd|th)?[-. /]{{0,2}}(?:de )?{_NAME}"
+    rf"[-., /]{{1,2}}(?:de |del )?([0-9]{{4}}|[0-9]{{2}}){_TIME}"
 )
 _NAME_AND_DAY = re.compile(
     rf"{_WEEKDAY}{_NAME}[-. /]{{1,2}}([0-9]{{1,2}})(?:st|nd|rd|th)?[-., /]{{1,2}}([0-9]{{4}}|[0-9]{{2}}){_TIME}"
 )
 _YEAR_AND_NAME = re.compile(rf"([0-9]{{4}})[-. /]{{1,2}}{_NAME}[-. /]{{1,2}}([0-9]{{1,2}})\.?{_TIME}")
+
+_NAMED = ((_DAY_AND_NAME, 3, 2, 1), (_NAME_AND_DAY, 3, 1, 2), (_YEAR_AND_NAME, 1, 2, 3))
 
 
 @cache
@@ -105,12 +108,9 @@ def date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None:
     for pattern in (_COMPACT_TIME, _SPACED_YEAR_FIRST, _EAST_ASIAN):
         if match := pattern.fullmatch(text):
             return int(match[1]), int(match[2]), int(match[3])
-    if match := _DAY_AND_NAME.fullmatch(text):
-        return _with_name(match[3], match[2], match[1])
-    if match := _NAME_AND_DAY.fullmatch(text):
-        return _with_name(match[3], match[1], match[2])
-    if match := _YEAR_AND_NAME.fullmatch(text):
-        return _with_name(match[1], match[2], match[3])
+    for pattern, year_at, name_at, day_at in _NAMED:
+        if match := pattern.fullmatch(text):
+            return _with_name(match[year_at], match[name_at], match[day_at])
     return None
 
 
@@ -150,8 +150,8 @@ def find_orders(texts: Iterable[str]) -> list[DateOrder]:
 
     Dates with points are never written with the month first.
 
-    >>> [order.value for order in find_orders(["03/04/2026", "03/05/2026"])], [o.value for o in find_orders(["31/01/26"])]
-    (['dayFirst', 'monthFirst'], ['dayFirst'])
+    >>> [order.value for order in find_orders(["03/04/2026", "03/05/2026"])]
+    ['dayFirst', 'monthFirst']
     >>> [order.value for order in find_orders(["2026-01-31"])], [order.value for order in find_orders(["07/07/2024"])]
     (['iso'], ['dayFirst'])
     """

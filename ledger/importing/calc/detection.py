@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ledger.calc.tables import Line
-from ledger.importing.calc.mapping import find_place, normalize_settings
+from ledger.importing.calc.mapping import AMOUNT_FIELDS, find_place, normalize_settings
 from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, Own, changed
 from ledger.importing.calc.sign_search import SignSearch
 from ledger.importing.calc.table import Table, find_table
@@ -101,21 +101,7 @@ class ValueSearch(SignSearch):
             if "account" not in self.pinned and not self.table.sections and (found := self.role("account")):
                 self.put("account", found[0].place)
             return
-        names: list[str] = []
-        if self.table.sections:
-            names = self.table.section_names
-        elif "account" not in self.pinned or self.pinned["account"] is not None:
-            place = self.pinned.get("account")
-            found = [self.columns[place]] if place is not None else self.role("account")
-            if not found:
-                return
-            values = self.table_values(found[0].place)
-            if len(values) < 2:
-                if values:
-                    self.put("account", found[0].place)
-                return
-            self.put("account", found[0].place)
-            names = values
+        names = self.account_names()
         if len(names) < 2:
             return
         own = [name for name in names if self.own.number and is_same_number(name, self.own.number)]
@@ -126,6 +112,19 @@ class ValueSearch(SignSearch):
         options: list[Answer] = [([name], changed(accounts=(name,))) for name in names[: MAX_OPTIONS - 1]]
         options.append((names, changed(accounts=tuple(names))))
         self.ask("account_values", "accountValues", options)
+
+    def account_names(self) -> list[str]:
+        """The accounts that the table has, of its sections or of a column, which is the account's then."""
+        if self.table.sections:
+            return self.table.section_names
+        place = self.pinned.get("account")
+        if "account" in self.pinned and place is None:
+            return []
+        found = [self.columns[place]] if place is not None else self.role("account")
+        values = self.table_values(found[0].place) if found else []
+        if values:
+            self.put("account", found[0].place)
+        return values
 
     def choose_texts(self) -> None:
         complete = "date" in self.pinned and self.has_given_amount
@@ -164,6 +163,8 @@ class ValueSearch(SignSearch):
                 and place is not None
             ):
                 self.result.assumed.append(name)
+                continue
+            if not found and name in ("date", *AMOUNT_FIELDS):
                 continue
             self.ask_column("column_gone", name, found[: MAX_OPTIONS - 1], none=name not in ("date", "amount"))
 

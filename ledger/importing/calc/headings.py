@@ -1,4 +1,4 @@
-"""What the headings of a table name, in the languages of Europe, Chinese and Japanese: ``headings.json`` has the words."""
+"""What headings name, in the languages of Europe, Chinese and Japanese: ``headings.json`` has the words."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def find_fields(heading: str) -> tuple[tuple[str, int], ...]:
     >>> find_fields("Net Currency")[0], find_fields("Original Amount")[0], find_fields("VWZ9")
     (('currency', 1), ('original', 1), ())
     """
-    phrases, longest = _phrases()
+    phrases, _longest = _phrases()
     plain = fold_heading(heading)
     found = [(field, 3) for field in phrases.get(plain, ())]
     codes = {code.casefold() for code in currency_codes()} | {"euro", "euros"}
@@ -57,24 +57,23 @@ def find_fields(heading: str) -> tuple[tuple[str, int], ...]:
     short = " ".join(words)
     if short != plain:
         found += [(field, 2) for field in phrases.get(short, ())]
-    if not found:
-        within = []
-        for length in range(min(longest, len(words)), 0, -1):
-            for start in range(len(words) - length, -1, -1):
-                phrase = " ".join(words[start : start + length])
-                if len(phrase) > 2 or _CJK.search(phrase):
-                    within += [(field, 1) for field in phrases.get(phrase, ())]
-        if not within and _CJK.search(plain):
-            cjk = sorted(
-                (phrase for phrase in phrases if _CJK.search(phrase) and phrase in plain), key=len, reverse=True
-            )
-            within = [(field, 1) for phrase in cjk for field in phrases[phrase]]
-        if any(
-            field == "original" for field, _ in within
-        ):  # of whatever else it names, it is the one in another currency
-            within = [("original", 1), *within]
-        found += within
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found or _find_within(plain, words)))
+
+
+def _find_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
+    """The fields that words of a heading name, those of the longest and last words first. What names the original
+    currency among others is in that one."""
+    phrases, longest = _phrases()
+    within: list[tuple[str, int]] = []
+    for length in range(min(longest, len(words)), 0, -1):
+        for start in range(len(words) - length, -1, -1):
+            phrase = " ".join(words[start : start + length])
+            if len(phrase) > 2 or _CJK.search(phrase):
+                within += [(field, 1) for field in phrases.get(phrase, ())]
+    if not within and _CJK.search(plain):
+        known = [phrase for phrase in phrases if _CJK.search(phrase) and phrase in plain]
+        within = [(field, 1) for phrase in sorted(known, key=len, reverse=True) for field in phrases[phrase]]
+    return [("original", 1), *within] if ("original", 1) in within else within
 
 
 @lru_cache(maxsize=4096)

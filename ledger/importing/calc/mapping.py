@@ -1,12 +1,13 @@
 """How a table is read: which column says what, and how its values are written; kept as JSON in ``importSettings.csv``.
 
 The JSON names are those of the API: ``columns`` by heading or position from 0, ``directionValues``, ``statusValues``,
-``accountValues``, ``encoding``, ``separator``, ``decimalMark``, ``dateOrder``, ``skipAbove``, ``skipBelow``, ``flipSign``.
+``accountValues``, ``encoding``, ``separator``, ``decimalMark``, ``dateOrder``, ``skipAbove``, ``skipBelow``,
+``flipSign``.
 """
 
 import json
+from collections.abc import Callable, Sequence
 from collections.abc import Mapping as AnyMapping
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,37 +70,37 @@ def normalize_settings(kept: Any) -> dict[str, Any]:
     """
     if not isinstance(kept, dict):
         return {}
-    found: dict[str, Any] = {}
-    if isinstance(kept.get("columns"), dict):
-        columns = {EARLIER_NAMES.get(str(name), str(name)): value for name, value in kept["columns"].items()}
-        found["columns"] = {name: value for name, value in columns.items() if name in FIELDS and _is_place(value)}
-    mark = MARK_SIGNS.get(str(kept.get("decimalMark", kept.get("decimalSign")))) or kept.get(
-        "decimalMark", kept.get("decimalSign")
-    )
-    if mark in list(DecimalMark):
-        found["decimalMark"] = str(mark)
-    order = EARLIER_ORDERS.get(str(kept.get("dateOrder")), kept.get("dateOrder"))
-    if order in list(DateOrder):
-        found["dateOrder"] = str(order)
-    for name in ("flipSign", "signFromBalance"):
-        if isinstance(kept.get(name), bool):
-            found[name] = kept[name]
-    for name in ("skipAbove", "skipBelow"):
-        if _is_count(kept.get(name)):
-            found[name] = kept[name]
+    found = {name: value for name, read in _READERS.items() if (value := read(kept)) is not None}
     if _is_count(kept.get("headings")) and kept["headings"]:  # the line of the headings, as it was kept once
         found.setdefault("skipAbove", kept["headings"] - 1)
-    if isinstance(kept.get("headings"), list):
-        found["headings"] = [str(each) for each in kept["headings"]]
-    for name, kinds in (("directionValues", DIRECTION_KINDS), ("statusValues", STATUS_KINDS)):
-        if isinstance(kept.get(name), dict):
-            found[name] = {kind: _texts(kept[name].get(kind)) for kind in kinds}
-    if isinstance(kept.get("accountValues"), list):
-        found["accountValues"] = _texts(kept["accountValues"])
-    for name in ("encoding", "separator"):
-        if isinstance(kept.get(name), str) and kept[name]:
-            found[name] = kept[name]
     return found
+
+
+def _read_columns(kept: AnyMapping[str, Any]) -> dict[str, Any] | None:
+    if not isinstance(kept.get("columns"), dict):
+        return None
+    columns = {EARLIER_NAMES.get(str(name), str(name)): value for name, value in kept["columns"].items()}
+    return {name: value for name, value in columns.items() if name in FIELDS and _is_place(value)}
+
+
+def _read_mark(kept: AnyMapping[str, Any]) -> str | None:
+    told = kept.get("decimalMark", kept.get("decimalSign"))
+    mark = MARK_SIGNS.get(str(told), told)
+    return str(mark) if mark in list(DecimalMark) else None
+
+
+def _read_order(kept: AnyMapping[str, Any]) -> str | None:
+    order = EARLIER_ORDERS.get(str(kept.get("dateOrder")), kept.get("dateOrder"))
+    return str(order) if order in list(DateOrder) else None
+
+
+def _read_kinds(kept: AnyMapping[str, Any], name: str, kinds: Sequence[str]) -> dict[str, list[str]] | None:
+    value = kept.get(name)
+    return {kind: _texts(value.get(kind)) for kind in kinds} if isinstance(value, dict) else None
+
+
+def _read_if(name: str, test: Callable[[Any], bool]) -> Callable[[AnyMapping[str, Any]], Any]:
+    return lambda kept: kept[name] if test(kept.get(name)) else None
 
 
 def _is_count(value: Any) -> bool:
@@ -114,6 +115,31 @@ def _is_place(value: Any) -> bool:
 
 def _texts(value: Any) -> list[str]:
     return [str(each) for each in value][:MAX_VALUES] if isinstance(value, list) else []
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+_READERS: dict[str, Callable[[AnyMapping[str, Any]], Any]] = {
+    "columns": _read_columns,
+    "decimalMark": _read_mark,
+    "dateOrder": _read_order,
+    "flipSign": _read_if("flipSign", lambda value: isinstance(value, bool)),
+    "signFromBalance": _read_if("signFromBalance", lambda value: isinstance(value, bool)),
+    "skipAbove": _read_if("skipAbove", _is_count),
+    "skipBelow": _read_if("skipBelow", _is_count),
+    "headings": lambda kept: (
+        [str(each) for each in kept["headings"]] if isinstance(kept.get("headings"), list) else None
+    ),
+    "directionValues": lambda kept: _read_kinds(kept, "directionValues", DIRECTION_KINDS),
+    "statusValues": lambda kept: _read_kinds(kept, "statusValues", STATUS_KINDS),
+    "accountValues": lambda kept: (
+        _texts(kept["accountValues"]) if isinstance(kept.get("accountValues"), list) else None
+    ),
+    "encoding": _read_if("encoding", _is_text),
+    "separator": _read_if("separator", _is_text),
+}
 
 
 def to_settings(mapping: Mapping, names: Sequence[str], *, has_headings: bool) -> dict[str, Any]:
@@ -136,12 +162,12 @@ def to_settings(mapping: Mapping, names: Sequence[str], *, has_headings: bool) -
         "decimalMark": mapping.decimal_mark.value,
         "flipSign": mapping.flip_sign,
     }
-    if mapping.sign_from_balance:
-        settings["signFromBalance"] = True
-    if mapping.directions:
-        settings["directionValues"] = _by_kind(mapping.directions, DIRECTION_KINDS)
-    if mapping.statuses:
-        settings["statusValues"] = _by_kind(mapping.statuses, STATUS_KINDS)
+    more = {
+        "signFromBalance": mapping.sign_from_balance,
+        "directionValues": mapping.directions and _by_kind(mapping.directions, DIRECTION_KINDS),
+        "statusValues": mapping.statuses and _by_kind(mapping.statuses, STATUS_KINDS),
+    }
+    settings |= {name: value for name, value in more.items() if value}
     if mapping.accounts is not None:
         settings["accountValues"] = list(mapping.accounts)
     if has_headings and len(json.dumps(list(names))) <= MAX_HEADINGS_KEPT:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from ledger.importing.calc.amounts import DecimalMark
 from ledger.importing.calc.columns import Column
@@ -32,7 +32,7 @@ class Steps:
         rows = sorted((row for row in range(count) if values[row] is not None), key=lambda row: names[row])
         for _, each in groupby(rows, key=lambda row: names[row]):
             of_group = list(each)
-            for before, row in zip(of_group, of_group[1:], strict=False):
+            for before, row in pairwise(of_group):
                 step = values[row] - values[before]  # type: ignore[operator]
                 self.forward[row], self.backward[before] = step, -step
 

@@ -1,14 +1,15 @@
 """The rows of a table as movements: what a mapping makes of each, what is left out, and whether the balance agrees."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 
 from ledger.calc.tables import Line
 from ledger.importing.calc.amounts import (
     DecimalMark,
+    Money,
     Unreadable,
     choose_currency,
     find_currencies,
@@ -18,27 +19,9 @@ from ledger.importing.calc.amounts import (
     parse_money,
 )
 from ledger.importing.calc.dates import looks_like_date, parse_date
-from ledger.importing.calc.headings import fold_heading
-from ledger.importing.calc.mapping import Mapping, fold_value
+from ledger.importing.calc.mapping import AMOUNT_FIELDS, Mapping, fold_value
 from ledger.importing.calc.table import Table
-
-BALANCE_HINT = re.compile(
-    r"balance|saldo|sold|kontostand|zůstatek|egyenleg|остаток|total|gesamt|summe|suma|итого|razem|összesen|celkem|somme|turnover|"
-    r"umsätze|sum|合|总计|小|総|余额|残高|前月",
-    re.IGNORECASE,
-)
-BALANCE_PHRASES = re.compile(
-    r"(?:(?:opening|closing|beginning|ending|starting|previous|initial|final|old|new|current) balance"
-    r"|balance (?:brought|carried) forward|balance (?:b f|c f|as of|at)|(?:anfangs|end|schluss|abschluss|vortrags)saldo|saldo ?vortrag"
-    r"|(?:alter|neuer|aktueller) (?:saldo|kontostand)|kontostand|saldo (?:inicial|final|anterior|iniziale|finale|al|na|per|poczatkowe|koncowe)"
-    r"|solde (?:initial|final|precedent|au|anterieur)|ancien solde|nouveau solde|(?:begin|eind)saldo|(?:ingaende|utgaende) saldo"
-    r"|(?:pocatecni|konecny) zustatek|(?:nyito|zaro) egyenleg|sold (?:initial|final)|(?:входящии|исходящии) остаток"
-    r"|(?:total|gesamt|summen?|totaal|totale|suma|итого|razem|osszesen|celkem|somme|turnover|umsatze|totals|sum|total turnover"
-    r"|total (?:debits?|credits?|amount|in|out)|合计|小计|総計|合計|期初余额|期末余额|繰越残高|前月繰越)(?: |$))(?:.*)"
-)
-WHOLE_ONLY = re.compile(
-    r"(?:total|gesamt|summen?|totaal|totale|suma|итого|razem|osszesen|celkem|somme|turnover|umsatze|sum|totals)(?: |$)"
-)
+from ledger.importing.calc.vocabulary import find_line_kind
 
 
 @dataclass(slots=True)
@@ -140,15 +123,16 @@ class RowReader:
 
     def _with_signs(self, found: list[Read]) -> list[Read]:
         """The rows with the signs of the steps of their balances; one without a step is bad."""
-        places = [place for place, row in enumerate(found) if isinstance(row, Movement) and row.balance is not None]
+        known = {place: row for place, row in enumerate(found) if isinstance(row, Movement)}
+        balances = {place: row.balance for place, row in known.items() if row.balance is not None}
+        amounts = {place: Decimal(row.amount) for place, row in known.items()}
+        places = list(balances)
         best: dict[int, Decimal] = {}
         for ordered in (places, places[::-1]):
             steps = {}
-            for before, place in zip(ordered, ordered[1:], strict=False):
-                row, earlier = found[place], found[before]
-                assert isinstance(row, Movement) and isinstance(earlier, Movement)
-                step = (row.balance or Decimal(0)) - (earlier.balance or Decimal(0))
-                if abs(step) == abs(Decimal(row.amount)):
+            for before, place in pairwise(ordered):
+                step = balances[place] - balances[before]
+                if abs(step) == abs(amounts[place]):
                     steps[place] = step
             best = max(best, steps, key=len)
         why = "The balance does not show whether money came in or went out."
@@ -188,34 +172,40 @@ class RowReader:
 
     def reason_to_leave_out(self, line: Line, cells: Sequence[str]) -> str:
         """Why a row is no movement; empty where it is one, or should be."""
+        if reason := self._reason_of_values(line, cells):
+            return reason
+        day = self.cell(cells, "date")
+        amounts = [text for name in AMOUNT_FIELDS if (text := self.cell(cells, name))]
+        if not any(sign.isdigit() for sign in day):
+            return self._reason_without_day(line, cells, day, amounts)
+        if len(cells) <= self.needed:
+            return ""
+        if not amounts and not self._has_other_numbers(cells):
+            return "balance" if self.cell(cells, "balance") else "empty"
+        return "balance" if self._line_kind(cells) == "balance" else ""
+
+    def _reason_of_values(self, line: Line, cells: Sequence[str]) -> str:
         mapping = self.mapping
         if mapping.accounts is not None:
-            value = (
-                self.table.sections.get(line.number)
-                if "account" not in mapping.columns
-                else self.cell(cells, "account")
-            )
-            if fold_value(value or "") not in self.accounts:
+            by_column = "account" in mapping.columns
+            value = self.cell(cells, "account") if by_column else self.table.sections.get(line.number, "")
+            if fold_value(value) not in self.accounts:
                 return "account"
         if "status" in mapping.columns and mapping.statuses.get(fold_value(self.cell(cells, "status"))) == "leaveOut":
             return "status"
-        day = self.cell(cells, "date")
-        amounts = [self.cell(cells, name) for name in ("amount", "debit", "credit")]
-        if not day or not (looks_like_date(day) or any(sign.isdigit() for sign in day)):
-            if not any(self._parse_or_none(text) for text in amounts if text):
-                return "footer"
-            if self._is_balance_line(cells, whole=False):
-                return "balance"
-            return "footer" if line.number > self.last_row and (day or not self._has_words(cells)) else ""
-        if len(cells) <= self.needed:
-            return ""
-        if not any(amounts) and not self._has_other_numbers(cells):
-            return "empty"
-        if not any(amounts) and self.cell(cells, "balance"):
-            return "balance"
-        if self._is_balance_line(cells, whole=True):
-            return "balance"
         return ""
+
+    def _reason_without_day(self, line: Line, cells: Sequence[str], day: str, amounts: Sequence[str]) -> str:
+        """A row without a day is a footer or a sum, or it is bad: an amount is never left out for its missing day."""
+        if not any(map(self._parse_or_none, amounts)):
+            return "footer"
+        if self._line_kind(cells):
+            return "balance"
+        return "footer" if line.number > self.last_row and (day or not self._has_words(cells)) else ""
+
+    def _line_kind(self, cells: Sequence[str]) -> str | None:
+        """What a text of the row names, a balance or a sum; with a day a sum is none, for sellers are called Total."""
+        return next((kind for cell in cells if cell and (kind := find_line_kind(cell))), None)
 
     def _has_words(self, cells: Sequence[str]) -> bool:
         return any(any(sign.isalpha() for sign in cell) for cell in cells)
@@ -226,16 +216,6 @@ class RowReader:
             cell and place not in taken and ("." in cell or "," in cell) and is_amount(cell, self.mapping.decimal_mark)
             for place, cell in enumerate(cells)
         )
-
-    def _is_balance_line(self, cells: Sequence[str], *, whole: bool) -> bool:
-        """Whether the texts of a row name a balance or a sum. With ``whole`` a sum counts only as the whole text: many
-        sellers are called Total."""
-        for cell in cells:
-            if len(cell) < 60 and BALANCE_HINT.search(cell):
-                plain = fold_heading(cell)
-                if BALANCE_PHRASES.fullmatch(plain):
-                    return not (whole and WHOLE_ONLY.match(plain))
-        return False
 
     def read_amount(self, cells: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         """(the amount with its sign, the currencies that its cell may mean). Raises Unreadable."""
@@ -271,7 +251,7 @@ class RowReader:
             raise Unreadable("Both the debit and the credit column are filled.")
         if got and (got.amount.strip("-0.") or spent is None):
             return (negate(got.amount) if self.credit_is_negative else got.amount), got.currencies
-        assert spent is not None
+        spent = spent or Money("0")
         return (spent.amount if self.debit_is_negative else negate(spent.amount)), spent.currencies
 
     def read_currency(self, cells: Sequence[str], currencies: tuple[str, ...]) -> str:

@@ -83,21 +83,25 @@ class Search:
                 self.pinned[name] = None
                 continue
             if name == "description":
-                values = value if isinstance(value, list) else [value]
-                places = [find_place(each, names, kept_headings) for each in values]
-                if found := tuple(place for place in places if place is not None):
-                    self.mapping = replace(self.mapping, description=found)
-                    self.taken.update(found)
-                    self.pinned[name] = found[0]
-                (self.result.lost if None in places else self.result.kept).append(name)
-                continue
-            place = find_place(value, names, kept_headings) if not isinstance(value, list) else None
-            if place is None:
+                self.read_description(value if isinstance(value, list) else [value])
+            elif (place := find_place(value, names, kept_headings)) is None:
                 self.result.lost.append(name)
             else:
                 self.pinned[name] = place
                 self.result.kept.append(name)
                 self.put(name, place)
+        self.read_values()
+
+    def read_description(self, values: list[Any]) -> None:
+        places = [find_place(each, self.table.names, self.given.get("headings", ())) for each in values]
+        if found := tuple(place for place in places if place is not None):
+            self.mapping = replace(self.mapping, description=found)
+            self.taken.update(found)
+            self.pinned["description"] = found[0]
+        (self.result.lost if None in places else self.result.kept).append("description")
+
+    def read_values(self) -> None:
+        """What is given besides columns."""
         mapping = self.mapping
         if "flipSign" in self.given:
             mapping = replace(mapping, flip_sign=self.given["flipSign"])
@@ -105,9 +109,11 @@ class Search:
             mapping = replace(mapping, sign_from_balance=self.given["signFromBalance"])
         if "accountValues" in self.given:
             mapping = replace(mapping, accounts=tuple(self.given["accountValues"]))
-        for name, attribute in (("directionValues", "directions"), ("statusValues", "statuses")):
-            values = {fold_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
-            mapping = replace(mapping, **{attribute: values})
+        directions, statuses = (
+            {fold_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
+            for name in ("directionValues", "statusValues")
+        )
+        mapping = replace(mapping, directions=directions, statuses=statuses)
         self.mapping = mapping
 
     @property
@@ -116,7 +122,7 @@ class Search:
 
     def choose_date(self) -> None:
         if "date" not in self.pinned:
-            named = [each for each in self.role("date") + self.role("valueDate")]
+            named = self.role("date") + self.role("valueDate")
             found = named or [each for each in self.free(self.columns) if each.is_date_only]
             found = found or [each for each in self.free(self.columns) if each.is_date]
             if found:

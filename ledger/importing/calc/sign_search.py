@@ -44,8 +44,8 @@ class SignSearch(AmountSearch):
         self.choose_sign(column, signed=signed)
 
     def given_pair(self) -> tuple[Column, Column] | None:
-        places = [self.mapping.columns.get(name) for name in ("debit", "credit")]
-        return (self.columns[places[0]], self.columns[places[1]]) if None not in places else None  # type: ignore[index,return-value]
+        debit, credit = (self.mapping.columns.get(name) for name in ("debit", "credit"))
+        return None if debit is None or credit is None else (self.columns[debit], self.columns[credit])
 
     def choose_direction(self, amount: Column) -> None:
         if "direction" in self.pinned:

@@ -46,9 +46,9 @@ MARKS = [
 ]
 AS_FOUND = ("", gettext_lazy("As found"))
 ENCODINGS = [
-    AS_FOUND, ("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252"), ("windows-1250", "Windows-1250"),
-    ("windows-1251", "Windows-1251"), ("iso-8859-2", "ISO-8859-2"), ("iso-8859-15", "ISO-8859-15"), ("gb18030", "GB18030"),
-    ("shift_jis", "Shift_JIS"),
+    AS_FOUND, ("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252"),
+    ("windows-1250", "Windows-1250"), ("windows-1251", "Windows-1251"), ("iso-8859-2", "ISO-8859-2"),
+    ("iso-8859-15", "ISO-8859-15"), ("gb18030", "GB18030"), ("shift_jis", "Shift_JIS"),
 ]  # fmt: skip
 SEPARATORS = [
     AS_FOUND,

@@ -1,7 +1,7 @@
 """Importing a CSV file: uploaded, checked by a dry run that stores nothing, and imported once that is confirmed."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -20,6 +20,7 @@ from companies.callers import addresses
 from companies.errors import Invalid, Refusal, TooLarge
 from companies.models import id_from
 from companies.pages.amounts import number
+from companies.pages.downloads import as_it_was
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
@@ -29,25 +30,16 @@ from ledger.importing.calc.detection import find_given_table
 from ledger.importing.calc.exports import of_export
 from ledger.importing.calc.headings import find_heading_currency
 from ledger.importing.calc.mapping import FIELDS, normalize_settings, to_settings
-from ledger.importing.calc.questions import Detection, Question
+from ledger.importing.calc.questions import Detection
 from ledger.importing.imports import Outcome, import_transactions
-from ledger.importing.items import Rows, detect_for, example_rows, letters, table_of
-from ledger.importing.pages.columns_form import (
-    DIRECTIONS,
-    LABELS,
-    MARKS,
-    ORDERS,
-    STATUSES,
-    ColumnsForm,
-    as_sent,
-    own_column,
-)
+from ledger.importing.items import Rows, detect_for, table_of
+from ledger.importing.pages.columns_form import LABELS, ColumnsForm, as_sent, own_column
+from ledger.importing.pages.questions import Asked, build_asked
 from ledger.importing.uploads import Opening
 from ledger.models import Account, Transaction
 from ledger.transactions.pages.words import COLUMNS as EXPORTED
 
 ANSWER = "answer:"  # before the path of the settings that an answer belongs to
-SHOWN_EXAMPLES = 5
 MOST_FILES = 20  # statements at once; their names and ids stand in an address
 SHOWN_ROWS = 10
 LONGEST_NAME = 100  # of the file, as it is shown
@@ -129,15 +121,6 @@ def choosable(visit: Visit) -> list[Account]:
 
 
 # ---------------------------------------------------------------------------------------------- check and import
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """An open question as the page shows it: each option with rows as they would be stored."""
-
-    field: str
-    text: str
-    options: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +225,7 @@ def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
     shown |= {name: sent[name] for name in ("encoding", "separator", "keep_duplicates") if sent.get(name)}
     form = ColumnsForm(shown, table=detection.table, accounts=accounts)
     currency = account.default_currency if account else visit.company.base_currency
-    asked = tuple(asked_of(detection, question, currency) for question in detection.questions) if account else ()
+    asked = tuple(build_asked(detection, question, currency) for question in detection.questions) if account else ()
     return Look(visit, upload_id, lines, form, first, detection, asked, answers)
 
 
@@ -255,9 +238,17 @@ def settings_for(account: Account | None, lines: list[Line]) -> dict[str, Any]:
     """How our own export is read, or what was kept for the account."""
     own = of_export(lines, headers())
     if own is not None:
-        return own
+        names = names_in_column(lines, own["columns"].get("account"))
+        ours = [name for name in names if account and as_it_was(name) == account.name]
+        return own | ({"accountValues": ours} if ours else {})
     kept = ((account.import_settings or {}) if account else {}).get("csv")
     return dict(kept) if isinstance(kept, dict) else {}
+
+
+def names_in_column(lines: list[Line], place: int | None) -> list[str]:
+    """What stands in a column of our own export, each once."""
+    rows = (line.cells for line in lines[1:])
+    return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))
 
 
 def with_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -297,80 +288,13 @@ def headers() -> list[dict[str, str]]:
     return found
 
 
-# ---------------------------------------------------------------------------------------------- questions
-
-QUESTIONS = {
-    "sign": gettext_lazy("Which of these is money in, and which is money out?"),
-    "date_order": gettext_lazy("Which comes first in the dates, the day or the month?"),
-    "decimal_mark": gettext_lazy("Are the last three digits decimals or thousands?"),
-    "gross_or_net": gettext_lazy("Which amounts reach the account: before or after fees?"),
-    "amount_column": gettext_lazy("Which column has the amounts in the currency of the account?"),
-    "fee": gettext_lazy("Are the fees taken off these amounts, or already inside them?"),
-    "currency_column": gettext_lazy("Which column has the currency of the amounts?"),
-    "direction_values": gettext_lazy("Which rows are money out?"),
-    "status_values": gettext_lazy("How should rows with these statuses be imported?"),
-    "account_values": gettext_lazy("The file has several accounts. Which of them is this account?"),
-    "column_gone": gettext_lazy("A column from the last import is not in this file. Which one replaces it?"),
-}
-
-
-def asked_of(detection: Detection, question: Question, currency: str) -> Asked:
-    """A question in words, with five rows under each option."""
-    examples = example_rows(detection.table, question, currency, SHOWN_EXAMPLES)
-    before = {"direction_values": detection.mapping.directions, "status_values": detection.mapping.statuses}.get(
-        question.question, {}
-    )
-    options = [
-        {
-            "value": json.dumps(option.value, ensure_ascii=False),
-            "label": option_in_words(detection, question, option.value, before),
-            "rows": rows,
-        }
-        for option, rows in zip(question.options, examples, strict=True)
-    ]
-    text = str(QUESTIONS[question.question])
-    if question.question == "column_gone":
-        text = f"{LABELS[question.field.partition('.')[2]]}: {text}"
-    return Asked(question.field, text, options)
-
-
-def option_in_words(detection: Detection, question: Question, value: Any, known: Mapping[str, str]) -> str:
-    """What an option means, in the words of the page."""
-    if question.question == "sign":
-        return (
-            _("Turned: amounts without a minus are money out")
-            if value
-            else _("As written: amounts without a minus are money in")
-        )
-    if question.field == "dateOrder":
-        return str(dict(ORDERS)[value])
-    if question.field == "decimalMark":
-        return str(dict(MARKS)[value])
-    if question.question == "fee":
-        return _("Already inside: the amounts stay as they are") if value is None else _("Taken off: amount less fee")
-    if question.field.startswith("columns."):
-        if value is None:
-            return _("None of them")
-        name = value if isinstance(value, str) else detection.table.names[value]
-        place = value if isinstance(value, int) else detection.table.names.index(value)
-        return f"{name or ''} ({_('Column {letters}').format(letters=letters(place))})".strip()
-    if question.question == "account_values":
-        return ", ".join(value)
-    kinds = dict(STATUSES if question.question == "status_values" else DIRECTIONS)
-    parts = []
-    for kind, label in kinds.items():
-        new = [text or _("(empty)") for text in value.get(kind, []) if text not in known]
-        if new:
-            parts.append(f"{', '.join(new)}: {label}")
-    return "; ".join(parts)
+# ---------------------------------------------------------------------------------------------- preview and import
 
 
 def lost_in_words(detection: Detection | None) -> str:
     """The fields whose columns were kept and are not in this file."""
     return ", ".join(str(LABELS[name]) for name in detection.lost) if detection else ""
 
-
-# ---------------------------------------------------------------------------------------------- preview and import
 
 LEFT_OUT = {
     "balance": gettext_lazy("balances and sums"),

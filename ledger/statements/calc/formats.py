@@ -29,8 +29,8 @@ class File:
 
 
 def kind_of(content: bytes) -> str | None:
-    """CAMT, MT940, OFX, QIF, CSV (a workbook too), ZIP; None for what is none of them. XML whose kind its first lines do not tell is CAMT:
-    its reader will find out.
+    """CAMT, MT940, OFX, QIF, CSV (a workbook too), ZIP; None for what is none of them. XML whose kind its first lines
+    do not tell is CAMT: its reader will find out.
 
     >>> [kind_of(each) for each in (b"OFXHEADER:100", b"<Document>", b"day;amount", b"hello")]
     ['ofx', 'camt', 'csv', None]
