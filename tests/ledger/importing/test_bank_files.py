@@ -1,9 +1,13 @@
 """Bank files as people have them: read rightly, or asked; over HTTP."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from ledger.importing.calc.detection import detect
+from ledger.importing.calc.questions import Own
+from ledger.importing.items import table_of
 from ledger.models import Transaction
 from tests.ledger.importing.bank_files import ACCOUNT_TYPES, ASKED, FOLDER, ROWS, content_of
 from tests.ledger.receiving import code, send
@@ -67,6 +71,25 @@ def test_file_with_two_readings_is_asked_about_and_stored_as_answered(api, acme,
     again = send(api, content_of(name), name=f"{name}.csv", accountId=account_id, importSettings=settings)
     assert again.status_code == 200, again.content
     assert stored(acme) == rows
+
+
+def table_of_docs():
+    """The table of docs/importing.md: each file, whether it is proven, clear or asked about, and what is stored."""
+    lines = []
+    for name in sorted(ROWS.keys() | ASKED.keys()):
+        answers, rows = ASKED.get(name, ({}, None)) if name in ASKED else ({}, ROWS[name])
+        own = Own("EUR", is_card=ACCOUNT_TYPES.get(name) == "creditCard")
+        found = detect(table_of(content_of(name)), own=own)
+        asked = ", ".join(f"`{question.field}`" for question in found.questions)
+        proven = "proven by the balance" if "amount" in found.proven else "one reading"
+        amounts = ", ".join(" ".join((row[1], row[2], *row[3:])) for row in rows)
+        assert bool(asked) == bool(answers)
+        lines.append(f"| `{name}` | {f'asked: {asked}' if asked else proven} | {amounts} |\n")
+    return "".join(lines)
+
+
+def test_docs_list_every_file_with_how_it_is_read():
+    assert table_of_docs() in Path("docs/importing.md").read_text("utf-8")
 
 
 def test_examples_of_a_choice_are_two_rows_as_they_would_be_stored(api, account):
