@@ -32,6 +32,7 @@ from companies.api import errors, throttling
 from companies.api.rendering import accepts, read, refuse_unreadable
 from companies.callers.access import Credential
 from companies.callers.authentication import SessionAuthentication, challenge
+from companies.callers.client_network import get_client_network
 from companies.errors import Refusal
 
 JSON = "application/json"
@@ -79,7 +80,7 @@ def turned_away(request: HttpRequest, error: Exception) -> HttpResponse:
     response = errors.plain(request, status=status, code=code, detail=detail)
     if status == 401:
         sent = "HTTP_AUTHORIZATION" in request.META
-        response.headers["WWW-Authenticate"] = challenge("invalid_token" if sent else None)
+        response.headers["WWW-Authenticate"] = challenge("invalid_token" if sent else None, path="/mcp")
     for name, value in getattr(error, "headers", {}).items():
         response.headers[name] = value
     if isinstance(error, Throttled):
@@ -96,9 +97,9 @@ def caller_of(request: HttpRequest) -> Credential:
             if found:
                 return found[0]
     except AuthenticationFailed:
-        spend(f"address:{request.META.get('REMOTE_ADDR', '')}")
+        spend(f"address:{get_client_network(request)}")
         raise
-    spend(f"address:{request.META.get('REMOTE_ADDR', '')}")
+    spend(f"address:{get_client_network(request)}")
     raise NotAuthenticated("Send an API key or an access token: Authorization: Bearer …")
 
 

@@ -21,7 +21,6 @@ from config.wiring import (  # noqa: F401 - settings too
     PLANNED_USES_OF_CATEGORY,
     PRUNED,
     SETTLED_OCCURRENCES,
-    SIGN_IN_TARGETS,
     USES_TOLD,
 )
 
@@ -231,7 +230,7 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # a lock ends 15 minutes 
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # never the name alone: that would lock out its owner
 AXES_USERNAME_FORM_FIELD = "username"  # what the forms call it; the user model's own name for it is never sent
 AXES_USERNAME_CALLABLE = "companies.callers.sessions.typed_address"
-AXES_CLIENT_IP_CALLABLE = "companies.callers.passwords.place"
+AXES_CLIENT_IP_CALLABLE = "companies.callers.client_network.get_client_network"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_ENABLE_ACCESS_FAILURE_LOG = False

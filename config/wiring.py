@@ -1,8 +1,5 @@
 """What apps ask of and tell those above them, whom they cannot call: settings that are names of functions."""
 
-# Which hosts, besides our own, the form of the sign-in page may lead to for a given address to go on to.
-SIGN_IN_TARGETS: list[str] = ["oauth.asking.sign_in_targets"]
-
 # Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
 HOME_FIGURES: list[str] = ["analytics.overview.figures.on_home"]
 

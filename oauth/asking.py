@@ -16,9 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error
 
-from oauth.models import Application
 from oauth.wire import redirects, tokens
-from oauth.wire.parameters import Malformed, parse
 
 PROMPTS = {"login", "consent", "select_account"}  # or none, alone
 PATH = "/auth/oauth2/authorize"
@@ -148,20 +146,3 @@ def answer_uri(uri: str, redirect_uri: str) -> str:
 
 def issuer() -> dict[str, str]:
     return {"iss": settings.AUTH_URL}
-
-
-def sign_in_targets(address: str) -> list[str]:
-    """For the sign-in page's policy: the app's origin, where the address to go on to is a sound request of an app.
-
-    Browsers hold a form to its page's policy through all redirects that follow.
-    """
-    parts = urlsplit(address)
-    if parts.path != PATH:
-        return []
-    try:
-        asked = parse(parts.query)
-    except Malformed:
-        return []
-    application = Application.objects.filter(client_id=asked.get("client_id", ""), enabled=True).first()
-    uri = asked.get("redirect_uri") or (application.uris[0] if application else "")
-    return [redirects.form_target(uri)] if application and application.redirect_uri_allowed(uri) else []

@@ -240,6 +240,7 @@ class RefreshToken(Unowned, AbstractRefreshToken):
     user = models.ForeignKey(User, models.CASCADE, related_name="+")
     consent = models.ForeignKey(ConsentGrant, models.CASCADE, related_name="+")
     scope = models.TextField()  # what was granted; a narrower refresh does not narrow the next one
+    reissued_time = models.DateTimeField(null=True)  # when its successor was answered a second time
 
     class Meta:
         unique_together: ClassVar[list[Any]] = [("token_checksum", "revoked")]

@@ -1,6 +1,5 @@
 """The consent page, and Settings → API keys, where people see and end what lets programs in."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NoReturn
 from urllib.parse import quote
@@ -25,6 +24,7 @@ from companies.callers import addresses, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
 from companies.errors import Missing
+from companies.pages.people.signing_in import allow_return_to_app
 from companies.pages.settings.keys import key_settings
 from companies.pages.visits import Visit, page_stamp, person, reached, signed_in
 from companies.permissions import Permission
@@ -40,6 +40,7 @@ UNKNOWN_ADDRESS = gettext_noop("The app named an address to return to that is no
 TOO_LONG = gettext_noop("The request is too long.")
 
 
+@method_decorator(allow_return_to_app, name="dispatch")
 @method_decorator(csrf_exempt, name="dispatch")  # for apps that post a request; the decision's own check is below
 class Authorize(AuthorizationView):
     """An app asks; the user signs in, picks a company and decides.
@@ -120,14 +121,15 @@ class Authorize(AuthorizationView):
         if not deciding:
             return self.page(request, asked_scopes, credentials)
         response = self.decided(request, asked_scopes, credentials)
-        if response.status_code == OAuth2ResponseRedirect.status_code:
+        if isinstance(response, OAuth2ResponseRedirect):
             asking.forget_sign_in(response, request, query=self.query, now=now)
         return response
 
     def needs_proof(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
-        """Who lets an app change data proved lately who they are; to refuse it takes nothing."""
+        """Whether the user must sign in again: to let an app change data or stay connected, not to refuse it."""
         refused = request.method == "POST" and self.decision.get("decision") == DENY
-        return scopes.WRITE in asked_scopes and not refused and not sessions.signed_in_recently(request, now=now)
+        is_sensitive = not {scopes.WRITE, scopes.OFFLINE}.isdisjoint(asked_scopes)
+        return is_sensitive and not refused and not sessions.signed_in_recently(request, now=now)
 
     def silently(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
         """prompt=none: a code on the strength of a consent that stands. Only for https, where the app is proven."""
@@ -184,8 +186,7 @@ class Authorize(AuthorizationView):
         shown = shown_to_user(application, uri=uri, asked_scopes=asked_scopes, companies=choices(request, asked_scopes))
         shown |= {"signed_in": sessions.auth_time(request), "place": request.session.get("address", "")}
         context = shown | {"error": error, "form_action": self.address, "switch": switch}
-        response = render(request, "oauth/consent.html", context, status=status)
-        return guarded(response, [redirects.form_target(uri), *addresses.origins_on_the_way(switch)])
+        return render(request, "oauth/consent.html", context, status=status)
 
     def to_sign_in(self, *, ask: bool) -> HttpResponse:
         """The sign-in page, which comes back here; the app's guess of the user's name is filled in."""
@@ -212,6 +213,8 @@ class Authorize(AuthorizationView):
 
     def redirect(self, redirect_to: str, application: Application) -> HttpResponse:
         response = super().redirect(redirect_to, application)
+        if self.request.method == "POST":
+            response.status_code = 303  # the browser must not send the decision on to the app (RFC 9700, 4.12)
         response["Cache-Control"] = "no-store"
         return response
 
@@ -255,15 +258,7 @@ def choices(request: HttpRequest, asked_scopes: list[str]) -> list[dict[str, Any
 
 
 def unanswerable(request: HttpRequest, why: str) -> HttpResponse:
-    return guarded(render(request, "oauth/unanswerable.html", {"why": _(why)}, status=400), [])
-
-
-def guarded(response: HttpResponse, targets: Iterable[str]) -> HttpResponse:
-    """Never kept, never framed; its form may lead to the app that asked, and nowhere else."""
-    response["Cache-Control"] = "no-store"
-    response["Referrer-Policy"] = "same-origin"
-    response._csp_update = {"form-action": list(targets)}  # type: ignore[attr-defined]
-    return response
+    return render(request, "oauth/unanswerable.html", {"why": _(why)}, status=400)
 
 
 # ---------------------------------------------------------------------------------------------- Settings

@@ -16,6 +16,7 @@ toolkit = [
     path(".well-known/oauth-authorization-server/auth", views.server_metadata),
     path(".well-known/openid-configuration/auth", views.server_metadata),
     path(".well-known/oauth-protected-resource", views.resource_metadata, name="oauth-resource-metadata"),
+    path(".well-known/oauth-protected-resource/mcp", views.mcp_resource_metadata, name="mcp-resource-metadata"),
 ]
 
 urlpatterns = [

@@ -1,14 +1,17 @@
 """What the toolkit's server asks us: each method is one question of its validator, answered by the policy of this
 service.
 
-One consent stands behind every code and token. A code or refresh token is taken under the lock of its row, inside the
-transaction that the token endpoint opens, so that of many that try one finds it unused. What was used before is either
-a race, which harms nothing, or a replay, which ends the consent.
+One consent stands behind every code and token. A code or refresh token is used under the lock of its row, inside the
+transaction that the token endpoint opens, so that of many that try one finds it unused. A second use within
+``GRACE_PERIOD`` is a client that retried; a later one is a replay, which ends the consent.
+
+The ``error_description`` of ``invalid_grant`` is one of the codes of ``GrantProblem``.
 """
 
 import hmac
 import re
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 from django.db.models import QuerySet
@@ -17,6 +20,7 @@ from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauth2_provider.settings import oauth2_settings
 from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749 import errors
+from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 from oauthlib.openid import Server as ToolkitServer
 
 from companies.models import Membership, Stamp, User
@@ -33,8 +37,20 @@ from oauth.models import (
 from oauth.registration import secret_digest
 from oauth.wire import scopes, tokens
 
-RACE = timedelta(seconds=10)  # a second use this soon is a client that retried, and harms nothing
+GRACE_PERIOD = timedelta(seconds=10)  # a second use this soon is a client that retried, and harms nothing
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
+
+
+class GrantProblem(StrEnum):
+    """Why a code or refresh token is refused; none of them for one that is unknown, or another app's."""
+
+    CODE_USED = "code_used"
+    CODE_EXPIRED = "code_expired"
+    VERIFIER_MISMATCH = "verifier_mismatch"
+    REDIRECT_URI_MISMATCH = "redirect_uri_mismatch"
+    TOKEN_EXPIRED = "token_expired"  # noqa: S105
+    TOKEN_REPLACED = "token_replaced"  # noqa: S105
+    TOKEN_REVOKED = "token_revoked"  # noqa: S105
 
 
 class Server(ToolkitServer):
@@ -54,8 +70,17 @@ class Server(ToolkitServer):
 
 
 def is_replay(used: datetime, *, now: datetime) -> bool:
-    """Whether a second use is a theft and not a race."""
-    return now - used > RACE
+    """Whether a second use is a theft and not a retry."""
+    return now - used > GRACE_PERIOD
+
+
+def build_grant_error(problem: GrantProblem, request: Request) -> errors.InvalidGrantError:
+    return errors.InvalidGrantError(problem.value, request=request)
+
+
+def matches_challenge(verifier: str, challenge: str) -> bool:
+    """Check a code verifier against an S256 challenge (RFC 7636, 4.6)."""
+    return bool(VERIFIER.fullmatch(verifier)) and code_challenge_method_s256(verifier, challenge)
 
 
 def stamp_of(request: Request, now: datetime) -> Stamp:
@@ -107,11 +132,18 @@ class Validator(OAuth2Validator):
     def validate_code(
         self, client_id: str, code: str, client: Any, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
-        rows = AuthorizationCode.objects.filter(code=code, application=client)
-        if not self.taken(rows, request, replayed=RevokedReason.CODE_REPLAY) or request.row.is_expired():
+        row = self.lock_row(AuthorizationCode.objects.filter(code=code, application=client), request)
+        if row is None:
             return False
-        if request.code_verifier is not None and not VERIFIER.fullmatch(request.code_verifier):
-            return False
+        if row.used is not None:
+            if is_replay(row.used, now=request.now):
+                self.end_replayed_consent(request, reason=RevokedReason.CODE_REPLAY)
+            raise build_grant_error(GrantProblem.CODE_USED, request)
+        self.check_consent(request)
+        if row.is_expired():
+            raise build_grant_error(GrantProblem.CODE_EXPIRED, request)
+        if request.code_verifier is not None and not matches_challenge(request.code_verifier, row.code_challenge):
+            raise build_grant_error(GrantProblem.VERIFIER_MISMATCH, request)
         request.auth_time, request.scopes = request.row.auth_time, self.still_allowed(request)
         if not request.scopes:
             raise errors.InvalidScopeError("The app may have none of these scopes any more.", request=request)
@@ -135,7 +167,7 @@ class Validator(OAuth2Validator):
             return str(super().get_default_redirect_uri(client_id, request))
         except errors.MissingRedirectURIError:
             if request.grant_type:
-                raise errors.InvalidGrantError(request=request) from None
+                raise build_grant_error(GrantProblem.REDIRECT_URI_MISMATCH, request) from None
             raise
 
     def confirm_redirect_uri(
@@ -143,7 +175,7 @@ class Validator(OAuth2Validator):
     ) -> bool:
         """Another address is invalid_grant (RFC 6749, 5.2); oauthlib alone says invalid_request."""
         if redirect_uri != request.row.redirect_uri:
-            raise errors.InvalidGrantError("redirect_uri is not the one of the authorization request.")
+            raise build_grant_error(GrantProblem.REDIRECT_URI_MISMATCH, request)
         return True
 
     def invalidate_authorization_code(
@@ -158,16 +190,40 @@ class Validator(OAuth2Validator):
     def validate_refresh_token(
         self, refresh_token: str, client: Any, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
+        """Accept a token that was not used before, or once more within the grace period: see ``find_successor``."""
         rows = RefreshToken.objects.filter(token_checksum=tokens.digest(refresh_token), application=client)
-        if not self.taken(rows, request, replayed=RevokedReason.REFRESH_REPLAY):
+        row = self.lock_row(rows, request)
+        if row is None:
             return False
+        if row.used is not None and is_replay(row.used, now=request.now):
+            self.end_replayed_consent(request, reason=RevokedReason.REFRESH_REPLAY)
+            raise build_grant_error(GrantProblem.TOKEN_REPLACED, request)
+        self.check_consent(request)
+        if row.used is not None:
+            request.row = self.find_successor(row, refresh_token, request)
         since, allowed_since = request.row.created, request.consent.created_time
         if request.now >= min(since + REFRESH_IDLE, allowed_since + REFRESH_LIVES):
-            return False
+            raise build_grant_error(GrantProblem.TOKEN_EXPIRED, request)
         if request.scope is not None and not request.scope.strip():
             raise errors.InvalidScopeError(request=request)
+        if scopes.OFFLINE not in self.still_allowed(request):
+            raise build_grant_error(GrantProblem.TOKEN_REVOKED, request)
         request.refresh_token_instance = request.row  # what the toolkit's own method leaves
-        return scopes.OFFLINE in self.still_allowed(request)
+        return True
+
+    def find_successor(self, row: RefreshToken, refresh_token: str, request: Request) -> RefreshToken:
+        """Return the token that replaced this one moments ago, so that an answer that got lost can be given again.
+
+        Once only, and only while the successor is unused. Raises InvalidGrantError.
+        """
+        checksum = tokens.digest(tokens.derive_successor(refresh_token))
+        unused = RefreshToken.objects.select_for_update().filter(token_checksum=checksum, revoked=None)
+        successor = None if row.reissued_time else unused.first()
+        if successor is None:
+            raise build_grant_error(GrantProblem.TOKEN_REPLACED, request)
+        RefreshToken.objects.filter(pk=row.pk).update(reissued_time=request.now)
+        request.is_reissue = True
+        return successor
 
     def get_original_scopes(self, refresh_token: str, request: Request, *args: Any, **kwargs: Any) -> list[str]:
         """What was granted: a narrower refresh does not narrow the next one (RFC 6749, 6)."""
@@ -178,19 +234,25 @@ class Validator(OAuth2Validator):
 
     # ------------------------------------------------------------------ what both have in common
 
-    def taken(self, rows: QuerySet[Any], request: Request, *, replayed: RevokedReason) -> bool:
-        """Locks the row, where its consent lives and all that it rests on; whether it was not used before."""
+    def lock_row(self, rows: QuerySet[Any], request: Request) -> Any:
+        """Lock the code or refresh token and remember it, its consent and user in the request; None without one."""
         request.now = timezone.now()
-        lives = rows.filter(consent__revoked_time=None, consent__user__is_active=True)  # the app was asked for before
-        row = lives.select_related("consent__user").select_for_update(of=("self",)).first()
-        if row is None or not Membership.objects.of(row.consent.company_id).filter(user=row.consent.user).exists():
-            return False
-        if row.used is not None:
-            if is_replay(row.used, now=request.now):
-                consents.revoke(row.consent, reason=replayed, stamp=stamp_of(request, request.now))
-            return False
-        request.row, request.consent, request.user = row, row.consent, row.consent.user
-        return True
+        row = rows.select_related("consent__user").select_for_update(of=("self",)).first()
+        if row is not None:
+            request.row, request.consent, request.user = row, row.consent, row.consent.user
+        return row
+
+    def check_consent(self, request: Request) -> None:
+        """Refuse what hangs on a consent that ended: revoked, a deactivated user, or a member who left."""
+        consent, user = request.consent, request.user  # the app was looked at before
+        is_member = Membership.objects.of(consent.company_id).filter(user=user).exists()
+        if consent.revoked_time is not None or not user.is_active or not is_member:
+            raise build_grant_error(GrantProblem.TOKEN_REVOKED, request)
+
+    def end_replayed_consent(self, request: Request, *, reason: RevokedReason) -> None:
+        """Somebody has a copy of a code or token that was used long ago: nothing of its consent counts any more."""
+        if request.consent.revoked_time is None:
+            consents.revoke(request.consent, reason=reason, stamp=stamp_of(request, request.now))
 
     def still_allowed(self, request: Request) -> list[str]:
         """What was granted, without what staff have withdrawn from the app meanwhile; given back it counts again."""
@@ -207,7 +269,11 @@ class Validator(OAuth2Validator):
         """Without offline_access the app gets no refresh token."""
         if scopes.OFFLINE not in self.still_allowed(request):
             token.pop("refresh_token", None)
-        super()._save_bearer_token(token, request, *args, **kwargs)
+        if getattr(request, "is_reissue", False):  # its refresh token is stored already
+            expires = request.now + timedelta(seconds=token["expires_in"])
+            self._create_access_token(expires, request, token)
+        else:
+            super()._save_bearer_token(token, request, *args, **kwargs)
 
     def _create_access_token(
         self, expires: datetime, request: Request, token: dict[str, Any], source_refresh_token: Any = None

@@ -28,7 +28,7 @@ class Person:
             assert answer.status_code == 303, answer.text
             answer = self.session.get(self.site + answer.headers["Location"])
         answer = self.form(answer, company=self.company_id, decision="allow")
-        assert answer.status_code == 302, answer.text
+        assert answer.status_code == 303, answer.text
         return answer.headers["Location"]
 
     def disconnect(self) -> None:

@@ -46,8 +46,3 @@ def ours(address: str) -> bool:
     if address.startswith("/"):
         return url_has_allowed_host_and_scheme(address, allowed_hosts=None)
     return any(address.startswith(f"{origin}/") for origin in (settings.BASE_URL, origin_of(settings.APP_URL)))
-
-
-def origins_on_the_way(address: str) -> list[str]:
-    """What the policy of a form must allow besides its own host where its answer leads to the address."""
-    return [] if address.startswith("/") else [origin_of(address)]

@@ -27,9 +27,13 @@ FORM, LARGEST_FORM = "application/x-www-form-urlencoded", 64 * 1024
 SCOPES = "svc:read svc:write offline_access"
 
 
-def challenge(error: str | None = None, *, scope: str | None = SCOPES) -> str:
-    """The WWW-Authenticate value: RFC 6750, and RFC 9728 for where to get a token; no scope where none would help."""
-    value = f'Bearer realm="api", resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource"'
+def challenge(error: str | None = None, *, scope: str | None = SCOPES, path: str = "") -> str:
+    """The WWW-Authenticate value: RFC 6750, and RFC 9728 for where to get a token; no scope where none would help.
+
+    ``path`` is that of a resource with metadata of its own, as ``/mcp``.
+    """
+    metadata = f"{settings.BASE_URL}/.well-known/oauth-protected-resource{path}"
+    value = f'Bearer realm="api", resource_metadata="{metadata}"'
     if scope:
         value += f', scope="{scope}"'
     return f'{value}, error="{error}"' if error else value
@@ -97,6 +101,7 @@ class SessionCredential:
     user: User
     kind: str = "session"
     is_authenticated: bool = True
+    reaches_data: bool = True
 
     @property
     def key(self) -> str:

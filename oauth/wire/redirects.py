@@ -1,13 +1,12 @@
-"""Where an app may send people back to: what can be registered, what matches, what the page's policy must allow."""
+"""Redirect URIs: what can be registered, what matches a registered one, how one is shown."""
 
 import re
 from collections.abc import Sequence
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from oauth.wire.parameters import written
 
 LOOPBACK = re.compile(r"http://(127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?([/?].*)?", re.ASCII)
-# A host as the page's policy can name it: a comma or semicolon would end the directive, and be read as a new one.
 AUTHORITY = re.compile(r"([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(:[1-9]\d{0,4})?", re.ASCII)
 PRINTABLE = re.compile(r"[!-~]{1,2000}")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
@@ -54,14 +53,6 @@ def allowed(uri: str, registered: Sequence[str]) -> bool:
     if not asked or not 0 < int(asked[2] or 80) <= 65535:
         return False
     return any((one := LOOPBACK.fullmatch(each)) and (one[1], one[3]) == (asked[1], asked[3]) for each in registered)
-
-
-def form_target(uri: str) -> str:
-    """The source expression for form-action that lets a form's answer lead to the URI."""
-    parts = urlsplit(uri)
-    if parts.scheme not in ("http", "https"):
-        return f"{parts.scheme}:"
-    return f"{parts.scheme}://{quote(parts.netloc, safe='[]:.-_')}"
 
 
 def shown(uri: str) -> str:

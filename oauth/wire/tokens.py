@@ -1,5 +1,6 @@
 """Tokens as texts: signed access tokens (RFC 9068), opaque codes and refresh tokens; ID tokens the toolkit makes."""
 
+import base64
 import hashlib
 import json
 import re
@@ -11,6 +12,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 from django.conf import settings
+from django.utils.crypto import salted_hmac
 from jwcrypto.common import JWException
 from jwcrypto.jwk import JWK
 from jwcrypto.jws import JWS
@@ -51,8 +53,19 @@ def new_code() -> str:
 
 
 def refresh_token(request: Request) -> str:
-    """The toolkit's REFRESH_TOKEN_GENERATOR: opaque."""
+    """The toolkit's REFRESH_TOKEN_GENERATOR: random for a new consent, else derived from the one it replaces."""
+    if request.refresh_token:
+        return derive_successor(request.refresh_token)
     return REFRESH_PREFIX + secrets.token_urlsafe(32)
+
+
+def derive_successor(replaced: str) -> str:
+    """Return the refresh token that replaces one: 256 bits that nobody can compute without our secret key.
+
+    It can be computed again while a lost answer is repeated, and is stored nowhere.
+    """
+    value = salted_hmac("oauth.refresh_token", replaced, algorithm="sha256").digest()
+    return REFRESH_PREFIX + base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 
 
 def pems() -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def test_without_a_credential_it_says_where_to_get_one(db, settings):
     response = Assistant(None).ask("tools/list")
     assert response.status_code == 401
     assert response.json()["code"] == "not_authenticated"
-    metadata = f'resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource"'
+    metadata = f'resource_metadata="{settings.BASE_URL}/.well-known/oauth-protected-resource/mcp"'
     assert metadata in response.headers["WWW-Authenticate"]
 
 

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import Any
@@ -47,25 +49,49 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 @pytest.fixture
 def app_site() -> Iterator[Any]:
     """The site of an app on this machine; it keeps the paths it was called at."""
+    with serve_app(HTTPServer) as server:
+        yield server
+
+
+class IPv6Server(HTTPServer):
+    address_family = socket.AF_INET6
+
+
+@pytest.fixture
+def ipv6_app_site() -> Iterator[Any]:
+    """The same on the IPv6 loopback address."""
+    with serve_app(IPv6Server) as server:
+        yield server
+
+
+@contextmanager
+def serve_app(server_class: type[HTTPServer]) -> Iterator[Any]:
+    """Serve an app: /redirect leads on to the same server by the name localhost, another origin."""
     called: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             called.append(self.path)
-            self.send_response(200)
+            redirects = self.path.startswith("/redirect")
+            self.send_response(302 if redirects else 200)
+            if redirects:
+                self.send_header("Location", f"http://localhost:{self.server.server_port}/callback?{self.path}")
             self.send_header("Content-Type", "text/html")
             self.end_headers()
             self.wfile.write(b"<h1>Back in the app</h1>")
 
         def log_message(self, *_: Any) -> None:
-            """Says nothing."""
+            """Log nothing."""
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
+    host = "::1" if server_class.address_family == socket.AF_INET6 else "127.0.0.1"
+    server = server_class((host, 0), Handler)
     Thread(target=server.serve_forever, daemon=True).start()
     server.called = called  # type: ignore[attr-defined]
-    yield server
-    server.shutdown()
-    server.server_close()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture

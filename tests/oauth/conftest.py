@@ -72,7 +72,7 @@ class Flow:
 
     def code(self, company: Any, **changes: Any) -> str:
         answer = self.decide(company, **changes)
-        assert answer.status_code == 302, answer.content
+        assert answer.status_code == 303, answer.content
         values = returned(answer)
         assert "code" in values, values
         return values["code"]

@@ -42,6 +42,14 @@ def test_the_resource_names_its_server(client):
     assert body["scopes_supported"] == ["svc:read", "svc:write", "offline_access"]
 
 
+def test_mcp_endpoint_has_resource_metadata_of_its_own(client):
+    """RFC 9728, 3.3: a client refuses metadata whose resource is not the address that it called."""
+    body = client.get("/.well-known/oauth-protected-resource/mcp").json()
+    assert body == client.get("/.well-known/oauth-protected-resource").json() | {"resource": f"{BASE}/mcp"}
+    challenge = client.post("/mcp", {}, content_type="application/json")["WWW-Authenticate"]
+    assert f'resource_metadata="{BASE}/.well-known/oauth-protected-resource/mcp"' in challenge
+
+
 def test_the_keys_are_public_halves_only(client):
     body = client.get("/auth/oauth2/jwks").json()
     for key in body["keys"]:

@@ -13,15 +13,17 @@ from companies.models import AuditEntry, Membership
 from oauth.models import AccessToken, AuthorizationCode, ConsentGrant, IDToken, RefreshToken
 from oauth.registration import register
 from oauth.wire import scopes
+from oauth.wire.tokens import derive_successor
 from tests.oauth.conftest import ISSUER, REDIRECT, REVOKE, TOKEN, USERINFO, Flow, consent, later
 
 pytestmark = pytest.mark.django_db
 BASE = "http://127.0.0.1:8000"
 
 
-def refused(answer, error, status=400):
+def refused(answer, error, status=400, description=None):
     assert answer.status_code == status, answer.content
     assert answer.json()["error"] == error
+    assert description is None or answer.json()["error_description"] == description
     assert answer["Content-Type"] == "application/json"  # T4
     assert answer["Cache-Control"] == "no-store"
     return True
@@ -90,9 +92,9 @@ def test_t6_a_code_that_is_replayed_later_ends_everything_of_its_consent(signed_
     code = signed_in.code(acme)
     tokens = signed_in.redeem(code).json()
     later(monkeypatch, seconds=30)  # O10
-    assert refused(signed_in.redeem(code), "invalid_grant")
+    assert refused(signed_in.redeem(code), "invalid_grant", description="code_used")
     assert signed_in.call(tokens["access_token"]).status_code == 401
-    assert refused(signed_in.refresh(tokens["refresh_token"]), "invalid_grant")
+    assert refused(signed_in.refresh(tokens["refresh_token"]), "invalid_grant", description="token_revoked")
     assert consent().revoked_reason == "codeReplay"
     assert AuditEntry.objects.filter(action="app.revoked").exists()
 
@@ -113,22 +115,24 @@ def test_t6_a_stranger_cannot_end_a_consent_with_somebody_elses_code(signed_in, 
 
 
 @pytest.mark.parametrize(
-    ("label", "changes", "error"),
+    ("label", "changes", "error", "description"),
     [
-        ("T8 wrong verifier", {"code_verifier": "x" * 43}, "invalid_grant"),
-        ("T8 short verifier", {"code_verifier": "short"}, "invalid_grant"),
-        ("T8 T9 no verifier", {"code_verifier": None}, "invalid_request"),
-        ("T10 other address", {"redirect_uri": "https://app.example/other"}, "invalid_grant"),
-        ("T12 unknown code", {"code": "nonsense"}, "invalid_grant"),
-        ("no code", {"code": None}, "invalid_request"),
-        ("no grant type", {"grant_type": None}, "invalid_request"),
-        ("resource elsewhere", {"resource": "https://other.example"}, "invalid_target"),
-        ("resource with a fragment", {"resource": f"{BASE}/companies#part"}, "invalid_target"),
+        ("T8 wrong verifier", {"code_verifier": "x" * 43}, "invalid_grant", "verifier_mismatch"),
+        ("T8 short verifier", {"code_verifier": "short"}, "invalid_grant", "verifier_mismatch"),
+        ("T8 T9 no verifier", {"code_verifier": None}, "invalid_request", None),
+        ("T10 other address", {"redirect_uri": "https://app.example/other"}, "invalid_grant", "redirect_uri_mismatch"),
+        ("T12 unknown code", {"code": "nonsense"}, "invalid_grant", None),
+        ("no code", {"code": None}, "invalid_request", None),
+        ("no grant type", {"grant_type": None}, "invalid_request", None),
+        ("resource elsewhere", {"resource": "https://other.example"}, "invalid_target", None),
+        ("resource with a fragment", {"resource": f"{BASE}/companies#part"}, "invalid_target", None),
     ],
 )
-def test_t8_t9_t10_what_does_not_fit_the_request_is_refused_and_uses_nothing_up(label, changes, error, signed_in, acme):
+def test_t8_t9_t10_mismatched_code_request_is_refused_and_uses_nothing_up(
+    label, changes, error, description, signed_in, acme
+):
     code = signed_in.code(acme)
-    assert refused(signed_in.redeem(code, **changes), error), label
+    assert refused(signed_in.redeem(code, **changes), error, description=description), label
     assert signed_in.redeem(code).status_code == 200
 
 
@@ -142,7 +146,8 @@ def test_t10_the_address_may_be_left_out_where_there_is_only_one(signed_in, acme
     assert signed_in.redeem(signed_in.code(acme), redirect_uri=None).status_code == 200
     signed_in.application.redirect_uris = f"{REDIRECT}\nhttps://app.example/two"
     signed_in.application.save()
-    assert refused(signed_in.redeem(signed_in.code(acme), redirect_uri=None), "invalid_grant")
+    answer = signed_in.redeem(signed_in.code(acme), redirect_uri=None)
+    assert refused(answer, "invalid_grant", description="redirect_uri_mismatch")
 
 
 def test_t10_a_resource_below_the_base_is_taken(signed_in, acme):
@@ -180,7 +185,8 @@ def test_t12_what_a_code_or_token_rests_on_must_stand(ended, kind, signed_in, ac
     if ended == "disabled":
         assert refused(answer, "invalid_client", 401)
     else:
-        assert refused(answer, "invalid_grant")
+        expired = "token_expired" if token else "code_expired"
+        assert refused(answer, "invalid_grant", description=expired if ended == "expired" else "token_revoked")
 
 
 # ---------------------------------------------------------------------------------------------- who is calling
@@ -309,16 +315,42 @@ def test_t16_a_refresh_token_is_used_once_and_its_replay_ends_the_consent(signed
     fresh = signed_in.refresh(granted["refresh_token"]).json()
     assert fresh["refresh_token"] != granted["refresh_token"]
     later(monkeypatch, seconds=30)
-    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
-    assert refused(signed_in.refresh(fresh["refresh_token"]), "invalid_grant")
+    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
+    assert refused(signed_in.refresh(fresh["refresh_token"]), "invalid_grant", description="token_revoked")
     assert signed_in.call(fresh["access_token"]).status_code == 401
     assert consent().revoked_reason == "refreshReplay"
 
 
-def test_t16_within_ten_seconds_a_replay_is_a_race_and_harms_nothing(signed_in, granted):
+def test_t16_refresh_repeated_within_ten_seconds_gets_the_same_successor_once(signed_in, granted):
+    """An answer that was lost can be asked for again: RFC 9700, 4.14.2 leaves the grace period to the server."""
+    first = signed_in.refresh(granted["refresh_token"]).json()
+    again = signed_in.refresh(granted["refresh_token"]).json()
+    assert again["refresh_token"] == first["refresh_token"]
+    assert signed_in.call(again["access_token"]).status_code == 200
+    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
+    assert signed_in.refresh(first["refresh_token"]).status_code == 200
+    assert consent().revoked_time is None
+
+
+def test_t16_refresh_is_not_repeated_once_its_successor_was_used(signed_in, granted):
     fresh = signed_in.refresh(granted["refresh_token"]).json()
-    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant")
-    assert signed_in.refresh(fresh["refresh_token"]).status_code == 200
+    newest = signed_in.refresh(fresh["refresh_token"]).json()
+    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_replaced")
+    assert signed_in.refresh(newest["refresh_token"]).status_code == 200
+
+
+def test_t16_repeated_refresh_is_refused_to_another_app_and_after_the_consent_ended(signed_in, granted):
+    signed_in.refresh(granted["refresh_token"])
+    assert refused(other_app().refresh(granted["refresh_token"]), "invalid_grant")
+    ConsentGrant.objects.update(revoked_time=consent().created_time, revoked_reason="user")
+    assert refused(signed_in.refresh(granted["refresh_token"]), "invalid_grant", description="token_revoked")
+
+
+def test_t16_refresh_tokens_depend_on_the_secret_key(signed_in, granted, settings):
+    settings.SECRET_KEY = "another key that is long enough to be one"
+    predicted = derive_successor(granted["refresh_token"])
+    settings.SECRET_KEY = "yet another key that is long enough to be one"
+    assert signed_in.refresh(granted["refresh_token"]).json()["refresh_token"] != predicted
 
 
 def test_t18_a_narrower_scope_narrows_this_access_token_alone(signed_in, granted):

@@ -21,11 +21,6 @@ def two_origins(settings):
     settings.CSRF_TRUSTED_ORIGINS = [APP, API]
 
 
-def form_action(page):
-    (directive,) = [each for each in page["Content-Security-Policy"].split("; ") if each.startswith("form-action")]
-    return set(directive.split()[1:])
-
-
 def visit(flow, address, form=None):
     """An absolute address, as the browser opens it; test clients send their cookies to every host."""
     parts = urlsplit(address)
@@ -45,10 +40,8 @@ def test_one_signs_in_at_the_web_application_and_decides_at_the_api(flow, alice,
     asked = f"{API}{flow.url()}"
     door = visit(flow, asked)["Location"]
     assert door.startswith(f"{APP}/app/sign-in?next=http%3A%2F%2Fapi.example.com%2Fauth%2Foauth2%2Fauthorize%3F")
-    assert form_action(visit(flow, door)) == {"'self'", API, "https://app.example"}
     assert sign_in(flow, door, alice) == asked
     page = visit(flow, asked)
-    assert form_action(page) == {"'self'", APP, "https://app.example"}  # a decision that comes late leads to the door
     form = {"company": str(acme.id), "decision": "allow", "csrfmiddlewaretoken": csrf(page)}
     answer = visit(flow, asked, form)
     assert returned(answer)["code"]

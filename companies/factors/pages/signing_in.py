@@ -15,9 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from companies.api import throttling
 from companies.callers import addresses, passwords, sessions
+from companies.callers.client_network import get_client_network
 from companies.factors import keeping, passkeys, proving, steps
 from companies.models import Passkey, RecoveryCode, User
-from companies.pages.people.signing_in import leading_on, safe_next
+from companies.pages.people.signing_in import allow_return_to_app, safe_next
 
 PROVING = "prove"  # the purpose of a challenge
 WRONG_CODE = gettext_lazy(
@@ -27,6 +28,7 @@ WRONG_PASSKEY = gettext_lazy("The passkey was not accepted. Try again, or anothe
 ENDED = gettext_lazy("Signing in took too long. Begin again.")
 
 
+@allow_return_to_app
 @csrf_protect
 @require_http_methods(["GET", "HEAD", "POST"])
 def second_step(request: HttpRequest) -> HttpResponse:
@@ -55,10 +57,10 @@ def shown(request: HttpRequest, user: User, then: str, *, wrong: str = "") -> Ht
         "has_passkeys": passkeys.possible() and Passkey.objects.of(user.pk).exists(),
         "wrong": wrong,
     }
-    response = render(request, "companies/second_step.html", context, status=400 if wrong else 200)
-    return leading_on(response, then)
+    return render(request, "companies/second_step.html", context, status=400 if wrong else 200)
 
 
+@allow_return_to_app
 @csrf_protect
 @require_POST
 def with_passkey(request: HttpRequest) -> HttpResponse:
@@ -76,7 +78,7 @@ def with_passkey(request: HttpRequest) -> HttpResponse:
 def passkey_options(request: HttpRequest) -> HttpResponse:
     """What the browser is asked for a proof. Who is not known yet is asked for any passkey of this site."""
     now = timezone.now()
-    place = f"challenges:{passwords.place(request)}"
+    place = f"challenges:{get_client_network(request)}"
     budget = throttling.spend(
         place, now=now.timestamp(), limit=settings.SIGN_IN_LIMIT, seconds=passwords.WINDOW
     )  # each makes a row of a session

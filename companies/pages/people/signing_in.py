@@ -1,23 +1,26 @@
 """Signing in and out, and passwords."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+from csp.decorators import csp_replace
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
 from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordResetConfirmView
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.utils import timezone
-from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from companies.api import throttling
-from companies.callers import addresses, passwords, sessions
+from companies.callers import addresses, sessions
+from companies.callers.client_network import get_client_network
 from companies.emails import canonical
 from companies.factors import passkeys, steps
 from companies.follow_ups import follow_up
@@ -31,11 +34,31 @@ from companies.running import mailing
 from companies.security import ending
 from companies.serializers import NewMember
 
+View = Callable[..., HttpResponseBase]
 RESETS_A_MINUTE = 10  # from one place
 RESETS_AN_HOUR = 5  # to one address, wherever they are asked for
 AN_HOUR = 60 * 60  # seconds
 
 
+def allow_return_to_app(view: View) -> View:
+    """Let forms of the view's page end at an app's callback, and a popup with the page report back to the app.
+
+    Chromium applies ``form-action`` to every redirect that follows a form, and cannot name an IPv6 host: the directive
+    would block callbacks that redirect on. An opener policy of ``same-origin`` would cut a popup off its opener.
+    """
+
+    @csp_replace({"form-action": None})
+    @wraps(view)
+    def add_headers(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        response["Cross-Origin-Opener-Policy"] = "unsafe-none"
+        return response
+
+    return add_headers
+
+
+@allow_return_to_app
 @csrf_protect
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
@@ -62,7 +85,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         "username": typed or (user.email if user else ""),
         "passkeys": passkeys.possible(),
     }
-    return leading_on(render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200), then)
+    return render(request, "companies/sign_in.html", context, status=400 if form.is_bound else 200)
 
 
 def signed_in_as(request: HttpRequest, user: User, then: str) -> HttpResponse:
@@ -72,16 +95,6 @@ def signed_in_as(request: HttpRequest, user: User, then: str) -> HttpResponse:
         return redirect(addresses.second_step(then))
     sessions.sign_in(request, user, now=timezone.now())
     return redirect(then)
-
-
-def leading_on(response: HttpResponse, then: str) -> HttpResponse:
-    """A page that nobody keeps, whose forms may lead to where the person goes on to."""
-    response["Cache-Control"] = "no-store"
-    targets = addresses.origins_on_the_way(then)
-    targets += [target for path in settings.SIGN_IN_TARGETS for target in import_string(path)(then)]
-    if targets:
-        response._csp_update = {"form-action": targets}  # type: ignore[attr-defined]
-    return response
 
 
 def safe_next(request: HttpRequest) -> str:
@@ -133,7 +146,7 @@ def password_reset(request: HttpRequest) -> HttpResponse:
     form = typed(NewMember, request.POST, texts=("email",), partial=True) if request.method == "POST" else None
     if form and form.valid:
         email, now = form.data["email"], timezone.now().timestamp()
-        if throttling.spend(f"reset:{passwords.place(request)}", now=now, limit=RESETS_A_MINUTE).exceeded:
+        if throttling.spend(f"reset:{get_client_network(request)}", now=now, limit=RESETS_A_MINUTE).exceeded:
             return locked_out(request)
         # Beyond that the mails before hold good; the answer stays the same, or it would tell strangers of each other.
         told = throttling.spend(f"reset-of:{canonical(email)}", now=now, limit=RESETS_AN_HOUR, seconds=AN_HOUR)
