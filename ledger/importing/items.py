@@ -190,7 +190,8 @@ class Rows:
             pointer = f"#/transactions/{len(self.lines)}"
             self.lines.append(line)
             if isinstance(row, Movement):
-                self.movements.append(row)
+                if "balance" in self.mapping.columns:  # which alone needs them again
+                    self.movements.append(row)
                 request.items.append(self.item(line, row, pointer, request))
             else:
                 request.items.append(None)

@@ -9,6 +9,8 @@ from ledger.importing.calc.proofs import Steps, prove_fee, prove_pair, prove_sin
 from ledger.importing.calc.questions import Answer, changed
 from ledger.importing.calc.search import Search
 
+MAX_TRIED = 8  # columns that are held against a balance; a table with more numbers is not a bank's
+
 
 class AmountSearch(Search):
     """The steps that choose amounts, their decimal mark and the balance."""
@@ -96,7 +98,7 @@ class AmountSearch(Search):
 
     def prove_one(self, balance: Column, steps: Steps, fees: list[Column]) -> bool:
         """The one column of amounts that the steps prove, by itself or less the fees beside it."""
-        singles = [each for each in self.single_candidates() if each is not balance]
+        singles = [each for each in self.single_candidates() if each is not balance][:MAX_TRIED]
         single = next((each for each in singles if prove_single(steps, each)), None)
         if single is not None:
             self.accept(balance, steps)
@@ -116,7 +118,7 @@ class AmountSearch(Search):
     def unnamed_balances(self) -> list[Column]:
         if "balance" in self.pinned:
             return []
-        return [each for each in self.numbers() if not each.fields]
+        return [each for each in self.numbers() if not each.fields][:MAX_TRIED]
 
     def accept(self, balance: Column, steps: Steps) -> None:
         self.steps, self.is_proven = steps, True

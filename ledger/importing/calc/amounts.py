@@ -60,6 +60,11 @@ def _number(group: str, mark: str) -> re.Pattern[str]:
 
 _NUMBERS = {DecimalMark.POINT: _number(",", "."), DecimalMark.COMMA: _number(r"\.", ",")}
 _PLAIN = re.compile(r"-?[1-9][0-9]{0,14}(?:\.[0-9]{1,2})?")
+_USUAL = {  # as most amounts are written, which are read at once
+    DecimalMark.POINT: re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3}){0,4}\.[0-9]{2}"),
+    DecimalMark.COMMA: re.compile(r"-?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3}){0,4}|[1-9][0-9]{0,14}),[0-9]{2}"),
+}
+_LIKE_AMOUNT = re.compile(r"[^0-9]{0,12}[0-9][0-9.,'\u2019\s]*[^0-9]{0,16}")
 OUT_MARKS = {"dr", "db", "d", "s", "dt", "deb"}
 IN_MARKS = {"cr", "c", "h", "kt", "cred", "k"}
 _OTHER_SIGNS = {
@@ -128,13 +133,15 @@ def parse_amount(text: str, mark: DecimalMark) -> str:
     return parse_money(text, mark).amount
 
 
-@lru_cache(maxsize=1 << 14)
 def parse_money(text: str, mark: DecimalMark) -> Money:
     """Return an amount with the currency that stands beside it. Raises Unreadable.
 
     >>> parse_money("-7,00 GBP", DecimalMark.COMMA), parse_money("$7.00", DecimalMark.POINT).currencies[0]
     (Money(amount='-7.00', currencies=('GBP',)), 'USD')
     """
+    if _USUAL[mark].fullmatch(text):
+        plain = text.replace(",", "") if mark is DecimalMark.POINT else text.replace(".", "").replace(",", ".")
+        return Money(plain)
     match = _TEXT.fullmatch(text.translate(_SAME).strip()) if len(text) <= MAX_LENGTH else None
     number = _NUMBERS[mark].fullmatch(match["number"]) if match else None
     if match is None or number is None:
@@ -206,6 +213,8 @@ def drop_zeros(amount: str, decimals: int) -> str:
 
 def is_amount(text: str, mark: DecimalMark) -> bool:
     """Whether the text is an amount with this mark, of any number of decimals."""
+    if len(text) > MAX_LENGTH or not _LIKE_AMOUNT.fullmatch(text):
+        return False
     try:
         parse_money(text, mark)
     except Unreadable:

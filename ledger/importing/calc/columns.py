@@ -27,6 +27,7 @@ class Column:
     place: int
     name: str
     cells: list[str] = field(repr=False)
+    known_amounts: dict[DecimalMark, list[str | None]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def filled(self) -> list[str]:
@@ -101,7 +102,9 @@ class Column:
 
     def amounts(self, mark: DecimalMark) -> list[str | None]:
         """Each cell as an amount, None where it is none."""
-        return [parse_or_none(cell, mark) if cell else None for cell in self.cells]
+        if mark not in self.known_amounts:
+            self.known_amounts[mark] = [parse_or_none(cell, mark) if cell else None for cell in self.cells]
+        return self.known_amounts[mark]
 
     @cached_property
     def values(self) -> list[str]:

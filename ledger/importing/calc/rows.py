@@ -205,7 +205,7 @@ class RowReader:
 
     def _line_kind(self, cells: Sequence[str]) -> str | None:
         """What a text of the row names, a balance or a sum; with a day a sum is none, for sellers are called Total."""
-        return next((kind for cell in cells if cell and (kind := find_line_kind(cell))), None)
+        return next((kind for cell in cells if cell[:1].isalpha() and (kind := find_line_kind(cell))), None)
 
     def _has_words(self, cells: Sequence[str]) -> bool:
         return any(any(sign.isalpha() for sign in cell) for cell in cells)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from ledger.calc.letters import bare
 from ledger.importing.calc.headings import fold_heading
 
 WORDS_FILE = Path(__file__).with_name("values.json")
@@ -45,8 +44,10 @@ def is_direction_column(values: Iterable[str]) -> bool:
 @cache
 def _hint() -> re.Pattern[str]:
     """Finds quickly whether a text may begin with a phrase for a balance or a sum."""
-    first = {phrase.split()[0] for phrase in _kinds("line")}
-    return re.compile(r"\W*(?:" + "|".join(map(re.escape, sorted(first))) + ")")
+    kinds = json.loads(WORDS_FILE.read_text("utf-8"))["line"]
+    first = {phrase.split()[0] for phrases in kinds.values() for phrase in phrases}
+    first |= {fold_heading(word) for word in first}
+    return re.compile("(?:" + "|".join(map(re.escape, sorted(first))) + ")", re.IGNORECASE)
 
 
 def find_line_kind(text: str) -> str | None:
@@ -55,7 +56,7 @@ def find_line_kind(text: str) -> str | None:
     >>> find_line_kind("Opening balance"), find_line_kind("TOTAL 4711 Paris"), find_line_kind("Rent")
     ('balance', 'sum', None)
     """
-    if not _hint().match(bare(text[:60].casefold())):
+    if not _hint().match(text):
         return None
     plain = fold_heading(text)
     words = plain.split()
