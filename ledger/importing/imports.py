@@ -4,7 +4,7 @@ A row is a duplicate by its externalId where it has one; otherwise, when asked, 
 text, counted with multiplicity: two equal coffees stay two, and the same file sent twice adds nothing.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -196,7 +196,9 @@ def without_duplicates(*, company: Company, rows: list[Item], request: Request, 
         new = [row for row in new if (named and row.external_id is not None) or not stored.take_made(row)]
     if stored is not None:
         outcome.known = stored.taken
-        outcome.possible_duplicates = stored.count_possible(new)
+        certain = list(stored.without_possible(new))
+        outcome.possible_duplicates = len(new) - len(certain)
+        new = certain if request.leaves_possible else new
     outcome.duplicates = len(rows) - len(new)
     return new
 
@@ -301,12 +303,15 @@ class Prints:
                 return True
         return False
 
-    def count_possible(self, rows: Iterable[Item]) -> int:
-        """How many rows have the account, day, amount and currency of one that is there with other words."""
-        asked = Counter(place_of(row) for row in rows) if self.places else Counter()
-        return sum(
-            min(count, len(self.places[place] - self.gone)) for place, count in asked.items() if place in self.places
-        )
+    def without_possible(self, rows: Iterable[Item]) -> Iterator[Item]:
+        """The rows but for those with the account, day, amount and currency of one that is there with other words."""
+        left = {place: len(ids - self.gone) for place, ids in self.places.items()}
+        for row in rows:
+            place = place_of(row) if left else None
+            if place is not None and left.get(place):
+                left[place] -= 1
+            else:
+                yield row
 
 
 def print_of(row: Iterable[Any]) -> Print:

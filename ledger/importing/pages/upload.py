@@ -341,6 +341,7 @@ def imported(look: Look, rows: Rows) -> HttpResponse:
     on_error = "skip" if "leave_out" in visit.request.POST else "abort"
     with visit.sending(form):
         request = rows.request(on_error=on_error, duplicates=look.duplicates)
+        request.leaves_possible = "leave_possible" in visit.request.POST
         opening = opening_of(visit, account, rows) if "set_opening" in visit.request.POST else None
         outcome = uploads.import_kept(
             company=visit.company,

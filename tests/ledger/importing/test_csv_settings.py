@@ -229,8 +229,12 @@ def test_a_row_with_other_words_is_counted_as_a_possible_duplicate(editor, take,
     take(text.encode(), accountId=bank)
     other = text.replace("Coffee bar", "Card payment 4711")
     assert take(other.encode(), accountId=bank, dryRun="true")["possibleDuplicates"] == 1
-    _, answer = checked(editor, acme, bank, other)
+    address, answer = checked(editor, acme, bank, other)
     assert "1 row has the day and amount of a transaction with other words." in text_of(answer)
+    confirm(editor, address, leave_possible="on")
+    assert len(stored(acme)) == 1
+    confirm(editor, checked(editor, acme, bank, other)[0])
+    assert len(stored(acme)) == 2
 
 
 # ---------------------------------------------------------------------------------------------- workbooks and archives
