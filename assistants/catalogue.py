@@ -27,6 +27,7 @@ from assistants.parts import (
 )
 from assistants.schemas import (
     AMOUNT,
+    ANY,
     COUNT,
     DAY,
     FLAG,

@@ -20,9 +20,10 @@ from oauth2_provider.http import OAuth2ResponseRedirect
 from oauth2_provider.views import AuthorizationView
 from oauthlib.oauth2.rfc6749 import errors
 
-from companies.callers import addresses, passwords, sessions
+from companies.callers import addresses, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
+from companies.callers.client_network import get_client_network
 from companies.errors import Missing
 from companies.pages.people.signing_in import allow_return_to_app
 from companies.pages.settings.keys import key_settings
@@ -112,7 +113,7 @@ class Authorize(AuthorizationView):
 
     def considered(self, request: HttpRequest) -> HttpResponse:
         try:
-            with documents.fetching_for(passwords.place(request), now=timezone.now()):
+            with documents.fetching_for(get_client_network(request), now=timezone.now()):
                 asked_scopes, credentials = self.validate_authorization_request(request)
             return self.weighed(request, asked_scopes, credentials)
         except OAuthToolkitError as error:

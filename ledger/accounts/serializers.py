@@ -64,10 +64,13 @@ LONGEST_SETTINGS = 16 * 1024  # every list of accounts carries them
 
 
 CSV_SETTINGS = (
-    "how this account's CSV files are read: `headings` (their line; 0 where there are none), `columns` (the heading, or"
-    " the position from 0, of `date`, `amount` or `debit` and `credit`, and as there are `from_to`, `description`,"
-    " `currency`, `external_id`, `notes`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `decimalSign` (`point`,"
-    " `comma`), `flipSign` (true where money out has no minus)"
+    "how this account's CSV files are read; what is left out is detected. `columns`: the heading, or the position from"
+    " 0, of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `fee`, `currency`,"
+    " `counterparty`, `counterpartyAccount`, `description` (a list), `reference`, `status`, `account`, `category`,"
+    " `notes`; null where there is none. `directionValues` {in, out}, `statusValues` {booked, pending, leaveOut},"
+    " `accountValues` (of rows that are imported), `encoding`, `separator`, `decimalMark` (`point`, `comma`),"
+    " `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and `skipBelow` (lines), `flipSign` (true where money"
+    " out has no minus)"
 )
 
 

@@ -1,5 +1,6 @@
 """Texts without accents."""
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -19,3 +20,15 @@ def bare(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _of_one(letter: str) -> str:
     return "".join(part for part in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(part))
+
+
+_BESIDE_WORDS = re.compile(r"[\W_]+")
+
+
+def fold_words(*texts: str) -> str:
+    """What texts say, without case, blanks and signs: files break lines and drop characters differently.
+
+    >>> fold_words("Initech GmbH", "Invoice 10/42") == fold_words("INITECH", "GMBH  invoice 1042")
+    True
+    """
+    return _BESIDE_WORDS.sub("", "".join(texts).casefold())

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from ledger.calc.encodings import KNOWN, find_encodings, is_mostly_utf8
+
 BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 SEPARATORS = (";", "\t", "|", ",")  # the comma last: texts and amounts have commas of their own
 NAMED_SEPARATOR = re.compile(r"sep=(.)[\r\n]+")  # what Excel understands as the first line
@@ -54,20 +56,45 @@ class Line:
         return f"Line({self.number}, {self.cells})"
 
 
-def opened(content: bytes) -> TextIO | None:
-    """The text in UTF-8, UTF-16 or Windows' Western encoding, without its mark; None where it is in none of them.
+def opened(content: bytes, encoding: str | None = None) -> TextIO | None:
+    """The text without its byte order mark, in the encoding that is named or found; None where it is in none.
+
+    UTF-8 with single broken letters is UTF-8, with U+FFFD in their places.
 
     >>> opened("Müller".encode("cp1252")).read(), opened("Müller".encode("utf-16-le")).read()
     ('Müller', 'Müller')
     """
-    for encoding in encodings(content):
-        try:
-            for _ in codecs.iterdecode(pieces(content), encoding):
-                pass
-        except UnicodeDecodeError:
-            continue
-        return io.TextIOWrapper(io.BytesIO(content), encoding=encoding, newline="")
-    return None
+    named = KNOWN.get(encoding.lower()) if encoding else None
+    if named:
+        errors = "strict" if named == "utf-16" else "replace"
+        return io.TextIOWrapper(
+            io.BytesIO(content), encoding=named.replace("utf-8", "utf-8-sig"), newline="", errors=errors
+        )
+    for each in encodings(content):
+        if each != "utf-8-sig" and content[:2] not in BYTE_ORDER_MARKS and not each.startswith("utf-16"):
+            break
+        if is_decodable(content, each):
+            return io.TextIOWrapper(io.BytesIO(content), encoding=each, newline="")
+    if has_zeros(content):
+        return None
+    if is_mostly_utf8(content):
+        return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="", errors="replace")
+    found = next((each for each in find_encodings(content) if is_decodable(content, each)), None)
+    return io.TextIOWrapper(io.BytesIO(content), encoding=found, newline="") if found else None
+
+
+def has_zeros(content: bytes) -> bool:
+    """Whether there is a zero byte among the first, which no text in single bytes has."""
+    return b"\0" in content[:AT_ONCE]
+
+
+def is_decodable(content: bytes, encoding: str) -> bool:
+    try:
+        for _ in codecs.iterdecode(pieces(content), encoding):
+            pass
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def pieces(content: bytes) -> Iterator[bytes]:
@@ -114,7 +141,7 @@ def usual_width(widths: list[int]) -> int:
     return max(counted, key=lambda width: (counted[width], width)) if counted else 0
 
 
-def lines_of(text: TextIO, *, most: int) -> list[Line]:
+def lines_of(text: TextIO, *, most: int, separator: str | None = None) -> list[Line]:
     """The lines that have anything in them, cells without blanks around them; reading ends after ``most`` of them.
 
     Quoted cells may go over several lines of the text. Raises NotATable for a quotation mark that is never closed, for
@@ -131,7 +158,7 @@ def lines_of(text: TextIO, *, most: int) -> list[Line]:
     if named:
         text.readline()
     feed = Feed(text)
-    reader = csv.reader(feed, delimiter=named[1] if named else separator_of(sample), skipinitialspace=True)
+    reader = csv.reader(feed, delimiter=chosen_separator(separator, named, sample), skipinitialspace=True)
     found: list[Line] = []
     empty = 0
     begins = skipped + 1
@@ -153,6 +180,13 @@ def lines_of(text: TextIO, *, most: int) -> list[Line]:
     except TooLong:
         raise NotATable("Line {line} is longer than a row of any table.", line=str(begins)) from None
     return found
+
+
+def chosen_separator(given: str | None, named: re.Match[str] | None, sample: str) -> str:
+    """The separator that somebody gave, that the first line names, or that fits best."""
+    if given and len(given) == 1 and given not in '\r\n"\0':
+        return given
+    return named[1] if named else separator_of(sample)
 
 
 def cells_of(row: list[str], *, line: int) -> list[str]:

@@ -68,6 +68,8 @@ class Request(BulkRequest):
     """What an import of transactions asks for."""
 
     duplicates: str = "keep"
+    leaves_possible: bool = False  # whether rows with the day and amount of one that is there are left out
+    trusts_ids: bool = True  # files do not: banks give one id to several payments
 
 
 FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Item)}

@@ -22,6 +22,7 @@ from companies.running.counters import note_import
 from ledger.bulk.bodies import Fault, amount_fault, in_order, spelled
 from ledger.bulk.copying import NULL, copy_lines, nullable, plain
 from ledger.bulk.statistics import gather_after
+from ledger.calc.letters import fold_words
 from ledger.importing.bodies import Item, Request
 from ledger.importing.progress import counted
 from ledger.importing.purposes import Purposes
@@ -40,6 +41,7 @@ class Outcome:
     count: int = 0
     skipped_before_data_start: int = 0
     duplicates: int = 0
+    possible_duplicates: int = 0  # new rows with the day and amount of one that is there with other words
     errors: list[Fault] = field(default_factory=list)
     batch: ImportBatch | None = None
     dry_run: bool = False
@@ -169,48 +171,70 @@ def accepted(*, company: Company, request: Request, purposes: Purposes, outcome:
 
 def without_duplicates(*, company: Company, rows: list[Item], request: Request, outcome: Outcome) -> list[Item]:
     """The rows that are new. Of the others ``outcome.known`` has those that say what the ledger says; a known external
-    id may say something else by now."""
-    by_external_id = any(row.external_id is not None for row in rows)
+    id may say something else by now.
+
+    Ids of files are not trusted alone: banks give one to several payments.
+    """
+    by_external_id = request.trusts_ids and any(row.external_id is not None for row in rows)
+    if not request.trusts_ids:
+        keep_references(company, rows)
     if not rows or not (by_external_id or request.duplicates == "skip"):
         return rows
     known = known_external_ids(company, rows) if by_external_id else set()
     stored = Prints(company, rows) if request.duplicates == "skip" else None
     new = []
     for row in rows:
-        if row.external_id is not None:
+        if row.external_id is not None and request.trusts_ids:
             name = (row.account_id, row.external_id)
             duplicate = name in known
             known.add(name)
         else:
-            duplicate = stored is not None and stored.take(fingerprint(row))
+            duplicate = stored is not None and stored.take(row)
         if not duplicate:
             new.append(row)
     if stored is not None and stored.made:
-        new = [row for row in new if row.external_id is not None or not stored.take_made(fingerprint(row))]
-    outcome.known = stored.taken if stored is not None else []
+        named = request.trusts_ids
+        new = [row for row in new if (named and row.external_id is not None) or not stored.take_made(row)]
+    if stored is not None:
+        outcome.known = stored.taken
+        certain = list(stored.without_possible(new))
+        outcome.possible_duplicates = len(new) - len(certain)
+        new = certain if request.leaves_possible else new
     outcome.duplicates = len(rows) - len(new)
     return new
+
+
+def keep_references(company: Company, rows: list[Item]) -> None:
+    """An id of a file is the row's external id where no other row has it, and its reference in any case."""
+    known = known_external_ids(company, rows)
+    for row in rows:
+        if row.external_id is not None:
+            row.bank_reference = row.external_id  # type: ignore[misc] # of a FileItem
+            if (row.account_id, row.external_id) in known:
+                row.external_id = None
+            else:
+                known.add((row.account_id, row.external_id))
 
 
 def known_external_ids(company: Company, rows: list[Item]) -> set[tuple[str, str]]:
     """(account, external id) of those that are stored already."""
     ids = list({row.external_id for row in rows if row.external_id is not None})
+    if not ids:
+        return set()
     found = Transaction.objects.of(company.id).filter(external_id__in=ids).values_list("account_id", "external_id")
     return {(str(account), external_id) for account, external_id in found if external_id is not None}
 
 
-Print = tuple[str, date, Decimal, str | None, str, str]
+Place = tuple[str, date, Decimal, str | None]
+Print = tuple[str, date, Decimal, str | None, str]
+
+
+def place_of(item: Item) -> Place:
+    return item.account_id, item.date, Decimal(item.amount_value), item.amount_currency
 
 
 def fingerprint(item: Item) -> Print:
-    return (
-        item.account_id,
-        item.date,
-        Decimal(item.amount_value),
-        item.amount_currency,
-        item.from_to or "",
-        item.description or "",
-    )
+    return *place_of(item), fold_words(item.from_to or "", item.description or "")
 
 
 class Prints:
@@ -220,49 +244,86 @@ class Prints:
     def __init__(self, company: Company, rows: list[Item]):
         days = [row.date for row in rows]
         between = (min(days), max(days))
-        ours = Transaction.objects.of(company.id)
+        ours = Transaction.objects.of(company.id).without_initial()
         here = ours.filter(date__range=between, account_id__in={row.account_id for row in rows})
-        names = ("id", "as_told", *TOLD)
         self.taken: list[UUID] = []
+        self.gone: set[UUID] = set()
+        self.references: dict[UUID, str] = {}
         self.told: dict[Print, list[UUID]] = defaultdict(list)
-        for row_id, *now in here.filter(as_told__isnull=True).values_list("id", *TOLD):
-            self.told[print_of(now)].append(row_id)
+        self.referred: dict[tuple[Place, str], list[UUID]] = defaultdict(list)
+        self.places: dict[Place, set[UUID]] = defaultdict(set)
+        names = ("id", "as_told", "external_id", "bank_reference", *TOLD)
+        for row_id, _told, external_id, reference, *now in here.filter(as_told__isnull=True).values_list(*names):
+            self.add(row_id, reference or external_id or "", print_of(now))
         self.made: dict[Print, list[Print]] = defaultdict(list)
         otherwise = ours.filter(as_told__isnull=False)
         said = otherwise.filter(as_told__date__range=(str(between[0]), str(between[1])))
         both = chain(said.values_list(*names), otherwise.filter(date__range=between).values_list(*names))
-        edited = {row_id: (told, *now) for row_id, told, *now in both}
-        for row_id, (told, *now) in edited.items():
+        edited = {
+            row_id: (told, reference or external_id or "", now) for row_id, told, external_id, reference, *now in both
+        }
+        for row_id, (told, reference, now) in edited.items():
             before = print_told(told)
-            self.told[before].append(row_id)
+            self.add(row_id, reference, before)
             self.made[print_of(now)].append(before)
 
-    def take(self, print_: Print) -> bool:
-        """Whether the ledger has another one of it."""
-        there = self.told.get(print_)
-        if there:
-            self.taken.append(there.pop())
-            return True
-        return False
+    def add(self, row_id: UUID, reference: str, told: Print) -> None:
+        self.told[told].append(row_id)
+        self.places[told[:4]].add(row_id)
+        if reference:
+            self.references[row_id] = reference
+            self.referred[told[:4], reference].append(row_id)
 
-    def take_made(self, print_: Print) -> bool:
-        """The same for what somebody made of rows that nobody has taken as they were told."""
-        before = self.made.get(print_)
-        while before:
-            if self.take(before.pop()):
+    def take(self, item: Item) -> bool:
+        """Whether the ledger has another one of it: by its reference, else by its text where not both have one."""
+        reference = item.bank_reference or ""
+        if reference and self.take_from(self.referred.get((place_of(item), reference))):
+            return True
+        return self.take_told(fingerprint(item), reference)
+
+    def take_told(self, told: Print, reference: str) -> bool:
+        return self.take_from(self.told.get(told), other_than=reference)
+
+    def take_from(self, rows: list[UUID] | None, *, other_than: str = "") -> bool:
+        for place in range(len(rows or ()) - 1, -1, -1):
+            row_id = rows[place]  # type: ignore[index]
+            if row_id in self.gone:
+                del rows[place]  # type: ignore[union-attr]
+            elif not (other_than and row_id in self.references):
+                del rows[place]  # type: ignore[union-attr]
+                self.gone.add(row_id)
+                self.taken.append(row_id)
                 return True
         return False
+
+    def take_made(self, item: Item) -> bool:
+        """The same for what somebody made of rows that nobody has taken as they were told."""
+        before = self.made.get(fingerprint(item))
+        while before:
+            if self.take_told(before.pop(), ""):
+                return True
+        return False
+
+    def without_possible(self, rows: Iterable[Item]) -> Iterator[Item]:
+        """The rows but for those with the account, day, amount and currency of one that is there with other words."""
+        left = {place: len(ids - self.gone) for place, ids in self.places.items()}
+        for row in rows:
+            place = place_of(row) if left else None
+            if place is not None and left.get(place):
+                left[place] -= 1
+            else:
+                yield row
 
 
 def print_of(row: Iterable[Any]) -> Print:
     """The fingerprint of a row that is read by ``TOLD``."""
     account, day, amount, currency, from_to, description = row
-    return str(account), day, amount, currency, from_to, description
+    return str(account), day, amount, currency, fold_words(from_to, description)
 
 
 def print_told(told: Mapping[str, str]) -> Print:
-    account, day, amount, *texts = (told[name] for name in TOLD)
-    return account, date.fromisoformat(day), Decimal(amount), *texts  # type: ignore[return-value]
+    account, day, amount, currency, *texts = (told[name] for name in TOLD)
+    return account, date.fromisoformat(day), Decimal(amount), currency, fold_words(*texts)
 
 
 # ---------------------------------------------------------------------------------------------- storing

@@ -1,7 +1,8 @@
 """A table's rows as items of an import, in the form that imports take; and its errors told by line."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -10,16 +11,29 @@ from django.utils.translation import gettext as _
 from companies.errors import TooLarge, Unsupported
 from companies.locales import current
 from companies.pages.downloads import as_it_was
-from ledger.bulk.bodies import Fault
+from ledger.bulk.bodies import DECIMALS, Fault
 from ledger.calc.tables import Line, NotATable, lines_of, opened
 from ledger.importing.bodies import MOST_ITEMS, Item, Request, read_item
-from ledger.importing.calc.columns import Columns, names_of
-from ledger.importing.calc.written import Unreadable, negated, read_amount, read_date
+from ledger.importing.calc.amounts import drop_zeros
+from ledger.importing.calc.dates import find_day
+from ledger.importing.calc.detection import detect
+from ledger.importing.calc.mapping import Mapping
+from ledger.importing.calc.questions import Detection, Own, Question
+from ledger.importing.calc.rows import Balances, LeftOut, Movement, RowReader, find_balances
+from ledger.importing.calc.sheets import SHEETS_BEGIN, has_sheets, sheet_lines
+from ledger.importing.calc.table import Table
+from ledger.models import Account, AccountType
 
 LINES_BESIDE = 1000  # headings, and what banks write above them
-ZIPPED = b"PK\x03\x04"  # how a workbook of a spreadsheet begins
-WIRE = {"from_to": "fromTo", "description": "description", "external_id": "externalId", "notes": "notes"}
-FIELD_OF = {"date": "date", "fromTo": "from_to", "amountCurrency": "currency", "externalId": "external_id"}
+WIRE = {"counterparty": "fromTo", "reference": "externalId"}
+FIELD_OF = {
+    "date": "date",
+    "fromTo": "counterparty",
+    "amountCurrency": "currency",
+    "externalId": "reference",
+    "amountValue": "amount",
+}
+EXAMPLES = 2  # rows that show what an answer means
 
 
 class UnreadableTable(Unsupported):
@@ -34,6 +48,12 @@ class TooManyRows(TooLarge):
     code = "too_many_rows"
 
 
+class FileItem(Item, gc=False, rename="camel"):
+    """A row of a file as imports store it."""
+
+    bank_reference: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class BadRow:
     """A row that cannot be stored: where it stands, what is written there, and why not."""
@@ -44,16 +64,21 @@ class BadRow:
     reason: str
 
 
-def table_of(content: bytes) -> list[Line]:
-    """The lines of an uploaded file. Raises UnreadableTable, TooManyRows."""
-    text = None if content.startswith(ZIPPED) else opened(content)
-    if content.startswith(ZIPPED):
-        detail = _("This is a workbook, not a CSV file. Save it as CSV in your spreadsheet and upload that.")
-        raise UnreadableTable(detail)
-    if text is None:
-        raise UnreadableTable(_("This is no text file: neither UTF-8 nor UTF-16 nor Windows-1252."))
+def table_of(content: bytes, settings: Any = None) -> list[Line]:
+    """The lines of an uploaded file. ``settings`` may name its encoding and separator.
+
+    Raises UnreadableTable, TooManyRows.
+    """
+    given = settings if isinstance(settings, dict) else {}
+    most = MOST_ITEMS + LINES_BESIDE + 1
     try:
-        lines = lines_of(text, most=MOST_ITEMS + LINES_BESIDE + 1)
+        if content.startswith(SHEETS_BEGIN):
+            lines = read_sheet(content, most=most)
+        else:
+            text = opened(content, given.get("encoding"))
+            if text is None:
+                raise UnreadableTable(_("This is no text file: neither UTF-8 nor UTF-16 nor Windows-1252."))
+            lines = lines_of(text, most=most, separator=given.get("separator"))
     except NotATable as error:
         raise UnreadableTable(told(error)) from None
     if not any(len(line.cells) > 1 for line in lines):
@@ -63,94 +88,178 @@ def table_of(content: bytes) -> list[Line]:
     return lines
 
 
+def read_sheet(content: bytes, *, most: int) -> list[Line]:
+    """The rows of a workbook's first sheet with a table. Raises UnreadableTable, NotATable."""
+    if not has_sheets(content):
+        raise UnreadableTable(_("This is an archive without a table. Unpack it, and upload the files in it."))
+    return sheet_lines(content, most=most)
+
+
 def told(error: Any) -> str:
     """Why something cannot be read, in the language of who reads it; ``error`` is one of calc, with why and values."""
     values = {name: current().number(each) if isinstance(each, int) else each for name, each in error.values.items()}
     return _(error.why).format(**values)
 
 
-class Rows:
-    """The rows of a table, read by the chosen columns for one account."""
+def own_of(account: Account | None) -> Own:
+    """What a detection knows of the account that a file goes to."""
+    if account is None:
+        return Own()
+    is_card = account.type == AccountType.CREDIT_CARD
+    return Own(account.default_currency, is_card, account.account_number or "")
 
-    def __init__(self, lines: Sequence[Line], columns: Columns, *, account_id: str):
-        self.columns, self.account_id = columns, account_id
-        self.lines = columns.rows(lines)
-        self.names = names_of(lines, columns.headings)
-        self.shown = names_of(lines, columns.headings, unnamed=_("Column {letters}"))
-        if len(self.lines) > MOST_ITEMS:
+
+def detect_for(account: Account | None, lines: Sequence[Line], settings: Any) -> Detection:
+    """How a file is read for an account, by what was given or kept."""
+    return detect(lines, settings=settings, own=own_of(account))
+
+
+MOST_COMPARED = 200  # rows in which options are compared
+
+
+def example_rows(table: Table, question: Question, currency: str, count: int = EXAMPLES) -> list[list[dict[str, Any]]]:
+    """For each option the same rows as they would be stored: those in which the options differ most come first."""
+    lines = table.rows[:MOST_COMPARED]
+    shown = []
+    for option in question.options:
+        reader = RowReader(replace(table, rows=lines), option.mapping, currency)
+        rows = zip(lines, reader.read_all(lines), strict=True)
+        shown.append([stored_row(reader, line, row) for line, row in rows])
+    found: list[int] = []
+    known = [place for place in range(len(lines)) if any(rows[place]["stored"] for rows in shown)]
+    while len(found) < min(count, len(known)):
+        left = [place for place in known if place not in found]
+        found.append(max(left, key=lambda place: count_different(shown, [*found, place])))
+    return [[rows[place] for place in sorted(found)] for rows in shown]
+
+
+def count_different(shown: Sequence[Sequence[dict[str, Any]]], places: Sequence[int]) -> int:
+    """How many of the options can be told apart by these rows."""
+    return len({tuple(str(rows[place]) for place in places) for rows in shown})
+
+
+def stored_row(reader: RowReader, line: Line, row: Any) -> dict[str, Any]:
+    """A row as one option would store it, for people and programs that choose."""
+    texts = {"fromTo": reader.cell(line.cells, "counterparty"), "description": description(reader.mapping, line.cells)}
+    if isinstance(row, Movement):
+        currency = row.currency or reader.own_currency
+        amount = drop_zeros(row.amount, DECIMALS.get(currency, 2))
+        return {
+            "stored": True,
+            "date": row.day.isoformat(),
+            "amountValue": amount,
+            "amountCurrency": currency,
+            "pending": row.pending,
+            **texts,
+        }
+    return {"stored": False, "date": None, "amountValue": None, "amountCurrency": None, "pending": False, **texts}
+
+
+def description(mapping: Mapping, cells: Sequence[str]) -> str:
+    """The texts of the description's columns, each once."""
+    return " ".join(dict.fromkeys(cells[place] for place in mapping.description if place < len(cells) and cells[place]))
+
+
+class Rows:
+    """The rows of a table, read by one mapping for one account; those that are no movements are in ``left_out``."""
+
+    def __init__(self, table: Table, mapping: Mapping, *, account_id: str, currency: str):
+        self.table, self.mapping, self.account_id, self.currency = table, mapping, account_id, currency
+        self.reader = RowReader(table, mapping, currency)
+        self.lines: list[Line] = []  # of the items
+        self.left_out: list[LeftOut] = []
+        self.movements: list[Movement] = []
+        self.names = [name or letters(place) for place, name in enumerate(table.names)]
+        self.shown = [
+            name or _("Column {letters}").format(letters=letters(place)) for place, name in enumerate(table.names)
+        ]
+        if len(table.rows) > MOST_ITEMS:
             detail = _("{count} rows, and one import takes {most}. Split the file.")
-            count, most = (current().number(each) for each in (len(self.lines), MOST_ITEMS))
+            count, most = (current().number(each) for each in (len(table.rows), MOST_ITEMS))
             raise TooManyRows(detail.format(count=count, most=most))
 
     def request(self, *, dry_run: bool = False, on_error: str = "abort", duplicates: str = "skip") -> Request:
-        """What to ask of ``import_transactions``: an item for each row, None and an error where it cannot be read."""
-        request = Request(items=[], dry_run=dry_run, on_error=on_error, duplicates=duplicates)
-        for index, line in enumerate(self.lines):
-            request.items.append(self.item(line, f"#/transactions/{index}", request))
+        """What to ask of ``import_transactions``: an item for each movement, None and an error where it cannot be
+        read."""
+        request = Request(items=[], dry_run=dry_run, on_error=on_error, duplicates=duplicates, trusts_ids=False)
+        self.lines, self.left_out, self.movements = [], [], []
+        for line, row in zip(self.table.rows, self.reader.read_all(), strict=True):
+            if isinstance(row, LeftOut):
+                self.left_out.append(row)
+                continue
+            pointer = f"#/transactions/{len(self.lines)}"
+            self.lines.append(line)
+            if isinstance(row, Movement):
+                if "balance" in self.mapping.columns:  # which alone needs them again
+                    self.movements.append(row)
+                request.items.append(self.item(line, row, pointer, request))
+            else:
+                request.items.append(None)
+                request.errors.append((f"{pointer}/{row.field}", "invalid_value", told(row.error)))
         return request
 
-    def item(self, line: Line, pointer: str, request: Request) -> Item | None:
+    def item(self, line: Line, row: Movement, pointer: str, request: Request) -> Item | None:
         cells = line.cells
-        wrong, values = self.values(cells)
-        if wrong:
-            request.errors += [(f"{pointer}/{name}", "invalid_value", reason) for name, reason in wrong]
-            return None
+        values = self.values(cells, row)
         if not any("\0" in cell for cell in cells):
             try:
-                return msgspec.convert(values, Item)
+                return msgspec.convert(values, FileItem)
             except msgspec.ValidationError:
                 pass  # told field by field below
-        return read_item(values, pointer, request)
+        item = read_item(values, pointer, request)
+        return None if item is None else msgspec.convert(msgspec.to_builtins(item), FileItem)
 
-    def values(self, cells: list[str]) -> tuple[list[tuple[str, str]], dict[str, Any]]:
-        """(what is wrong, by the wire's names; the item as it would be sent)."""
-        wrong: list[tuple[str, str]] = []
-        if any(cells[len(self.names) :]) or len(cells) <= self.columns.last:
-            detail = _("The row has {count} columns, the table {columns}.")
-            return [("row", detail.format(count=len(cells), columns=len(self.names)))], {}
-        values: dict[str, Any] = {"accountId": self.account_id}
-        for name, read in (("date", self.date), ("amountValue", self.amount)):
-            try:
-                values[name] = read(cells)
-            except Unreadable as error:
-                wrong.append((name, told(error)))
-        values |= {wire: as_it_was(text) for name, wire in WIRE.items() if (text := self.cell(cells, name))}
-        if currency := self.cell(cells, "currency"):
-            values["amountCurrency"] = currency.upper()
-        return wrong, values
+    def values(self, cells: Sequence[str], row: Movement) -> dict[str, Any]:
+        """The item as it would be sent."""
+        currency = row.currency or self.currency
+        values: dict[str, Any] = {
+            "accountId": self.account_id,
+            "date": row.day.isoformat(),
+            "amountValue": drop_zeros(row.amount, DECIMALS.get(currency, 2)),
+        }
+        if row.currency:
+            values["amountCurrency"] = row.currency
+        if row.pending:
+            values["pending"] = True
+        values |= {wire: as_it_was(text) for name, wire in WIRE.items() if (text := self.reader.cell(cells, name))}
+        if text := description(self.mapping, cells):
+            values["description"] = as_it_was(text)
+        if notes := self.notes(cells, row):
+            values["notes"] = as_it_was(notes)
+        return values
 
-    def date(self, cells: list[str]) -> str:
-        text = self.cell(cells, "date")
-        if not text:
-            raise Unreadable("The date is missing.")
-        return read_date(text, self.columns.date_order).isoformat()
+    def notes(self, cells: Sequence[str], row: Movement) -> str:
+        """What has no field of its own, each in a line."""
+        parts = [self.reader.cell(cells, "notes")]
+        valued = self.reader.cell(cells, "valueDate")
+        if valued:
+            parts.append(self.value_date(valued, row))
+        if text := self.reader.cell(cells, "counterpartyAccount"):
+            parts.append(f"Account {text}")
+        if text := self.reader.cell(cells, "category"):
+            parts.append(f"Category {text}")
+        return "\n".join(filter(None, parts))
 
-    def amount(self, cells: list[str]) -> str:
-        amount = self.written_amount(cells)
-        return negated(amount) if self.columns.flip_sign else amount
+    def value_date(self, text: str, row: Movement) -> str:
+        """The value date where it is another day, as statements tell it."""
+        day = find_day(text, self.mapping.date_order)
+        return f"Value date {day}" if day and day != row.day else ""
 
-    def written_amount(self, cells: list[str]) -> str:
-        """The amount as the row has it: of its one column, or of the one of debit and credit that is filled."""
-        sign = self.columns.decimal_sign
-        if "amount" in self.columns.places:
-            return read_amount(self.needed(self.cell(cells, "amount")), sign)
-        out, came = self.cell(cells, "debit"), self.cell(cells, "credit")
-        spent = read_amount(out, sign) if out else "0"
-        got = read_amount(came, sign) if came else "0"
-        if spent.strip("-0.") and got.strip("-0."):
-            raise Unreadable("Both the debit and the credit column are filled.")
-        self.needed(out or came)
-        return got if got.strip("-0.") or not out else negated(spent.removeprefix("-"))
+    @property
+    def balances(self) -> Balances | None:
+        """What the balance column says before and after all rows, where all are stored and every step agrees."""
+        if "balance" not in self.mapping.columns or any(row.reason in ("status", "account") for row in self.left_out):
+            return None
+        if len(self.movements) != len(self.lines) or any(
+            row.currency not in ("", self.currency) for row in self.movements
+        ):
+            return None
+        return find_balances(self.movements)
 
-    def needed(self, text: str) -> str:
-        if not text:
-            raise Unreadable("The amount is missing.")
-        return text
-
-    def cell(self, cells: list[str], name: str) -> str:
-        """What the row says in a field's column; nothing where it has none."""
-        place = self.columns.places.get(name)
-        return cells[place] if place is not None and place < len(cells) else ""
+    @property
+    def left_out_counts(self) -> dict[str, int]:
+        """How many rows are no movements, by reason."""
+        return dict(Counter(row.reason for row in self.left_out))
 
     def bad_rows(self, errors: Sequence[Fault]) -> list[BadRow]:
         """The errors of an import as people read them."""
@@ -159,12 +268,30 @@ class Rows:
     def bad_row(self, index: str, name: str = "row", *, reason: str) -> BadRow:
         line = self.lines[int(index)]
         cells = line.cells
-        if name == "amountValue":
-            fields = [each for each in ("amount", "debit", "credit") if self.cell(cells, each)]
-            fields = fields or [each for each in ("amount", "debit") if each in self.columns.places]
+        columns = self.mapping.columns
+        name = FIELD_OF.get(name, name)
+        if name == "amount":
+            fields = [each for each in ("amount", "debit", "credit") if self.reader.cell(cells, each)]
+            fields = fields or [each for each in ("amount", "debit") if each in columns]
         else:
-            fields = [FIELD_OF.get(name, name)]
-        place = next((self.columns.places[each] for each in fields if each in self.columns.places), None)
+            fields = [name]
+        place = next((columns[each] for each in fields if each in columns), None)
+        if name == "description" and self.mapping.description:
+            place = self.mapping.description[0]
         column = self.shown[place] if place is not None else _("the whole row")
-        text = self.cell(cells, fields[0]) if place is not None else " · ".join(filter(None, cells))
+        text = (cells[place] if place < len(cells) else "") if place is not None else " · ".join(filter(None, cells))
         return BadRow(line.number, column, text.replace("\0", "␀")[:80], reason)
+
+
+def letters(place: int) -> str:
+    """A, B, … Z, AA, AB …
+
+    >>> letters(0), letters(25), letters(26)
+    ('A', 'Z', 'AA')
+    """
+    found = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        found = chr(65 + rest) + found
+    return found

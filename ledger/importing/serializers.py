@@ -46,6 +46,10 @@ class ImportResult(Shape):
     data_start_date = fields.DayField(allow_null=True)
     import_id = fields.IdField(allow_null=True, help_text="null where nothing was stored")
     duplicates = fields.CountField()
+    possible_duplicates = fields.CountField(
+        help_text="with `duplicates: skip`: how many of the stored ones have the account, day, amount and currency of "
+        "one that was there with other words"
+    )
     errors = skipped_rows()  # type: ignore[assignment]
     dry_run = fields.FlagField()
 

@@ -1,7 +1,9 @@
 """Files between their upload and their import: kept for a day in the configured storage, by whom and for which
 company they were sent. Nobody else finds them, for their place is made of both ids."""
 
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +14,13 @@ from companies.changing import changing
 from companies.errors import Conflict
 from companies.models import Company, Stamp, new_id
 from companies.stores.storing import store_whole
-from ledger.accounts.opening import change_account
+from ledger.accounts.opening import change_account, set_initial_balance
 from ledger.documents import quota
 from ledger.importing import progress
 from ledger.importing.bodies import Request
 from ledger.importing.imports import Outcome, SentFile, import_transactions
 from ledger.models import Account, Source
+from ledger.money.amounts import amount_out
 
 FOLDER = quota.UPLOADS
 KEPT = timedelta(days=1)
@@ -25,6 +28,15 @@ KEPT = timedelta(days=1)
 
 class UploadGone(Conflict):
     """The file is no longer kept; upload it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The balance of an account at the end of a day, before its first transaction."""
+
+    day: date
+    amount: Decimal
+    currency: str
 
 
 def keep(*, company_id: UUID, user_id: Any, file: Any) -> UUID:
@@ -66,11 +78,13 @@ def import_kept(
     account_id: UUID,
     reading: Any | None,
     name: str = "",
+    opening: Opening | None = None,
 ) -> Outcome:
     """Stores the rows of a kept file, once: it goes before the change ends, so that a second click, which waits for its
     turn, finds nothing to import.
 
-    ``reading`` is how the account's next file is read, None where that stays. Raises UploadGone, FieldErrors.
+    ``reading`` is how the account's next file is read, None where that stays; ``opening`` becomes the account's initial
+    balance. Raises UploadGone, FieldErrors.
     """
     owned: dict[str, Any] = {"company_id": company.id, "user_id": stamp.user_id, "upload_id": upload_id}
     with changing(company, stamp=stamp):
@@ -82,6 +96,9 @@ def import_kept(
             kept = Account.objects.of(company.id).values_list("import_settings", flat=True).get(id=account_id) or {}
             values = {"import_settings": {**kept, "csv": reading}}
             change_account(company=company, stamp=stamp, account_id=account_id, values=values)
+        if opening is not None:
+            amount = amount_out(opening.amount, opening.currency)
+            set_initial_balance(company=company, stamp=stamp, account_id=account_id, day=opening.day, amount=amount)
         drop(**owned)
     return outcome
 

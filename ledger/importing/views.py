@@ -50,6 +50,7 @@ def answered(outcome: imports.Outcome, data_start_date: Any) -> dict[str, Any]:
         "dataStartDate": data_start_date.isoformat() if data_start_date else None,
         "importId": str(outcome.batch.id) if outcome.batch else None,
         "duplicates": outcome.duplicates,
+        "possibleDuplicates": outcome.possible_duplicates,
         "errors": row_errors(outcome.errors),
         "dryRun": outcome.dry_run,
     }

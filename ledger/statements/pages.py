@@ -32,7 +32,7 @@ from ledger.models import Account
 from ledger.statements import receiving
 from ledger.statements.accounts import AccountDiffers, AccountUnknown
 from ledger.statements.calc import formats
-from ledger.statements.reading import ColumnsUnknown, DateOrderUnknown, FormatUnknown
+from ledger.statements.reading import ColumnsUnknown, DateOrderUnknown, FormatUnknown, MappingAmbiguous
 from ledger.statements.receiving import Received, Told
 
 MIB = 1024 * 1024
@@ -274,7 +274,9 @@ def in_words(refusal: Refusal) -> str:
     if isinstance(refusal, DateOrderUnknown):
         return _("Its dates can be read in both orders: choose below which comes first, the day or the month.")
     if isinstance(refusal, ColumnsUnknown):
-        return _("How CSV files of this account are read is not known yet: import this one alone first.")
+        return _("No columns of a day and an amount were found: import this one alone, and choose them there.")
+    if isinstance(refusal, MappingAmbiguous):
+        return _("It can be read in several ways: import this one alone, and answer there.")
     return refusal.errors[0][2] if isinstance(refusal, FieldErrors) else refusal.detail
 
 

@@ -1,8 +1,10 @@
 """Reading a file that a bank gave: its statements, or why not."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -13,11 +15,20 @@ from ledger.bulk.bodies import DECIMALS
 from ledger.calc.money import too_fine
 from ledger.importing import progress
 from ledger.importing.bodies import MOST_ITEMS
-from ledger.importing.calc.columns import from_kept
-from ledger.importing.items import Rows, TooManyRows, UnreadableTable, table_of, told
+from ledger.importing.calc.mapping import AMOUNT_FIELDS, normalize_settings
+from ledger.importing.calc.questions import Detection
+from ledger.importing.items import (
+    Rows,
+    TooManyRows,
+    UnreadableTable,
+    detect_for,
+    example_rows,
+    table_of,
+    told,
+)
 from ledger.models import Account
-from ledger.statements.accounts import AccountUnknown, find_by_name, find_by_number
-from ledger.statements.calc import formats, qif
+from ledger.statements.accounts import AccountDiffers, AccountUnknown, find_by_name, find_by_number, spellings
+from ledger.statements.calc import archives, formats, qif
 from ledger.statements.calc.facts import Entry, NoStatement, Statement, TooManyEntries, Unreadable, Unsafe, clean
 
 
@@ -46,9 +57,19 @@ class CurrencyUnknown(Invalid):
 
 
 class ColumnsUnknown(Invalid):
-    """How the account's CSV files are read is not known: import one alone on the page, or set importSettings.csv."""
+    """No columns of a day and an amount were found: import one alone on the page, or set importSettings.csv."""
 
     code = "columns_unknown"
+
+
+class MappingAmbiguous(Invalid):
+    """The file can be read in several ways: answer each of `choices` in importSettings, and send the file again."""
+
+    code = "mapping_ambiguous"
+
+    def __init__(self, choices: list[dict[str, Any]]):
+        super().__init__()
+        self.more = {"choices": choices}
 
 
 class DateOrderUnknown(Invalid):
@@ -64,16 +85,20 @@ class Read:
     format: str
     statements: list[Statement]
     date_order: str | None = None
+    left_out: int = 0  # rows of a table that are no movements of the account
 
 
-def read(content: bytes, *, company: Company, account: Account | None, date_order: str | None) -> Read:
+def read(
+    content: bytes, *, company: Company, account: Account | None, date_order: str | None, settings: Any = None
+) -> Read:
     """What a file says. ``account`` is the one that was named; CSV needs it, and QIF that names no account of ours.
+    ``settings`` say how a CSV file is read, in place of those that are kept.
 
-    Raises FormatUnknown, StatementUnreadable, UnsafeXml, CurrencyUnknown, ColumnsUnknown, DateOrderUnknown,
-    AccountUnknown, TooManyRows.
+    Raises FormatUnknown, StatementUnreadable, UnsafeXml, CurrencyUnknown, ColumnsUnknown, MappingAmbiguous,
+    DateOrderUnknown, AccountUnknown, AccountDiffers, TooManyRows.
     """
     try:
-        found = of_kind(formats.kind_of(content), content, company, account, date_order)
+        found = of_kind(formats.kind_of(content), content, company, account, date_order, settings)
     except Unreadable as error:
         raise StatementUnreadable(at_line(error.line, told(error))) from None
     except Unsafe:
@@ -93,24 +118,57 @@ def at_line(line: int, why: str) -> str:
 
 
 def of_kind(
-    kind: str | None, content: bytes, company: Company, account: Account | None, date_order: str | None
+    kind: str | None,
+    content: bytes,
+    company: Company,
+    account: Account | None,
+    date_order: str | None,
+    settings: Any,
 ) -> Read:
     if kind is None:
         raise FormatUnknown
     if kind == formats.CSV:
-        return Read("csv", [table(content, account)])
+        return read_csv(content, account, settings)
+    if kind == formats.ZIP:
+        return read_archive(content, company, account)
     if kind == formats.QIF:
         return read_qif(content, company, account, date_order)
+    far = partial(progress.far, progress.BYTES, of=len(content))
+    file = formats.read(content, kind, most=MOST_ITEMS, far=far, currency_of=currencies_of(company, account))
+    return Read(file.format, file.statements)
 
-    def currency_of(number: str) -> str:
+
+def currencies_of(company: Company, account: Account | None) -> Callable[[str], str]:
+    """Return what tells the currency of an account by the number that a file has for it."""
+
+    def find_currency(number: str) -> str:
         if account is not None:
             return account.default_currency
         active = list(Account.objects.of(company.id).active().in_order())
         return find_by_number(active, Statement(account_number=number, currency="", entries=[])).default_currency
 
-    far = partial(progress.far, progress.BYTES, of=len(content))
-    file = formats.read(content, kind, most=MOST_ITEMS, far=far, currency_of=currency_of)
-    return Read(file.format, file.statements)
+    return find_currency
+
+
+def read_archive(content: bytes, company: Company, account: Account | None) -> Read:
+    """The statements of all files in an archive, as one import. Raises FormatUnknown for one that is no statement."""
+    try:
+        members = archives.unpack(content)
+    except archives.NotAnArchive as error:
+        raise FormatUnknown(told(error)) from None
+    found = []
+    for name, member in members:
+        kind = formats.kind_of(member)
+        if kind not in (formats.CAMT, formats.MT940, formats.OFX):
+            why = _("“{name}” in the archive is no statement of CAMT, MT940 or OFX.").format(name=clean(name)[:60])
+            raise FormatUnknown(why)
+        found.append(formats.read(member, kind, most=MOST_ITEMS, currency_of=currencies_of(company, account)))
+    if not found:
+        raise FormatUnknown
+    statements = [statement for file in found for statement in file.statements]
+    if sum(len(statement.entries) for statement in statements) > MOST_ITEMS:
+        raise TooManyEntries
+    return Read(found[0].format, statements)
 
 
 def read_qif(content: bytes, company: Company, account: Account | None, date_order: str | None) -> Read:
@@ -143,18 +201,21 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
     return Read("qif", statements, order)
 
 
-def table(content: bytes, account: Account | None) -> Statement:
-    """A CSV file by the columns that are kept for its account; one bad row refuses it."""
+def read_csv(content: bytes, account: Account | None, settings: Any) -> Read:
+    """A CSV file by what its cells prove and settings say; one bad row refuses it."""
+    kept = settings if settings is not None else ((account.import_settings or {}).get("csv") if account else None)
     try:
-        lines = table_of(content)
+        lines = table_of(content, normalize_settings(kept))
     except UnreadableTable:
         raise FormatUnknown from None
     if account is None:
         raise AccountUnknown(_("A file of this format does not say of which account it is: send accountId."))
-    columns = from_kept((account.import_settings or {}).get("csv"), lines)
-    if columns is None:
-        raise ColumnsUnknown
-    rows = Rows(lines, columns, account_id=str(account.id))
+    detection = detect_for(account, lines, kept)
+    check_columns(detection)
+    check_numbers(detection, account)
+    if detection.questions:
+        raise MappingAmbiguous(choices_of(detection, account.default_currency))
+    rows = Rows(detection.table, detection.mapping, account_id=str(account.id), currency=account.default_currency)
     request = rows.request()
     if request.errors:
         bad = rows.bad_rows(request.errors[:1])[0]
@@ -168,11 +229,64 @@ def table(content: bytes, account: Account | None) -> Statement:
             description=clean(item.description or ""),
             notes=item.notes or "",
             reference=item.external_id or "",
+            pending=bool(item.pending),
             line=line.number,
         )
         for item, line in zip(request.items, rows.lines, strict=True)
     ]
-    return plain_statement(account, entries)
+    statement = plain_statement(account, entries)
+    if balances := rows.balances:
+        statement = replace(statement, opening=balances.opening, closing=balances.closing)
+    return Read("csv", [statement], left_out=sum(rows.left_out_counts.values()))
+
+
+def check_columns(detection: Detection) -> None:
+    """Raises ColumnsUnknown where no column has the days, or none the amounts."""
+    columns = detection.mapping.columns
+    asked = {question.field for question in detection.questions}
+    if "date" not in columns and "columns.date" not in asked:
+        raise ColumnsUnknown
+    if not any(name in columns or f"columns.{name}" in asked for name in AMOUNT_FIELDS):
+        raise ColumnsUnknown
+
+
+def check_numbers(detection: Detection, account: Account) -> None:
+    """Holds a table's own account numbers against the account's. Raises AccountDiffers with those that it has."""
+    place = detection.mapping.columns.get("account")
+    if place is None or not account.account_number or detection.mapping.accounts is not None:
+        return
+    cells = (line.cells for line in detection.table.rows)
+    found = dict.fromkeys(row[place] for row in cells if place < len(row) and has_number(row[place]))
+    ours = spellings(account.account_number)
+    if found and not any(spellings(each) & ours for each in found):
+        numbers = ", ".join([*found][:SHOWN_NUMBERS])
+        detail = _("The file is of the account {number}, and you named another one. Name that one, or none.")
+        raise AccountDiffers(detail.format(number=numbers))
+
+
+SHOWN_NUMBERS = 5
+SHORTEST_NUMBER = 6  # digits; fewer are the last ones of a card
+
+
+def has_number(text: str) -> bool:
+    return sum(sign.isdigit() for sign in text) >= SHORTEST_NUMBER
+
+
+def choices_of(detection: Detection, currency: str) -> list[dict[str, Any]]:
+    """The open questions as the API tells them: each option with two rows as they would be stored."""
+    return [
+        {
+            "question": question.question,
+            "field": question.field,
+            "options": [
+                {"value": option.value, "examples": examples}
+                for option, examples in zip(
+                    question.options, example_rows(detection.table, question, currency), strict=True
+                )
+            ],
+        }
+        for question in detection.questions
+    ]
 
 
 def plain_statement(account: Account, entries: list[Entry], *, name: str = "") -> Statement:

@@ -38,6 +38,7 @@ LEDGER_COLUMNS = (
     "amount_value",
     "amount_currency",
     "bank_reference",
+    "external_id",
     "from_to",
     "description",
     "pending",
@@ -101,6 +102,8 @@ class Received:
     new: list[BankItem] = field(default_factory=list)
     gone: int = 0  # rows that were pending and are not in a final statement
     gone_changed: int = 0  # of these, by somebody
+    left_out: int = 0  # rows of a table that are no movements
+    possible_duplicates: int = 0  # new ones with the day and amount of one that is there with other words
 
     @property
     def count(self) -> int:
@@ -137,21 +140,22 @@ def receive(
     details: bool = False,
     date_order: str | None = None,
     dry_run: bool = False,
+    settings: Any = None,
 ) -> Received:
     """Stores what a bank's file has and the ledger has not, all of it or nothing. ``details``: single payments in place
-    of entries that are several. ``account`` is the one that was named.
+    of entries that are several. ``account`` is the one that was named. ``settings``: how a CSV file is read.
 
     Raises what ``reading.read`` and ``accounts.find_accounts`` raise, FieldErrors (unknown_id), NoRate.
     """
-    read = reading.read(content, company=company, account=account, date_order=date_order)
+    read = reading.read(content, company=company, account=account, date_order=date_order, settings=settings)
     with changing(company, stamp=stamp) as kept, transaction.atomic():
         # What a rehearsal leaves in the log is taken back, and moves nothing.
         change = replace(kept, stamp=replace(stamp, changed=set())) if dry_run else kept
         account = named(company, str(account.id)) if account else None  # another file may have given it a number
         told = [Told(*pair) for pair in find_accounts(company, read.statements, account)]
         taken = {id(each.statement) for each in told}
-        left_out = list_labels(each for each in read.statements if id(each) not in taken)
-        received = Received(read.format, told, dry_run, other_accounts=left_out)
+        others = list_labels(each for each in read.statements if id(each) not in taken)
+        received = Received(read.format, told, dry_run, other_accounts=others, left_out=read.left_out)
         store(change, received, SentFile(filename, read.format), details=details)
         if read.date_order and account is not None:
             keep_order(change, account, read.date_order)
@@ -199,7 +203,9 @@ def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
     groups = [group for told in received.statements for group in told.groups]
     settled = settled_until(change.company, {told.account.id for told in received.statements})
     rows = list(rows_for(change.company, groups, {told.account.id for told in received.statements}))
-    found = Ledger(rows, format_=received.format).sort_out(groups, settled=settled)
+    ledger = Ledger(rows, format_=received.format)
+    found = ledger.sort_out(groups, settled=settled)
+    received.possible_duplicates = ledger.count_possible(groups)
     for told in received.statements:
         told.count = sum(len(group.new) for group in told.groups)
         told.duplicates = sum(len(group.units) for group in told.groups) - told.count
@@ -242,18 +248,19 @@ def rows_for(company: Company, groups: Sequence[Group], account_ids: set[UUID]) 
 
 def read_rows(rows: Any, formats: Mapping[UUID, str | None]) -> Iterator[Row]:
     for row in rows.values_list(*LEDGER_COLUMNS).iterator(chunk_size=ROWS_A_READ):
-        row_id, account, day, amount, currency, reference, from_to, description, pending, source, batch, told = row
+        row_id, account, day, amount, currency, reference, external_id, from_to, description, pending, *more = row
+        source, batch, told = more
         here = Row(
             id=row_id,
             account=str(account),
             day=day,
             amount=amount,
             currency=currency,
-            reference=reference or "",
+            reference=reference or (external_id if source == Source.CSV else None) or "",
             from_to=from_to,
             description=description,
             pending=pending,
-            format=formats.get(batch) if source == Source.BANK else None,
+            format=formats.get(batch) if source in (Source.BANK, Source.CSV) else None,
         )
         yield as_told(here, told) if told else here
 

@@ -1,5 +1,6 @@
 """Statements on the wire, and what they say of accounts."""
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -23,7 +24,7 @@ FILE = {"type": "string", "format": "binary", "maxLength": settings.MAX_UPLOAD_M
 SPLITS = ["entry", "details"]
 ORDERS = [DAY_FIRST, MONTH_FIRST]
 CHOICES = {"dryRun": ["true", "false"], "split": SPLITS, "dateOrder": ORDERS}
-NAMES = {"file", "accountId", *CHOICES}
+NAMES = {"file", "accountId", "importSettings", *CHOICES}
 
 
 @extend_schema_field(FILE)
@@ -41,6 +42,11 @@ class StatementUpload(Shape):
         choices=SPLITS, required=False, help_text="details: single payments in place of entries that are several"
     )
     date_order = fields.ChoiceField(choices=ORDERS, required=False, help_text="of a QIF file whose dates do not tell")
+    import_settings = fields.TextField(
+        required=False,
+        max_length=16 * 1024,
+        help_text="JSON: how a CSV file is read, as in `importSettings.csv` of the account, in place of what is kept",
+    )
 
 
 class StatementTold(Shape):
@@ -80,6 +86,14 @@ class StatementResult(Shape):
         max_length=MOST_ITEMS,
         help_text="accounts of the file that were left out, since accountId names another (QIF: their names)",
     )
+    possible_duplicates = fields.CountField(
+        help_text="how many of the new ones have the account, day, amount and currency of one that was there with "
+        "other words"
+    )
+    left_out = fields.CountField(
+        help_text="rows of a CSV file that are no movements of the account: balances, sums, footers, other accounts, "
+        "statuses that are not imported"
+    )
     errors = skipped_rows()  # type: ignore[assignment]
     statements = serializers.ListField(child=StatementTold(), max_length=MOST_ITEMS)
 
@@ -107,6 +121,20 @@ def options_of(form: Any) -> dict[str, str]:
     return sent
 
 
+def settings_of(options: dict[str, str]) -> Any:
+    """How a CSV file is read, where the request says so. Raises FieldErrors."""
+    text = options.get("importSettings")
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise FieldErrors([("#/importSettings", "invalid_value", "Must be a JSON object.")])
+    return found.get("csv", found)
+
+
 def answered(received: Received) -> dict[str, Any]:
     return {
         "importId": str(received.batch.id) if received.batch else None,
@@ -118,6 +146,8 @@ def answered(received: Received) -> dict[str, Any]:
         "lapsed": received.lapsed,
         "skippedBeforeDataStart": received.skipped_before_data_start,
         "otherAccountNumbers": received.other_accounts,
+        "possibleDuplicates": received.possible_duplicates,
+        "leftOut": received.left_out,
         "errors": [],
         "statements": [told_of(each) for each in received.statements],
     }

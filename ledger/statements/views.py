@@ -39,6 +39,7 @@ class StatementViewSet(CompanyViewSet):
             reading.UnsafeXml,
             reading.CurrencyUnknown,
             reading.ColumnsUnknown,
+            reading.MappingAmbiguous,
             reading.DateOrderUnknown,
             TooManyRows,
             NoRate,
@@ -80,6 +81,7 @@ class StatementViewSet(CompanyViewSet):
             details=options.get("split") == "details",
             date_order=options.get("dateOrder"),
             dry_run=options.get("dryRun") == "true",
+            settings=shapes.settings_of(options),
         )
         return Response(shapes.answered(received))
 

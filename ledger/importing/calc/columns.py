@@ -1,251 +1,205 @@
-"""Which column of a table says what: guessed from its headings and its data, or as somebody chose. No database."""
+"""What the cells of each column are: days, amounts, currencies, words. Headings propose, cells veto."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 
-from ledger.calc.letters import bare
-from ledger.calc.tables import Line, first_of_usual_width, usual_width
-from ledger.importing.calc.written import DateOrder, DecimalSign, day_or_none, guessed_order, guessed_sign, is_money
+from ledger.importing.calc.amounts import DecimalMark, Unreadable, find_currencies, find_marks, is_amount, parse_amount
+from ledger.importing.calc.dates import is_date, looks_like_date
+from ledger.importing.calc.headings import find_fields, find_heading_currency
+from ledger.importing.calc.mapping import MAX_VALUES, fold_value
+from ledger.importing.calc.table import SAMPLE, Table, is_number
 
-SAMPLE = 200  # lines that a guess looks at
 ENOUGH = 0.8  # the share of a column's cells that must be dates, or amounts, to take it for one
-
-# What headings say, the surest first; without accents and in small letters. English, German, French, Spanish.
-WORDS = {
-    "date": "date,booking date,transaction date,posting date,completed date,buchungstag,buchungsdatum,datum,"
-    "date operation,date comptable,fecha,fecha operacion,value date,valuta,wertstellung,started date",
-    "amount": "amount,betrag,montant,importe,umsatz,amount eur,betrag eur,net amount,net,value,sum,total",
-    "debit": "debit,debit amount,money out,paid out,withdrawal,withdrawals,soll,belastung,ausgang,cargo",
-    "credit": "credit,credit amount,money in,paid in,deposit,deposits,haben,gutschrift,eingang,abono",
-    "from_to": "from to,von an,payee,payer,counterparty,counterparty name,partner name,auftraggeber empfanger,"
-    "beguenstigter zahlungspflichtiger,begunstigter zahlungspflichtiger,zahlungsbeteiligter,empfanger,"
-    "zahlungspflichtiger,begunstigter,beguenstigter,auftraggeber,beneficiary,recipient,merchant,name,tiers,contraparte",
-    "description": "description,beschreibung,details,purpose,narrative,memo,verwendungszweck,buchungstext,libelle,"
-    "concepto,payment reference,reference text,subject,text,reference",
-    "currency": "currency,amount currency,wahrung,waehrung,devise,moneda,divisa,ccy",
-    "external_id": "external id,externe id,transaction id,transaction reference,reference number,bank reference,"
-    "transaktionsnummer,uid,id",
-    "notes": "notes,note,comment,comments,kommentar,bemerkung,notiz,notizen,commentaire,nota",
-}
-FIELDS = tuple(WORDS)
+ENOUGH_NAMED = 0.5  # where the heading says so
+DATE_FIELDS = {"date", "valueDate"}
+MAX_CELLS = 60_000  # looked at in all columns together
+NUMBER_FIELDS = {"amount", "debit", "credit", "balance", "fee", "net", "gross", "tax", "number"}
+MAX_STATUSES, MAX_DIRECTIONS = 12, 6
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """How a table is read: the position of each field's column, the line of its headings (0: it has none), and how
-    dates and amounts are written."""
+@dataclass
+class Column:
+    """One column of a table's sample; ``cells`` are as many as its rows, empty where a row is shorter."""
 
-    headings: int = 1
-    places: dict[str, int] = field(default_factory=dict)
-    date_order: DateOrder = DateOrder.ISO
-    decimal_sign: DecimalSign = DecimalSign.POINT
-    flip_sign: bool = False
+    place: int
+    name: str
+    cells: list[str] = field(repr=False)
+    known_amounts: dict[DecimalMark, list[str | None]] = field(default_factory=dict, repr=False)
 
-    def rows(self, lines: Iterable[Line]) -> list[Line]:
-        """The lines behind the headings."""
-        return [line for line in lines if line.number > self.headings]
+    @cached_property
+    def filled(self) -> list[str]:
+        return [cell for cell in self.cells if cell]
 
-    @property
-    def last(self) -> int:
-        """The position of the last column without which a row says nothing."""
-        return max(
-            (self.places[name] for name in ("date", "amount", "debit", "credit") if name in self.places), default=0
+    @cached_property
+    def distinct(self) -> Counter[str]:
+        return Counter(self.filled)
+
+    @cached_property
+    def fields(self) -> list[tuple[str, int]]:
+        return list(find_fields(self.name)) if self.name else []
+
+    @cached_property
+    def heading_currency(self) -> str:
+        return find_heading_currency(self.name)
+
+    @cached_property
+    def is_named(self) -> bool:
+        """Whether the heading names days or amounts by itself: fewer cells must be so then."""
+        return any(
+            sure > 1 and (name in NUMBER_FIELDS - {"number"} or name in DATE_FIELDS) for name, sure in self.fields
         )
 
+    @cached_property
+    def is_date(self) -> bool:
+        return self._mostly(is_date_written)
 
-def names_of(lines: Sequence[Line], headings: int, *, unnamed: str = "Column {letters}") -> list[str]:
-    """What the columns are called: by their headings, or by letters as in a spreadsheet; as many as most lines have.
-    ``unnamed`` is how people read the second.
+    @cached_property
+    def is_number(self) -> bool:
+        return not self.is_date_only and self._mostly(is_number)
 
-    >>> names_of([Line(1, ["Date", ""]), Line(2, ["1", "2", "3"]), Line(3, ["1", "2", "3"])], 1)
-    ['Date', 'Column B', 'Column C']
+    @cached_property
+    def is_date_only(self) -> bool:
+        """Days that are no amounts: 20240131 may be either, and a heading tells."""
+        return self.is_date and not all(text.isdigit() for text in self.distinct)
+
+    @cached_property
+    def is_currency(self) -> bool:
+        return (
+            bool(self.filled)
+            and len(self.distinct) <= MAX_VALUES
+            and self._mostly(lambda text: bool(find_currencies(text)))
+        )
+
+    @cached_property
+    def has_decimals(self) -> bool:
+        return any(len(cell) > 2 and cell[-3:-2] in (".", ",") for cell in self.distinct)
+
+    @cached_property
+    def is_count(self) -> bool:
+        """Whole numbers of a list in their order, or long ones: what no amounts are."""
+        texts = self.filled
+        if not texts or not all(text.isdigit() for text in texts):
+            return False
+        numbers = [int(text) for text in texts]
+        steps = {b - a for a, b in pairwise(numbers)}
+        return (
+            steps in ({1}, {-1})
+            or min(map(len, texts)) > 7
+            or any(text.startswith("0") and len(text) > 1 for text in texts)
+        )
+
+    @cached_property
+    def is_words(self) -> bool:
+        return not self.is_number and not self.is_date and not self.is_currency and self._mostly(has_letters)
+
+    def _mostly(self, test: Callable[[str], bool]) -> bool:
+        total = sum(self.distinct.values())
+        enough = ENOUGH_NAMED if self.is_named else ENOUGH
+        return total > 0 and sum(count for text, count in self.distinct.items() if test(text)) >= enough * total
+
+    def amounts(self, mark: DecimalMark) -> list[str | None]:
+        """Each cell as an amount, None where it is none."""
+        if mark not in self.known_amounts:
+            self.known_amounts[mark] = [parse_or_none(cell, mark) if cell else None for cell in self.cells]
+        return self.known_amounts[mark]
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The different values, without case."""
+        return list(dict.fromkeys(fold_value(text) for text in self.distinct))
+
+    def allows(self, name: str) -> bool:
+        """Whether the cells may be what a heading says."""
+        if not self.filled:
+            return name not in DATE_FIELDS
+        if name in DATE_FIELDS:
+            return self.is_date
+        if name in NUMBER_FIELDS:
+            return self.is_number
+        others = {"original": self.is_number or self.is_currency, "currency": self.is_currency}
+        others |= {"direction": self.is_plain and len(self.values) <= MAX_DIRECTIONS and not self.is_currency}
+        others |= {"status": self.is_plain and len(self.values) <= MAX_STATUSES}
+        others |= {"account": not self.is_date and len(self.values) <= MAX_VALUES and not self.has_decimals}
+        others |= dict.fromkeys(("reference", "counterpartyAccount"), not self.is_date_only)
+        return others.get(name, not self.is_date_only and not (self.has_decimals and self.is_number))
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.is_number and not self.is_date
+
+
+def has_letters(text: str) -> bool:
+    return any(sign.isalpha() for sign in text)
+
+
+def is_date_written(text: str) -> bool:
+    """Whether a cell is written as a date, even as one that does not exist; digits alone must be one."""
+    return is_date(text) if text.isdigit() else looks_like_date(text)
+
+
+def parse_or_none(text: str, mark: DecimalMark) -> str | None:
+    try:
+        return parse_amount(text, mark)
+    except Unreadable:
+        return None
+
+
+def build_columns(table: Table) -> list[Column]:
+    """The columns of the table's first rows, fewer rows of a very wide one; rows with little in them say nothing."""
+    most = max(20, min(SAMPLE, MAX_CELLS // max(table.width, 1)))
+    rows = [line.cells for line in table.rows[:most]]
+    usual = sorted(sum(map(bool, cells)) for cells in rows)[len(rows) // 2] if rows else 0
+    full = [cells for cells in rows if 2 * sum(map(bool, cells)) > usual or len(rows) < 3]
+    dated = [cells for cells in full if any(map(is_date_written, cells))]
+    full = dated if 2 * len(dated) > len(full) else full  # footers and sums have no day
+    return [
+        Column(place, table.names[place], [cells[place] if place < len(cells) else "" for cells in full])
+        for place in range(table.width)
+    ]
+
+
+def find_roles(columns: Sequence[Column]) -> dict[str, list[Column]]:
+    """Fields with the columns whose headings name them and whose cells allow it, the surest first."""
+    roles: dict[str, list[tuple[int, Column]]] = {}
+    for column in columns:
+        for name, sure in column.fields:
+            if column.allows(name):
+                roles.setdefault(name, []).append((-sure, column))
+                break
+    return {name: [column for _, column in sorted(found, key=lambda pair: pair[0])] for name, found in roles.items()}
+
+
+def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
+    """The decimal marks that all number columns together allow."""
+    texts = [text for column in columns if column.is_number for text in column.distinct if "." in text or "," in text]
+    marks = list(find_marks(texts))
+    if len(marks) > 1 and all(_agree(text) for text in texts):
+        return marks[:1]
+    return marks
+
+
+def _agree(text: str) -> bool:
+    """Whether both marks read the text as the same amount."""
+    return not is_amount(text, DecimalMark.POINT) or parse_or_none(text, DecimalMark.POINT) == parse_or_none(
+        text, DecimalMark.COMMA
+    )
+
+
+def are_complements(one: Column, other: Column, *, enough: float = 0.8) -> bool:
+    """Whether of two columns of amounts each row has one, the other empty or zero."""
+    pairs = [(is_zero(a), is_zero(b)) for a, b in zip(one.cells, other.cells, strict=True)]
+    fits = sum(a != b for a, b in pairs)
+    both = sum(not a and not b for a, b in pairs)
+    return bool(pairs) and fits >= enough * len(pairs) and (both == 0 or enough < 0.8)
+
+
+def is_zero(text: str) -> bool:
+    """Whether a cell has no amount in it.
+
+    >>> is_zero(""), is_zero("0,00 EUR"), is_zero("-"), is_zero("10.00")
+    (True, True, True, False)
     """
-    heads = next((line.cells for line in lines if line.number == headings), [])
-    width = max(usual_width([len(line.cells) for line in lines[:SAMPLE]]), len(heads))
-    known = heads + [""] * (width - len(heads))
-    return [name or unnamed.format(letters=letters(place)) for place, name in enumerate(known)]
-
-
-def letters(place: int) -> str:
-    """A, B, … Z, AA, AB …
-
-    >>> letters(0), letters(25), letters(26)
-    ('A', 'Z', 'AA')
-    """
-    found = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        found = chr(65 + rest) + found
-    return found
-
-
-# ---------------------------------------------------------------------------------------------- guessing
-
-
-def guessed(lines: Sequence[Line]) -> Columns:
-    """How a table is probably to be read."""
-    if not lines:
-        return Columns()
-    first = first_of_usual_width(lines)
-    headings = lines[first].number if is_heading(lines[first]) else 0
-    columns = Columns(headings=headings or lines[first].number - 1)
-    sample = columns.rows(lines)[:SAMPLE]
-    places = by_words(lines[first].cells) if headings else {}
-    places = by_data(places, sample)
-    return written(replace(columns, headings=headings, places=places), sample)
-
-
-def names_in_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Mapping[str, str] | None:
-    """What the columns are called where the table is our own export; ``headers`` says it by field, by language."""
-    heads = set(lines[0].cells) if lines else set()
-    return next((header for header in headers if heads.issuperset(header.values())), None)
-
-
-def of_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> Columns | None:
-    """How our own export is read, whatever has been kept of other files: its last column is our id, not the bank's."""
-    header = names_in_export(lines, headers)
-    if header is None:
-        return None
-    places = {name: lines[0].cells.index(header[name]) for name in FIELDS if name in header}
-    columns = Columns(lines[0].number, places)
-    sample = columns.rows(lines)[:SAMPLE]
-    untouched = all(day_or_none(cell, DateOrder.ISO) for cell in cells_of(sample, places["date"]))
-    return columns if untouched else written(columns, sample)  # a spreadsheet has saved it in its own way
-
-
-def accounts_in_export(lines: Sequence[Line], headers: Iterable[Mapping[str, str]]) -> list[str]:
-    """The accounts whose transactions our own export has, by name; none in other tables."""
-    header = names_in_export(lines, headers)
-    return sorted(set(cells_of(lines[1:], lines[0].cells.index(header["account"])))) if header else []
-
-
-def written(columns: Columns, sample: Sequence[Line]) -> Columns:
-    """The columns with the way in which their dates and amounts are written, as far as the sample tells."""
-    dates = cells_of(sample, columns.places.get("date"))
-    amounts = [cell for name in ("amount", "debit", "credit") for cell in cells_of(sample, columns.places.get(name))]
-    return replace(columns, date_order=guessed_order(dates), decimal_sign=guessed_sign(amounts))
-
-
-def is_heading(line: Line) -> bool:
-    """Whether a line names columns: no cell of it is a date or an amount."""
-    return not any(is_date(cell) or is_amount(cell) for cell in line.cells)
-
-
-def by_words(headings: Sequence[str]) -> dict[str, int]:
-    """Field → position, from what the headings say; no column twice.
-
-    >>> by_words(["Buchungstag", "Begünstigter/Zahlungspflichtiger", "Verwendungszweck", "Betrag (EUR)"])
-    {'date': 0, 'from_to': 1, 'description': 2, 'amount': 3}
-    >>> by_words(["Datum", "Auftraggeber", "Betrag"])
-    {'date': 0, 'from_to': 1, 'amount': 2}
-    """
-    plain = [plainly(heading) for heading in headings]
-    found: dict[str, int] = {}
-    for alike in (exactly, within):
-        for name, words in WORDS.items():
-            free = [place for place in range(len(plain)) if place not in found.values()]
-            if name not in found and (place := alike(words.split(","), plain, free)) is not None:
-                found[name] = place
-    if "amount" in found:
-        found.pop("debit", None)
-        found.pop("credit", None)
-    return dict(sorted(found.items(), key=lambda pair: pair[1]))
-
-
-def exactly(words: list[str], plain: Sequence[str], free: list[int]) -> int | None:
-    return next((place for word in words for place in free if plain[place] == word), None)
-
-
-def within(words: list[str], plain: Sequence[str], free: list[int]) -> int | None:
-    """The same for headings that say more, such as "Amount in EUR"; short words stand in too many others."""
-    long = [word for word in words if len(word) > 2]
-    return next((place for word in long for place in free if f" {word} " in f" {plain[place]} "), None)
-
-
-def plainly(heading: str) -> str:
-    """Small letters without accents, other characters as single blanks."""
-    letters_only = bare(heading.lower()).encode("ascii", "ignore").decode()
-    return " ".join(re.findall(r"[a-z0-9]+", letters_only))
-
-
-def by_data(places: dict[str, int], sample: Sequence[Line]) -> dict[str, int]:
-    """The date and the amount by what the cells look like, where the headings do not name them."""
-    found = dict(places)
-    if "date" not in found:
-        free = free_columns(found, sample)
-        dates = [place for place in free if mostly(is_date, cells_of(sample, place))]
-        found |= {"date": dates[0]} if dates else {}
-    if not {"amount", "debit", "credit"} & set(found):
-        amounts = [place for place in free_columns(found, sample) if mostly(is_amount, cells_of(sample, place))]
-        if amounts:
-            found["amount"] = max(amounts, key=lambda place: cents_in(cells_of(sample, place)))
-    return found
-
-
-def free_columns(found: dict[str, int], sample: Sequence[Line]) -> list[int]:
-    width = max((len(line.cells) for line in sample), default=0)
-    return [place for place in range(width) if place not in found.values()]
-
-
-def cells_of(lines: Sequence[Line], place: int | None) -> list[str]:
-    """A column's cells that have anything in them."""
-    if place is None:
-        return []
-    return [cells[place] for line in lines if place < len(cells := line.cells) and cells[place]]
-
-
-def mostly(test: Any, cells: Sequence[str]) -> bool:
-    return bool(cells) and sum(map(test, cells)) >= ENOUGH * len(cells)
-
-
-def is_date(text: str) -> bool:
-    return any(day_or_none(text, order) for order in DateOrder)
-
-
-def is_amount(text: str) -> bool:
-    return any(is_money(text, sign) for sign in DecimalSign)
-
-
-def cents_in(cells: Sequence[str]) -> int:
-    """How many of the cells are written with cents: amounts are, numbers of documents are not."""
-    return sum(cell[-3:-2] in (".", ",") for cell in cells)
-
-
-# ---------------------------------------------------------------------------------------------- kept for the next file
-
-
-def to_keep(columns: Columns, names: Sequence[str]) -> dict[str, Any]:
-    """What is worth keeping for the next file, as JSON: columns by their headings, or by position without any."""
-    return {
-        "headings": columns.headings,
-        "columns": {name: names[place] if columns.headings else place for name, place in columns.places.items()},
-        "dateOrder": columns.date_order.value,
-        "decimalSign": columns.decimal_sign.value,
-        "flipSign": columns.flip_sign,
-    }
-
-
-def from_kept(kept: Any, lines: Sequence[Line]) -> Columns | None:
-    """Columns as they were kept, where this file has all of them; None for anything else, and for other JSON."""
-    if not isinstance(kept, dict) or not isinstance(kept.get("columns"), dict):
-        return None
-    headings = kept.get("headings")
-    if not isinstance(headings, int) or isinstance(headings, bool) or headings < 0:
-        return None
-    names = names_of(lines, headings)
-    places = {name: place_of(value, names) for name, value in kept["columns"].items() if name in FIELDS}
-    orders, signs = {each.value: each for each in DateOrder}, {each.value: each for each in DecimalSign}
-    order, sign = orders.get(str(kept.get("dateOrder"))), signs.get(str(kept.get("decimalSign")))
-    if not places or order is None or sign is None or None in places.values():
-        return None
-    known = {name: place for name, place in places.items() if place is not None}
-    return Columns(headings, known, order, sign, flip_sign=kept.get("flipSign") is True)
-
-
-def place_of(value: Any, names: Sequence[str]) -> int | None:
-    if isinstance(value, str):
-        return names.index(value) if value in names else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(names) else None
+    return not any(sign.isdigit() and sign != "0" for sign in text)

@@ -1,76 +1,150 @@
 """The form that says how a CSV file is read: which account, which column is what, how dates and amounts are written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping as AnyMapping
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ledger.calc.tables import Line
-from ledger.importing.calc.columns import FIELDS, Columns, cells_of, names_of
-from ledger.importing.calc.written import DateOrder, DecimalSign
+from ledger.importing.calc.amounts import DecimalMark
+from ledger.importing.calc.dates import DateOrder
+from ledger.importing.calc.mapping import FIELDS, Mapping, fold_value
+from ledger.importing.calc.table import Table
+from ledger.importing.items import letters
 from ledger.models import Account
 
 LABELS = {
     "date": gettext_lazy("Date"),
+    "valueDate": gettext_lazy("Value date"),
     "amount": gettext_lazy("Amount"),
     "debit": gettext_lazy("Debit, money out"),
     "credit": gettext_lazy("Credit, money in"),
-    "from_to": gettext_lazy("From or to"),
-    "description": gettext_lazy("Description"),
+    "direction": gettext_lazy("Direction, in or out"),
+    "balance": gettext_lazy("Balance"),
+    "fee": gettext_lazy("Fee, taken off the amount"),
     "currency": gettext_lazy("Currency"),
-    "external_id": gettext_lazy("Id at the bank"),
+    "counterparty": gettext_lazy("From or to"),
+    "counterpartyAccount": gettext_lazy("Account of the other party"),
+    "description": gettext_lazy("Description"),
+    "reference": gettext_lazy("Id at the bank"),
+    "status": gettext_lazy("Status"),
+    "account": gettext_lazy("Own account"),
+    "category": gettext_lazy("Category"),
     "notes": gettext_lazy("Notes"),
 }
+MORE_DESCRIPTIONS = ("description2", "description3", "description4")
 ORDERS = [
     (DateOrder.ISO.value, gettext_lazy("Year first: 2026-01-31")),
     (DateOrder.DAY_FIRST.value, gettext_lazy("Day first: 31.01.2026")),
     (DateOrder.MONTH_FIRST.value, gettext_lazy("Month first: 01/31/2026")),
 ]
-SIGNS = [
-    (DecimalSign.POINT.value, gettext_lazy("Point: 1,234.56")),
-    (DecimalSign.COMMA.value, gettext_lazy("Comma: 1.234,56")),
+MARKS = [
+    (DecimalMark.POINT.value, gettext_lazy("Point: 1,234.56")),
+    (DecimalMark.COMMA.value, gettext_lazy("Comma: 1.234,56")),
 ]
-MOST_HEADINGS = 1000
-LONGEST_EXAMPLE = 24
+AS_FOUND = ("", gettext_lazy("As found"))
+ENCODINGS = [
+    AS_FOUND, ("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252"),
+    ("windows-1250", "Windows-1250"), ("windows-1251", "Windows-1251"), ("iso-8859-2", "ISO-8859-2"),
+    ("iso-8859-15", "ISO-8859-15"), ("gb18030", "GB18030"), ("shift_jis", "Shift_JIS"),
+]  # fmt: skip
+SEPARATORS = [
+    AS_FOUND,
+    (",", gettext_lazy("Comma")),
+    (";", gettext_lazy("Semicolon")),
+    ("\t", gettext_lazy("Tab")),
+    ("|", gettext_lazy("Vertical bar")),
+]
+STATUSES = [
+    ("booked", gettext_lazy("Import as booked")),
+    ("pending", gettext_lazy("Import as pending")),
+    ("leaveOut", gettext_lazy("Leave out")),
+]
+DIRECTIONS = [("in", gettext_lazy("Money in")), ("out", gettext_lazy("Money out"))]
+ACCOUNTS = [("own", gettext_lazy("Import into this account")), ("other", gettext_lazy("Leave out"))]
+MAX_LINES = 100_000
+MAX_EXAMPLE = 24
+MAX_VALUES_SHOWN = 30
 
 
 class ColumnsForm(forms.Form):
-    """Reads the choices; ``lines`` are the file's, ``accounts`` those that can be chosen."""
+    """Reads the choices; ``table`` is the file's, ``accounts`` those that can be chosen."""
 
     account = forms.ChoiceField(label=gettext_lazy("Account"))
-    headings = forms.IntegerField(
-        label=gettext_lazy("Line of the headings"),
-        min_value=0,
-        max_value=MOST_HEADINGS,
-        help_text=gettext_lazy("0 where the file has none"),
+    skip_above = forms.IntegerField(
+        label=gettext_lazy("Lines above the headings"), min_value=0, max_value=MAX_LINES, required=False,
         widget=forms.TextInput(attrs={"inputmode": "numeric"}),
-    )
+    )  # fmt: skip
+    skip_below = forms.IntegerField(
+        label=gettext_lazy("Lines below the last row"), min_value=0, max_value=MAX_LINES, required=False,
+        widget=forms.TextInput(attrs={"inputmode": "numeric"}),
+    )  # fmt: skip
     date_order = forms.ChoiceField(label=gettext_lazy("Dates are written"), choices=ORDERS)
-    decimal_sign = forms.ChoiceField(label=gettext_lazy("Decimal sign"), choices=SIGNS)
+    decimal_mark = forms.ChoiceField(label=gettext_lazy("Decimal sign"), choices=MARKS)
+    encoding = forms.ChoiceField(label=gettext_lazy("Encoding"), choices=ENCODINGS, required=False)
+    separator = forms.ChoiceField(label=gettext_lazy("Separator"), choices=SEPARATORS, required=False)
     flip_sign = forms.BooleanField(
         label=gettext_lazy("Turn the signs: the file has money out as positive"), required=False
+    )
+    sign_from_balance = forms.BooleanField(
+        label=gettext_lazy("Take the signs from the balance: the file has amounts without them"), required=False
     )
     keep_duplicates = forms.BooleanField(
         label=gettext_lazy("Import rows that are there already once more"), required=False
     )
     name = forms.CharField(required=False, max_length=255, widget=forms.HiddenInput)
+    found_above = forms.CharField(required=False, max_length=10, widget=forms.HiddenInput)
 
-    def __init__(self, data: Mapping[str, Any], *, lines: Sequence[Line], accounts: Sequence[Account]):
+    def __init__(self, data: AnyMapping[str, Any], *, table: Table, accounts: Sequence[Account]):
         super().__init__(data)
+        self.table = table
         self.accounts = {str(account.id): account for account in accounts}
         account: Any = self.fields["account"]
         named = [(key, f"{each.name} ({each.default_currency})") for key, each in self.accounts.items()]
         account.choices = named if data.get("account") in self.accounts else [("", _("Choose an account")), *named]
-        choices = column_choices(lines, heading_line(data))
+        choices = column_choices(table)
         for name in FIELDS:
-            self.fields[name] = forms.ChoiceField(label=LABELS[name], required=name == "date", choices=choices)
+            field = forms.ChoiceField(label=LABELS[name], required=name == "date", choices=choices)
+            self.fields[own_column(name)] = field
+        for name in MORE_DESCRIPTIONS:
+            self.fields[name] = forms.ChoiceField(label=_("Further description"), required=False, choices=choices)
+        self.value_names = {
+            "direction": self.add_values("direction", DIRECTIONS),
+            "status": self.add_values("status", STATUSES),
+            "account": self.add_values("account", ACCOUNTS),
+        }
+
+    def add_values(self, name: str, choices: Sequence[tuple[str, Any]]) -> dict[str, str]:
+        """A field for each value of the column that is chosen for a field: what it means. Returns values by field."""
+        place = str(self.data.get(own_column(name), ""))
+        if name == "account" and not place and self.table.sections:
+            values = self.table.section_names
+        elif place.isdecimal() and int(place) < self.table.width:
+            values = values_of(self.table, int(place))
+        else:
+            values = []
+        if name == "account" and len(values) < 2:
+            return {}
+        found = {}
+        for value in values[:MAX_VALUES_SHOWN]:
+            field = f"{name}:{value}"
+            label = value or _("(empty)")
+            self.fields[field] = forms.ChoiceField(label=label, choices=[("", "–"), *choices])
+            found[field] = value
+        return found
 
     @property
     def columns_fields(self) -> list[Any]:
         """The fields that name a column, in the order in which they are shown."""
-        return [self[name] for name in FIELDS]
+        place = FIELDS.index("description") + 1
+        return [self[own_column(name)] for name in (*FIELDS[:place], *MORE_DESCRIPTIONS, *FIELDS[place:])]
+
+    @property
+    def values_fields(self) -> list[Any]:
+        """The fields that say what a value of a column means."""
+        return [self[field] for fields in self.value_names.values() for field in fields]
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
@@ -84,8 +158,9 @@ class ColumnsForm(forms.Form):
             self.add_error("amount", _("Choose the column of the amount, or those of debit and credit."))
         if data.get("amount") and split:
             self.add_error("amount", _("Choose either one column for the amount, or those of debit and credit."))
-        places = [data[name] for name in FIELDS if data.get(name)]
-        for name in FIELDS:
+        names = [own_column(name) for name in FIELDS] + [*MORE_DESCRIPTIONS]
+        places = [data[name] for name in names if data.get(name)]
+        for name in names:
             if data.get(name) and places.count(data[name]) > 1 and name not in self.errors:
                 self.add_error(name, _("This column is chosen twice."))
         return data
@@ -93,36 +168,85 @@ class ColumnsForm(forms.Form):
     def chosen_account(self) -> Account:
         return self.accounts[self.cleaned_data["account"]]
 
-    def columns(self) -> Columns:
+    def mapping(self, currency: str = "") -> Mapping:
+        """How the rows are read. ``currency``: what the heading of the amount tells."""
         data = self.cleaned_data
-        return Columns(
-            headings=data["headings"],
-            places={name: int(data[name]) for name in FIELDS if data[name]},
+        columns = {
+            name: int(place) for name in FIELDS if name != "description" and (place := data.get(own_column(name)))
+        }
+        described = [data[name] for name in ("description", *MORE_DESCRIPTIONS) if data.get(name)]
+        told = {
+            name: {fold_value(value): data[field] for field, value in fields.items()}
+            for name, fields in self.value_names.items()
+        }
+        own = tuple(value for field, value in self.value_names["account"].items() if data[field] == "own")
+        return Mapping(
+            columns=columns,
+            description=tuple(int(place) for place in described),
             date_order=DateOrder(data["date_order"]),
-            decimal_sign=DecimalSign(data["decimal_sign"]),
+            decimal_mark=DecimalMark(data["decimal_mark"]),
             flip_sign=data["flip_sign"],
+            sign_from_balance=data["sign_from_balance"],
+            directions=told["direction"],
+            statuses=told["status"],
+            accounts=own if self.value_names["account"] else None,
+            currency=currency,
         )
 
 
-def heading_line(data: Mapping[str, Any]) -> int:
-    text = str(data.get("headings", ""))
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 0
+def own_column(name: str) -> str:
+    """The form's name of a field; ``account`` is the account that is imported into."""
+    return "account_column" if name == "account" else name
 
 
-def column_choices(lines: Sequence[Line], headings: int) -> list[tuple[str, str]]:
+def values_of(table: Table, place: int) -> list[str]:
+    """The values of a column, each once, without case."""
+    found: dict[str, str] = {}
+    for line in table.rows:
+        cells = line.cells
+        if place < len(cells) and len(found) <= MAX_VALUES_SHOWN:
+            found.setdefault(fold_value(cells[place]), cells[place])
+    return list(found.values())
+
+
+def column_choices(table: Table) -> list[tuple[str, str]]:
     """Each column by its name, with the first thing that stands in it."""
-    rows = Columns(headings=headings).rows(lines[:MOST_HEADINGS])[:20]
+    rows = [line.cells for line in table.rows[:20]]
     shown = [("", "–")]
-    for place, name in enumerate(names_of(lines, headings, unnamed=_("Column {letters}"))):
-        example = next(iter(cells_of(rows, place)), "").replace("\0", "␀")
-        short = example if len(example) <= LONGEST_EXAMPLE else f"{example[: LONGEST_EXAMPLE - 1]}…"
-        shown.append((str(place), f"{name[:60]} · {short}" if short else name[:60]))
+    for place, name in enumerate(table.names):
+        title = name or _("Column {letters}").format(letters=letters(place))
+        example = next((cells[place] for cells in rows if place < len(cells) and cells[place]), "").replace("\0", "␀")
+        short = example if len(example) <= MAX_EXAMPLE else f"{example[: MAX_EXAMPLE - 1]}…"
+        shown.append((str(place), f"{title[:60]} · {short}" if short else title[:60]))
     return shown
 
 
-def as_sent(columns: Columns, *, account: str, name: str) -> dict[str, str]:
+def as_sent(
+    mapping: Mapping, table: Table, *, account: str, name: str, settings: AnyMapping[str, Any]
+) -> dict[str, str]:
     """The choices as the form sends them."""
-    sent = {"account": account, "name": name, "headings": str(columns.headings)}
-    sent |= {field: str(place) for field, place in columns.places.items()}
-    sent |= {"date_order": columns.date_order.value, "decimal_sign": columns.decimal_sign.value}
-    return sent | ({"flip_sign": "on"} if columns.flip_sign else {})
+    above = str(
+        max(table.heading_line - 1, 0) if table.heading_line else (table.rows[0].number - 1 if table.rows else 0)
+    )
+    sent = {"account": account, "name": name, "skip_above": above, "found_above": above}
+    sent["skip_below"] = str(settings.get("skipBelow", 0))
+    sent |= {own_column(field): str(place) for field, place in mapping.columns.items()}
+    sent |= {
+        field: str(place)
+        for field, place in zip(("description", *MORE_DESCRIPTIONS), mapping.description, strict=False)
+    }
+    sent |= {"date_order": mapping.date_order.value, "decimal_mark": mapping.decimal_mark.value}
+    sent |= {field: settings[field] for field in ("encoding", "separator") if settings.get(field)}
+    for kind, known in (("direction", mapping.directions), ("status", mapping.statuses)):
+        if kind in mapping.columns:
+            values = values_of(table, mapping.columns[kind])
+            sent |= {f"{kind}:{value}": known[fold_value(value)] for value in values if fold_value(value) in known}
+    names = values_of(table, mapping.columns["account"]) if "account" in mapping.columns else table.section_names
+    if len(names) > 1:
+        own = {fold_value(value) for value in mapping.accounts or ()}
+        sent |= {
+            f"account:{value}": "own" if mapping.accounts is None or fold_value(value) in own else "other"
+            for value in names
+        }
+    sent |= {"flip_sign": "on"} if mapping.flip_sign else {}
+    return sent | ({"sign_from_balance": "on"} if mapping.sign_from_balance else {})

@@ -1,6 +1,9 @@
 """Importing a CSV file: uploaded, checked by a dry run that stores nothing, and imported once that is confirmed."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -23,18 +26,24 @@ from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.tables import Line
 from ledger.importing import progress, uploads
-from ledger.importing.calc.columns import FIELDS, accounts_in_export, from_kept, guessed, of_export, to_keep
+from ledger.importing.calc.detection import find_given_table
+from ledger.importing.calc.exports import of_export
+from ledger.importing.calc.headings import find_heading_currency
+from ledger.importing.calc.mapping import FIELDS, normalize_settings, to_settings
+from ledger.importing.calc.questions import Detection
 from ledger.importing.imports import Outcome, import_transactions
-from ledger.importing.items import Rows, table_of
-from ledger.importing.pages.columns_form import ColumnsForm, as_sent
-from ledger.models import Account
+from ledger.importing.items import Rows, detect_for, table_of
+from ledger.importing.pages.columns_form import LABELS, ColumnsForm, as_sent, own_column
+from ledger.importing.pages.questions import Asked, build_asked
+from ledger.importing.uploads import Opening
+from ledger.models import Account, Transaction
 from ledger.transactions.pages.words import COLUMNS as EXPORTED
 
+ANSWER = "answer:"  # before the path of the settings that an answer belongs to
 MOST_FILES = 20  # statements at once; their names and ids stand in an address
 SHOWN_ROWS = 10
 LONGEST_NAME = 100  # of the file, as it is shown
 SHOWN_BAD_ROWS = 100
-SHOWN_ACCOUNTS = 5  # by name
 SOME_ARE_BAD = gettext_lazy(
     "Some rows cannot be stored. Correct the file, change how it is read, or leave those rows out."
 )
@@ -116,13 +125,17 @@ def choosable(visit: Visit) -> list[Account]:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at an uploaded file: its lines and the choices of how to read them; at the first, nothing was chosen."""
+    """One look at an uploaded file: its table and the choices of how to read it; at the first, nothing was chosen.
+    While there are questions, nothing is imported."""
 
     visit: Visit
     upload_id: UUID
     lines: list[Line]
     form: ColumnsForm
     first: bool
+    detection: Detection | None = None
+    asked: tuple[Asked, ...] = ()
+    answers: tuple[tuple[str, str], ...] = ()
 
     def show(self, *, status: int, **context: Any) -> HttpResponse:
         return self.visit.show(
@@ -133,6 +146,9 @@ class Look:
             lines=self.lines[:SHOWN_LINES],
             form=self.form,
             first_look=self.first,
+            asked=self.asked,
+            answers=self.answers,
+            lost=lost_in_words(self.detection),
             **context,
         )
 
@@ -146,15 +162,24 @@ def check(visit: Visit, upload_id: UUID) -> HttpResponse:
     """Shows what would be stored and what is wrong; stores it once that is confirmed."""
     if answer := how_far(visit, upload_id):
         return answer
+    sent: Any = visit.request.POST if visit.request.method == "POST" else visit.request.GET
     try:
-        lines = table_of(uploads.content(**owned(visit), upload_id=upload_id))
+        content = uploads.content(**owned(visit), upload_id=upload_id)
+        try:
+            lines = table_of(content, {name: sent.get(name) or None for name in ("encoding", "separator")})
+        except Refusal:
+            lines = table_of(content)
     except uploads.UploadGone:
         return no_longer(visit)
     look = look_at(visit, upload_id, lines)
-    if not look.form.is_valid():
+    if look.asked or not look.form.is_valid():
         return look.show(status=200 if look.first else 400)
+    table, account = look.form.table, look.form.chosen_account()
+    place = look.form.cleaned_data["amount"]
+    told = find_heading_currency(table.names[int(place)]) if place else ""
     try:
-        rows = Rows(lines, look.form.columns(), account_id=look.form.cleaned_data["account"])
+        mapping = look.form.mapping(told)
+        rows = Rows(table, mapping, account_id=str(account.id), currency=account.default_currency)
     except Refusal as refusal:
         return look.show(status=400, error=refusal.detail)
     if visit.request.method != "POST":
@@ -170,26 +195,87 @@ def no_longer(visit: Visit) -> HttpResponse:
 
 
 def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
-    """With the choices that were sent; at the first look those that were kept for the account, or else a guess. Where
-    the account was not known then and is the only thing that was chosen since, it is the first look still."""
+    """With the choices that were sent; at the first look those that were kept for the account, or else what is
+    detected. It is the first look still where the account is the only thing that was chosen since, and again where
+    the lines above the headings change: the columns are other ones then."""
     sent: Any = visit.request.POST if visit.request.method == "POST" else visit.request.GET
     accounts = choosable(visit)
     named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
     account = next((each for each in accounts if str(each.id) == named), None)
-    name = sent.get("name", "")
+    answers = tuple((name, sent[name]) for name in sent if name.startswith(ANSWER) and sent[name])
+    above = sent.get("skip_above") or "0"
+    moved = "date" in sent and sent.get("found_above") not in (None, "", above) and above.isdecimal()
     first = "date" not in sent
-    if first or ("unchosen" in sent and only_account_chosen(sent, lines)):
-        kept = (account.import_settings or {}) if account else {}
-        columns = of_export(lines, headers()) or from_kept(kept.get("csv"), lines) or guessed(lines)
-        sent = as_sent(columns, account=named, name=name)
-    return Look(visit, upload_id, lines, ColumnsForm(sent, lines=lines, accounts=accounts), first)
+    if not first and not moved and not ("unchosen" in sent and only_account_chosen(sent, lines)):
+        table = find_given_table(
+            lines, {"skipAbove": number_in(sent, "skip_above"), "skipBelow": number_in(sent, "skip_below")}
+        )
+        return Look(visit, upload_id, lines, ColumnsForm(sent, table=table, accounts=accounts), first=False)
+    settings = with_answers(settings_for(account, lines), answers)
+    if moved:
+        settings = {"skipAbove": int(above[:6]), "skipBelow": number_in(sent, "skip_below")}
+    detection = detect_for(account, lines, settings)
+    shown = as_sent(
+        detection.mapping,
+        detection.table,
+        account=named,
+        name=sent.get("name", ""),
+        settings=normalize_settings(settings),
+    )
+    shown |= {name: sent[name] for name in ("encoding", "separator", "keep_duplicates") if sent.get(name)}
+    form = ColumnsForm(shown, table=detection.table, accounts=accounts)
+    currency = account.default_currency if account else visit.company.base_currency
+    asked = tuple(build_asked(detection, question, currency) for question in detection.questions) if account else ()
+    return Look(visit, upload_id, lines, form, first, detection, asked, answers)
+
+
+def number_in(sent: Any, name: str) -> int:
+    text = str(sent.get(name, ""))
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 0
+
+
+def settings_for(account: Account | None, lines: list[Line]) -> dict[str, Any]:
+    """How our own export is read, or what was kept for the account."""
+    own = of_export(lines, headers())
+    if own is not None:
+        names = names_in_column(lines, own["columns"].get("account"))
+        ours = [name for name in names if account and as_it_was(name) == account.name]
+        return own | ({"accountValues": ours} if ours else {})
+    kept = ((account.import_settings or {}) if account else {}).get("csv")
+    return dict(kept) if isinstance(kept, dict) else {}
+
+
+def names_in_column(lines: list[Line], place: int | None) -> list[str]:
+    """What stands in a column of our own export, each once."""
+    rows = (line.cells for line in lines[1:])
+    return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))
+
+
+def with_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The settings with the answers to questions, each at its path."""
+    found = {**settings}
+    for name, text in answers:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        path = name.removeprefix(ANSWER)
+        outer, _point, inner = path.partition(".")
+        if inner:
+            before = found.get(outer)
+            found[outer] = {**(before if isinstance(before, dict) else {}), inner: value}
+        else:
+            found[outer] = value
+    return found
 
 
 def only_account_chosen(sent: Any, lines: list[Line]) -> bool:
-    """Whether all other choices are those that were guessed for a file of no account yet."""
-    columns = of_export(lines, headers()) or guessed(lines)
-    shown = as_sent(columns, account=sent.get("account", ""), name=sent.get("name", ""))
-    names = (*FIELDS, "headings", "date_order", "decimal_sign")
+    """Whether all other choices are those that were detected for a file of no account yet."""
+    detection = detect_for(None, lines, settings_for(None, lines))
+    shown = as_sent(
+        detection.mapping, detection.table, account=sent.get("account", ""), name=sent.get("name", ""), settings={}
+    )
+    names = {*shown, *(own_column(name) for name in FIELDS)} - {"account", "name", "found_above", "skip_below"}
     return all(sent.get(name, "") == shown.get(name, "") for name in names)
 
 
@@ -202,11 +288,21 @@ def headers() -> list[dict[str, str]]:
     return found
 
 
-def other_accounts(look: Look) -> str:
-    """The names of accounts that our own export has transactions of, beside the chosen one."""
-    found = [as_it_was(name) for name in accounts_in_export(look.lines, headers())]
-    others = [name for name in found if name != look.form.chosen_account().name]
-    return ", ".join(others[:SHOWN_ACCOUNTS]) + (" …" if len(others) > SHOWN_ACCOUNTS else "")
+# ---------------------------------------------------------------------------------------------- preview and import
+
+
+def lost_in_words(detection: Detection | None) -> str:
+    """The fields whose columns were kept and are not in this file."""
+    return ", ".join(str(LABELS[name]) for name in detection.lost) if detection else ""
+
+
+LEFT_OUT = {
+    "balance": gettext_lazy("balances and sums"),
+    "footer": gettext_lazy("lines without a date"),
+    "empty": gettext_lazy("rows without an amount"),
+    "status": gettext_lazy("statuses that are not imported"),
+    "account": gettext_lazy("other accounts"),
+}
 
 
 def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> HttpResponse:
@@ -215,16 +311,28 @@ def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> Ht
     with look.visit.sending(form):
         request = rows.request(dry_run=True, on_error="skip", duplicates=look.duplicates)
         outcome = import_transactions(company=look.visit.company, stamp=look.visit.stamp, request=request)
+        account = look.form.chosen_account()
         return look.show(
             status=status,
             error=error,
             outcome=outcome,
-            account=look.form.chosen_account(),
-            others=other_accounts(look),
+            account=account,
             first_rows=outcome.rows[:SHOWN_ROWS],
             bad_rows=rows.bad_rows(outcome.errors[:SHOWN_BAD_ROWS]),
+            proven=rows.balances is not None,
+            left_out=[f"{number(count)} {LEFT_OUT[reason]}" for reason, count in rows.left_out_counts.items()],
+            opening=opening_of(look.visit, account, rows),
         )
     return look.show(status=400, error=form.general)
+
+
+def opening_of(visit: Visit, account: Account, rows: Rows) -> Opening | None:
+    """The balance before the first row, where the balance column tells it and the account has no transactions."""
+    balances = rows.balances
+    if balances is None or Transaction.objects.of(visit.company.id).filter(account=account).exists():
+        return None
+    first = min(row.day for row in rows.movements)
+    return Opening(first - timedelta(days=1), balances.opening, account.default_currency)
 
 
 def imported(look: Look, rows: Rows) -> HttpResponse:
@@ -232,19 +340,33 @@ def imported(look: Look, rows: Rows) -> HttpResponse:
     visit, account, form = look.visit, look.form.chosen_account(), Typed(values={})
     on_error = "skip" if "leave_out" in visit.request.POST else "abort"
     with visit.sending(form):
+        request = rows.request(on_error=on_error, duplicates=look.duplicates)
+        request.leaves_possible = "leave_possible" in visit.request.POST
+        opening = opening_of(visit, account, rows) if "set_opening" in visit.request.POST else None
         outcome = uploads.import_kept(
             company=visit.company,
             stamp=visit.stamp,
             upload_id=look.upload_id,
-            request=rows.request(on_error=on_error, duplicates=look.duplicates),
+            request=request,
             account_id=account.id,
             name=look.form.cleaned_data["name"],
-            reading=to_keep(rows.columns, rows.names) if visit.may(Permission.ACCOUNTS_WRITE) else None,
+            reading=settings_of(look, rows) if visit.may(Permission.ACCOUNTS_WRITE) else None,
+            opening=opening,
         )
         return visit.done(in_words(outcome, account), "imports")
     if not uploads.is_kept(**owned(visit), upload_id=look.upload_id):
         return no_longer(visit)
     return preview(look, rows, status=400, error=form.errors.get("", str(SOME_ARE_BAD)))
+
+
+def settings_of(look: Look, rows: Rows) -> dict[str, Any]:
+    """What is kept of the choices for the account's next file."""
+    table, data = rows.table, look.form.cleaned_data
+    kept = to_settings(rows.mapping, table.names, has_headings=bool(table.heading_line))
+    kept["skipAbove"] = data["skip_above"] or 0
+    if data["skip_below"]:
+        kept["skipBelow"] = data["skip_below"]
+    return kept | {name: data[name] for name in ("encoding", "separator") if data[name]}
 
 
 def in_words(outcome: Outcome, account: Account) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from ledger.calc.tables import BYTE_ORDER_MARKS, encodings, opened
-from ledger.statements.calc import camt, mt940, ofx, qif
+from ledger.statements.calc import archives, camt, mt940, ofx, qif
 from ledger.statements.calc.facts import LONGEST_PIECE, Statement, Unreadable, unheard
 
-CAMT, MT940, OFX, QIF, CSV = "camt", "mt940", "ofx", "qif", "csv"
+CAMT, MT940, OFX, QIF, CSV, ZIP = "camt", "mt940", "ofx", "qif", "csv", "zip"
 FORMATS = ("camt.052", "camt.053", "camt.054", "mt940", "mt942", "ofx", "qif", "csv")
 LOOKED_AT = 5000  # characters that tell the format
 DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
@@ -29,12 +29,14 @@ class File:
 
 
 def kind_of(content: bytes) -> str | None:
-    """CAMT, MT940, OFX, QIF, CSV; None for what is none of them. XML whose kind its first lines do not tell is CAMT:
-    its reader will find out.
+    """CAMT, MT940, OFX, QIF, CSV (a workbook too), ZIP; None for what is none of them. XML whose kind its first lines
+    do not tell is CAMT: its reader will find out.
 
     >>> [kind_of(each) for each in (b"OFXHEADER:100", b"<Document>", b"day;amount", b"hello")]
     ['ofx', 'camt', 'csv', None]
     """
+    if content.startswith(archives.BEGINS):
+        return CSV if archives.is_workbook(content) else ZIP
     text = beginning(content)
     if text is None:
         return None

@@ -6,7 +6,7 @@ by account, day, amount and currency, and of these by reference, else by text, e
 their number, for of one day the bank tells the same in each of its formats, where their texts do not contradict it.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import UUID
 
+from ledger.calc.letters import fold_words
 from ledger.statements.calc.alike import MOST_COMPARED, Said, pairs
 from ledger.statements.calc.facts import Entry
 
@@ -42,7 +43,7 @@ class Row:
 
     @property
     def words(self) -> str:
-        return words(self.from_to, self.description)
+        return fold_words(self.from_to, self.description)
 
     @property
     def place(self) -> Key:
@@ -70,15 +71,6 @@ class Sorted:
     booked: list[tuple[Row, Entry]] = field(default_factory=list)  # pending rows, and what they became
     seen: set[UUID] = field(default_factory=set)  # pending rows that are pending still
     known: list[UUID] = field(default_factory=list)  # rows that the file has too
-
-
-def words(*texts: str) -> str:
-    """What texts say, without case, blanks and signs: formats break lines and drop characters differently.
-
-    >>> words("Initech GmbH", "Invoice 10/42") == words("INITECH", "GMBH invoice 1042")
-    True
-    """
-    return "".join(sign for sign in "".join(texts).casefold() if sign.isalnum())
 
 
 def family(format_: str | None) -> str | None:
@@ -130,12 +122,14 @@ class Ledger:
         self.made = Stacks()  # by what somebody made of them
         self.pending = Near()
         self.booked: list[Row] = []  # by banks
+        self.places: dict[Key, list[Row]] = defaultdict(list)
         mine = family(format_)
         for row in sorted(rows, key=lambda row: row.id, reverse=True):  # the oldest ones lie on top
             if row.pending:
                 self.pending.add(row)
                 continue
             place, said = row.place, row.words
+            self.places[place].append(row)
             self.said[place, said].append(row)
             if row.reference:
                 self.referred[place, row.reference].append(row)
@@ -172,6 +166,15 @@ class Ledger:
             group.lapsed = len(unknown) - len(group.new)
         return result
 
+    def count_possible(self, groups: list[Group]) -> int:
+        """How many new units have the account, day, amount and currency of a row that none of them is."""
+        if not self.places:
+            return 0
+        asked = Counter(key(group.account, unit) for group in groups for unit in group.new)
+        return sum(
+            min(count, sum(not row.taken for row in self.places.get(place, ()))) for place, count in asked.items()
+        )
+
     def bookings(self, groups: list[Group]) -> Iterator[list[tuple[Entry, Row]]]:
         """What is booked with what was pending, the surest first."""
         yield list(self.pending.pairs(groups, days=NEARBY))
@@ -205,11 +208,11 @@ class Ledger:
     def by_text(self, account: str, unit: Entry) -> Names:
         """Where both have a reference, they are told apart by that alone."""
         stacks = self.said_alone if unit.reference else self.said
-        yield stacks, (key(account, unit), words(unit.from_to, unit.description))
+        yield stacks, (key(account, unit), fold_words(unit.from_to, unit.description))
 
     def by_what_was_made(self, account: str, unit: Entry) -> Names:
         if self.made:
-            yield self.made, (key(account, unit), words(unit.from_to, unit.description))
+            yield self.made, (key(account, unit), fold_words(unit.from_to, unit.description))
 
     def match_formats(self, groups: list[Group], result: Sorted) -> None:
         """Of one account, day and amount the bank tells as many in each of its formats; those that agree go first, and
@@ -290,7 +293,7 @@ class Near:
                 if unit.reference and (row := self.exact.take((*about, unit.reference))):
                     yield unit, row
                 elif about in self.amounts:  # few are: nothing is put together for the others
-                    left.append((unit, (*about, words(unit.from_to, unit.description))))
+                    left.append((unit, (*about, fold_words(unit.from_to, unit.description))))
         for distance in days:
             others = []
             for unit, said in left:
@@ -325,7 +328,7 @@ class Near:
         about = (account, unit.currency, Decimal(unit.amount))
         if about not in self.amounts:
             return None
-        said = words(unit.from_to, unit.description)
+        said = fold_words(unit.from_to, unit.description)
         names: list[tuple[Stacks, Any]] = [(self.exact, (*about, unit.reference))] if unit.reference else []
         names += [(self.said, (*about, said, unit.day.toordinal() + distance)) for distance in days]
         return next(((stacks, name, row) for stacks, name in names if (row := stacks.take(name))), None)

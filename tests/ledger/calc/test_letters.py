@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.calc.letters import bare
-from ledger.importing.calc.columns import plainly
+from ledger.importing.calc.headings import fold_heading
 from ledger.rules.calc.matching import fold
 
 MARKS = "\u0315\u0300"  # of two classes, and in the wrong order
@@ -19,7 +19,7 @@ def test_a_text_is_taken_apart_as_a_whole_one_would_be(text):
     assert bare(text) == "".join(each for each in whole if not unicodedata.combining(each))
 
 
-@pytest.mark.parametrize(("door", "said"), [(fold, "cafe"), (plainly, "cafe")])
+@pytest.mark.parametrize(("door", "said"), [(fold, "cafe"), (fold_heading, "cafe")])
 def test_marks_behind_a_letter_are_never_sorted(door, said, monkeypatch):
     """Sorting them takes time by the square of their number: 64,000 in a heading took six seconds."""
     sorted_at_once, normalize = [], unicodedata.normalize

@@ -43,7 +43,7 @@ def test_a_table_asks_for_its_account_where_there_are_several(editor, acme, book
     sent = form_of(shown) | {"account": other}
     again = editor.get(urlsplit(address).path, sent)
     assert (sums(again), choices(again)["description"]) == ([2, 0, 0, 0], "1")
-    sent |= {"description": "2", "from_to": ""}
+    sent |= {"description": "2", "counterparty": ""}
     assert choices(editor.get(urlsplit(address).path, sent))["description"] == "2"
 
 

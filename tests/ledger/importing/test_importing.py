@@ -41,6 +41,7 @@ def test_an_import_stores_its_rows_and_says_how_many(api, bank):
         "dataStartDate": None,
         "importId": None,
         "duplicates": 0,
+        "possibleDuplicates": 0,
         "errors": [],
         "dryRun": False,
     }

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from datetime import date
 
 import pytest
 from hypothesis import given
@@ -21,32 +20,10 @@ from ledger.calc.tables import (
     separator_of,
     usual_width,
 )
-from ledger.importing.calc.columns import (
-    Columns,
-    by_data,
-    by_words,
-    cells_of,
-    cents_in,
-    free_columns,
-    from_kept,
-    guessed,
-    is_date,
-    letters,
-    mostly,
-    names_of,
-    to_keep,
-    written,
-)
-from ledger.importing.calc.written import DateOrder, DecimalSign
+from ledger.importing.calc.detection import detect
+from ledger.importing.calc.mapping import normalize_settings
 
 TEXT = "Datum;Empfänger;Betrag\n31.01.2026;Müller & Söhne;-1.234,50\n"
-GERMAN = """Kontonummer;DE00 1234
-Zeitraum;01.2026
-
-Buchungstag;Wertstellung;Auftraggeber/Empfänger;Verwendungszweck;Betrag (EUR);Währung
-31.01.2026;31.01.2026;Initech;"Rechnung; 1042";1.190,00;EUR
-30.01.2026;30.01.2026;Bank;Gebühr;-4,00;EUR
-"""
 
 
 def read(text, most=1000):
@@ -89,6 +66,32 @@ def test_a_line_is_its_number_and_its_cells():
 
 def test_bytes_that_are_no_text_are_none():
     assert opened(b"\x81\x8d\xff\x00") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Дата;Сумма;Назначение платежа\n01.02.2024;-500,00;Аренда офиса", "cp1251"),
+        ("日付,摘要,出金,入金,残高\n2024/03/24,電気料金,5000,,10000", "shift_jis"),
+        ("交易时间,交易类型,商品,金额\n2024-03-24,消费,咖啡,5.00", "gb18030"),
+        ("Fecha;Concepto\nseñor año", "cp1252"),
+        ("Částka;Měna;Příjemce;žluťoučký kůň", "cp1250"),
+        ("Beløb;Tekst æøå", "cp1252"),
+        ("Kwota;Żabka", "cp1250"),
+    ],
+)
+def test_an_older_encoding_is_found_by_the_letters_beside_each_other(text, encoding):
+    assert opened(text.encode(encoding)).read() == text
+
+
+def test_a_named_encoding_is_taken_and_an_unknown_one_passed_over():
+    content = "Größe é".encode("iso8859-15")
+    assert opened(content, "windows-1251").read() == content.decode("cp1251")
+    assert opened(content, "nonsense").read() == "Größe é"
+
+
+def test_single_broken_letters_leave_the_others_as_they_are():
+    assert opened("Schröder, Büro Grü".encode()[:-1] + b";").read() == "Schröder, Büro Gr\ufffd;"
 
 
 @pytest.mark.parametrize(("separator", "quoted"), [(",", '"-1,50"'), (";", "-1,50"), ("\t", "-1,50"), ("|", "-1.50")])
@@ -192,9 +195,9 @@ def test_whatever_is_uploaded_is_read_or_refused(content):
         lines = lines_of(text, most=100)
     except NotATable:
         return
-    columns = guessed(lines)
-    assert all(line.number > columns.headings for line in columns.rows(lines))
-    assert len(names_of(lines, columns.headings)) <= max((len(line.cells) for line in lines), default=0)
+    found = detect(lines)
+    width = max((len(line.cells) for line in lines), default=0)
+    assert all(place < width for place in found.mapping.columns.values())
 
 
 def test_a_text_without_ends_of_lines_is_no_table():
@@ -219,143 +222,6 @@ def test_a_hundred_thousand_rows_are_all_there():
     assert (len(lines), lines[-1]) == (100_001, Line(100_001, ["2026-01-31", "row 99999", "-99999.50"]))
 
 
-# ---------------------------------------------------------------------------------------------- guessing
-
-
-def test_a_banks_preamble_is_skipped_and_its_columns_are_found():
-    columns = guessed(read(GERMAN))
-    assert columns.headings == 4
-    assert columns.places == {"date": 0, "from_to": 2, "description": 3, "amount": 4, "currency": 5}
-    assert (columns.date_order, columns.decimal_sign) == (DateOrder.DAY_FIRST, DecimalSign.COMMA)
-    assert len(columns.rows(read(GERMAN))) == 2
-
-
-def test_debit_and_credit_stand_for_the_amount_where_there_is_none():
-    columns = guessed(read("Date,Details,Paid out,Paid in\n01/31/2026,Rent,100.00,\n01/15/2026,Sale,,5.00\n"))
-    assert columns.places == {"date": 0, "description": 1, "debit": 2, "credit": 3}
-    assert columns.date_order == DateOrder.MONTH_FIRST
-
-
-def test_without_headings_the_data_tells():
-    columns = guessed(read("1042,2026-01-31,Rent,-100.00\n1043,2026-02-28,Rent,-100.00\n"))
-    assert (columns.headings, columns.places) == (0, {"date": 1, "amount": 3})
-    assert names_of(read("a,b\n"), 0) == ["Column A", "Column B"]
-
-
-def test_a_line_above_a_table_without_headings_is_no_row_to_guess_from_and_no_heading():
-    lines = read("Konto\n2026-01-31,text,-100.00\n2026-02-28,text,-100.00\n")
-    columns = guessed(lines)
-    assert (columns.headings, columns.places) == (0, {"date": 0, "amount": 2})
-
-
-@pytest.mark.parametrize(
-    ("headings", "places"),
-    [
-        (["Notes", "Date"], [("notes", 0), ("date", 1)]),
-        (["Debit", "Credit", "Amount", "Date"], [("amount", 2), ("date", 3)]),
-        (["Sum in EUR"], [("amount", 0)]),
-        (["Customer id"], []),  # "id" alone names a column, within other words it says too little
-    ],
-)
-def test_headings_name_columns_from_left_to_right(headings, places):
-    assert list(by_words(headings).items()) == places
-
-
-BOOKED = [Line(1, ["2026-01-31", "Rent", "1042", "-1.50", "3"]), Line(2, ["2026-02-28", "Rent", "1043", "2,50", "4"])]
-
-
-@pytest.mark.parametrize(
-    ("named", "places"),
-    [
-        ({}, {"date": 0, "amount": 3}),
-        ({"description": 1}, {"description": 1, "date": 0, "amount": 3}),
-        ({"date": 0, "amount": 2}, {"date": 0, "amount": 2}),
-        ({"date": 0, "debit": 2}, {"date": 0, "debit": 2}),
-        ({"date": 0, "credit": 2}, {"date": 0, "credit": 2}),
-        ({"external_id": 3}, {"external_id": 3, "date": 0, "amount": 2}),
-    ],
-    ids=str,
-)
-def test_the_data_tells_what_headings_do_not(named, places):
-    assert by_data(named, BOOKED) == places
-    assert by_data(named, []) == named
-
-
-@pytest.mark.parametrize("name", ["amount", "debit", "credit"])
-def test_every_column_of_amounts_tells_the_decimal_sign(name):
-    assert written(Columns(places={name: 0}), [Line(1, ["1,50"])]).decimal_sign is DecimalSign.COMMA
-
-
-def test_short_lines_and_empty_cells_say_nothing_of_a_column():
-    lines = [Line(1, ["a", "b"]), Line(2, ["c"]), Line(3, ["d", ""])]
-    assert (cells_of(lines, 1), cells_of(lines, 2), cells_of(lines, None)) == (["b"], [], [])
-    assert (free_columns({"date": 0}, lines), free_columns({}, [])) == ([1], [])
-
-
-def test_four_of_five_cells_are_enough():
-    assert mostly(is_date, ["2026-01-31", "31.01.2026", "01/31/2026", "Jan 31, 2026", "Total"])
-    assert not mostly(is_date, ["2026-01-31", "31.01.2026", "01/31/2026", "Total"])
-    assert not mostly(is_date, [])
-
-
-def test_cents_stand_behind_a_point_or_a_comma():
-    assert cents_in(["1,50", "1.50", "150", "1.5", "1 50"]) == 2
-
-
-def test_columns_without_headings_are_named_as_in_a_spreadsheet():
-    assert [letters(place) for place in (51, 52, 701, 702)] == ["AZ", "BA", "ZZ", "AAA"]
-
-
-def test_headings_in_a_language_nobody_knows_leave_it_to_the_data():
-    columns = guessed(read("Päivä,Selite,Määrä\n2026-01-31,Vuokra,-100.00\n"))
-    assert columns.places == {"date": 0, "amount": 2}
-
-
-def test_what_was_kept_is_found_again_by_the_headings_wherever_they_stand():
-    lines = read("Day,What,Sum\n31.01.2026,Rent,5\n")
-    kept = to_keep(Columns(1, {"date": 0, "amount": 2}, DateOrder.DAY_FIRST, flip_sign=True), names_of(lines, 1))
-    moved = from_kept(kept, read("Sum,Day\n5,31.01.2026\n"))
-    assert moved == Columns(1, {"date": 1, "amount": 0}, DateOrder.DAY_FIRST, flip_sign=True)
-    assert from_kept(kept, read("Other,Words\n5,31.01.2026\n")) is None
-
-
-def test_what_was_kept_of_a_table_without_headings_is_found_by_its_place():
-    lines = read("2026-01-31;Rent;-1,50\n2026-02-28;Rent;-1,50\n")
-    columns = Columns(0, {"date": 0, "amount": 2}, decimal_sign=DecimalSign.COMMA)
-    kept = to_keep(columns, names_of(lines, 0))
-    assert kept["columns"] == {"date": 0, "amount": 2}
-    assert from_kept(kept, lines) == columns
-    assert from_kept(kept, read("2026-01-31;-1,50\n")) is None
-
-
-KEPT = {"headings": 0, "columns": {"date": 0, "amount": 1}, "dateOrder": "iso", "decimalSign": "point"}
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"headings": True},
-        {"headings": -1},
-        {"headings": "0"},
-        {"columns": []},
-        {"columns": {}},
-        {"columns": {"unknown": 0}},
-        {"columns": {"date": True}},
-        {"columns": {"date": -1}},
-        {"columns": {"date": 2}},
-        {"columns": {"date": 0.0}},
-        {"columns": {"date": "Date"}},
-        {"dateOrder": "backwards"},
-        {"decimalSign": "dot"},
-    ],
-    ids=str,
-)
-def test_what_nobody_could_have_kept_is_passed_over(wrong):
-    lines = [Line(1, ["2026-01-31", "1"])]
-    assert from_kept(KEPT, lines) == Columns(0, {"date": 0, "amount": 1})
-    assert from_kept(KEPT | wrong, lines) is None
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
     lambda inner: (
@@ -370,15 +236,10 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_whatever_stands_in_an_accounts_settings_is_read_or_passed_over(kept):
-    lines = [Line(1, ["Date", "Amount"]), Line(2, ["2026-01-31", "1"])]
-    columns = from_kept(kept, lines)
-    assert columns is None or all(0 <= place < 2 for place in columns.places.values())
-
-
-def test_the_days_of_a_guess_are_dates():
-    columns = guessed(read("When,Much\n2026-01-31,1.00\n"))
-    assert columns.places["date"] == 0
-    assert date.fromisoformat(columns.rows(read("When,Much\n2026-01-31,1.00\n"))[0].cells[0])
+    lines = [Line(1, ["Date", "Amount"]), Line(2, ["2026-01-31", "-1"])]
+    places = detect(lines, settings=kept).mapping.columns.values()
+    assert all(0 <= place < 2 for place in places)
+    assert normalize_settings(normalize_settings(kept)) == normalize_settings(kept)
 
 
 def test_a_table_has_so_many_columns_and_no_more():

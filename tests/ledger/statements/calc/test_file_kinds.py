@@ -62,7 +62,7 @@ def refused(act):
         (b'{"a": 1, "b": 2}', None),
         (b"[1, 2]", None),
         (b"%PDF-1.7 ;;;", None),
-        (b"PK\x03\x04;;;", None),
+        (b"PK\x03\x04;;;", "zip"),
         (b"", None),
         (b" \n\t ", None),
         (b";" * 89 + b"\0" * 11, None),  # more than a tenth are no letters

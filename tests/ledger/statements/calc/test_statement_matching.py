@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.calc.letters import fold_words as words
 from ledger.statements.calc.facts import Entry
-from ledger.statements.calc.matching import MOST_COMPARED, Ledger, Row, family, groups_of, wanted, words
+from ledger.statements.calc.matching import MOST_COMPARED, Ledger, Row, family, groups_of, wanted
 
 DAY = date(2026, 3, 10)
 

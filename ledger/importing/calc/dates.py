@@ -1,0 +1,167 @@
+"""Dates as banks write them: text → day, in numbers or with the month's name in the languages of Europe."""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from enum import StrEnum
+from functools import cache, lru_cache
+
+from babel import Locale
+
+from ledger.calc.letters import bare
+from ledger.calc.months import day_in_month
+from ledger.importing.calc.amounts import MAX_LENGTH, Unreadable
+
+CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
+LANGUAGES = (
+    "en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "hu", "ro", "sv", "da", "nb", "fi", "ru", "uk", "tr",
+)  # fmt: skip
+
+
+class DateOrder(StrEnum):
+    """In which order a date is written. One that begins with its year, or names its month, is read in any case."""
+
+    ISO = "iso"
+    DAY_FIRST = "dayFirst"
+    MONTH_FIRST = "monthFirst"
+
+
+_SAME = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " "})
+_TIME = r"(?:,?(?:[T ]| - | at )\s*[0-9]{1,2}[:.h][0-9]{2}.*)?"
+_WEEKDAY = r"(?:[^\W\d_]{2,12}\.?,? )?"
+_YEAR_FIRST = re.compile(rf"([0-9]{{4}})(?:([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}})\.?|([0-9]{{2}})([0-9]{{2}})){_TIME}")
+_COMPACT_TIME = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})[0-9]{6}")
+_SPACED_YEAR_FIRST = re.compile(rf"([0-9]{{4}})\. ([0-9]{{1,2}})\. ([0-9]{{1,2}})\.{_TIME}")
+_EAST_ASIAN = re.compile(rf"([0-9]{{4}}) ?[年년] ?([0-9]{{1,2}}) ?[月월] ?([0-9]{{1,2}}) ?[日일]?{_TIME}")
+_YEAR_LAST = re.compile(rf"{_WEEKDAY}([0-9]{{1,2}}) ?([-/. ]) ?([0-9]{{1,2}}) ?\2 ?([0-9]{{4}}|[0-9]{{2}})\.?{_TIME}")
+_NAME = r"([^\W\d_]{3,12})"
+_DAY_AND_NAME = re.compile(
+    rf"{_WEEKDAY}([0-9]{{1,2}})(?:st|nd|rd|th)?[-. /]{{0,2}}(?:de )?{_NAME}"
+    rf"[-., /]{{1,2}}(?:de |del )?([0-9]{{4}}|[0-9]{{2}}){_TIME}"
+)
+_NAME_AND_DAY = re.compile(
+    rf"{_WEEKDAY}{_NAME}[-. /]{{1,2}}([0-9]{{1,2}})(?:st|nd|rd|th)?[-., /]{{1,2}}([0-9]{{4}}|[0-9]{{2}}){_TIME}"
+)
+_YEAR_AND_NAME = re.compile(rf"([0-9]{{4}})[-. /]{{1,2}}{_NAME}[-. /]{{1,2}}([0-9]{{1,2}})\.?{_TIME}")
+
+_NAMED = ((_DAY_AND_NAME, 3, 2, 1), (_NAME_AND_DAY, 3, 1, 2), (_YEAR_AND_NAME, 1, 2, 3))
+
+
+@cache
+def month_names() -> dict[str, int]:
+    """Names and abbreviations of months in the languages of the headings, in small letters without accents.
+
+    Names that mean different months in two languages are left out.
+    """
+    names: dict[str, int] = {}
+    disputed = set()
+    for language in LANGUAGES:
+        months = Locale.parse(language).months
+        for form in ("format", "stand-alone"):
+            for width in ("wide", "abbreviated"):
+                for number, name in months[form][width].items():
+                    plain = _plain(str(name))
+                    if len(plain) >= 3 and names.setdefault(plain, number) != number:
+                        disputed.add(plain)
+    names |= {"sept": 9, "marz": 3, "mrz": 3, "maerz": 3, "janner": 1, "jaenner": 1}
+    return {name: number for name, number in names.items() if name not in disputed}
+
+
+def _plain(name: str) -> str:
+    return bare(name.casefold()).rstrip(".")
+
+
+@lru_cache(maxsize=1 << 14)
+def parse_date(text: str, order: DateOrder) -> date:
+    """Return the day that the text names; a time behind it changes nothing.
+
+    A day that the month has not, such as 31 November, is its last.
+
+    >>> str(parse_date("31.01.26", DateOrder.DAY_FIRST)), str(parse_date("1/31/2026", DateOrder.MONTH_FIRST))
+    ('2026-01-31', '2026-01-31')
+    >>> str(parse_date("15 févr. 2024", DateOrder.ISO)), str(parse_date("2024.03.24.", DateOrder.ISO))
+    ('2024-02-15', '2024-03-24')
+
+    Raises:
+        Unreadable: the text is no date of this order.
+    """
+    parts = date_parts(text.translate(_SAME).strip(), order) if len(text) <= MAX_LENGTH else None
+    if parts is None:
+        raise Unreadable("“{text}” is no date of the chosen order.", text=text[:40])
+    try:
+        return day_in_month(*parts)
+    except ValueError:
+        raise Unreadable("“{text}”: there is no such day.", text=text[:40]) from None
+
+
+def date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None:
+    """(year, month, day) as they are written, or None."""
+    if match := _YEAR_FIRST.fullmatch(text):
+        year, _, month, day, month_alone, day_alone = match.groups()
+        return int(year), int(month or month_alone), int(day or day_alone)
+    if match := _YEAR_LAST.fullmatch(text):
+        if order is DateOrder.ISO:
+            return None
+        first, second = int(match[1]), int(match[3])
+        day_number, month_number = (first, second) if order is DateOrder.DAY_FIRST else (second, first)
+        return whole_year(match[4]), month_number, day_number
+    for pattern in (_COMPACT_TIME, _SPACED_YEAR_FIRST, _EAST_ASIAN):
+        if match := pattern.fullmatch(text):
+            return int(match[1]), int(match[2]), int(match[3])
+    for pattern, year_at, name_at, day_at in _NAMED:
+        if match := pattern.fullmatch(text):
+            return _with_name(match[year_at], match[name_at], match[day_at])
+    return None
+
+
+def _with_name(year: str, name: str, day: str) -> tuple[int, int, int] | None:
+    month = month_names().get(_plain(name))
+    return (whole_year(year), month, int(day)) if month else None
+
+
+def whole_year(text: str) -> int:
+    """The year, in full where only its last two digits are written."""
+    year = int(text)
+    if len(text) > 2:
+        return year
+    return year + (2000 if year < CENTURY_TURNS else 1900)
+
+
+def find_day(text: str, order: DateOrder) -> date | None:
+    """The day, or None for what is no date of the order."""
+    try:
+        return parse_date(text, order)
+    except Unreadable:
+        return None
+
+
+def is_date(text: str) -> bool:
+    """Whether the text is a day in any order."""
+    return any(find_day(text, order) for order in (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST))
+
+
+def looks_like_date(text: str) -> bool:
+    """Whether the text is written as a date, even as one that does not exist."""
+    return len(text) <= MAX_LENGTH and date_parts(text.translate(_SAME).strip(), DateOrder.DAY_FIRST) is not None
+
+
+def find_orders(texts: Iterable[str]) -> list[DateOrder]:
+    """The orders in which the most of the texts are dates, and mean different days; the first is the usual one.
+
+    Dates with points are never written with the month first.
+
+    >>> [order.value for order in find_orders(["03/04/2026", "03/05/2026"])]
+    ['dayFirst', 'monthFirst']
+    >>> [order.value for order in find_orders(["2026-01-31"])], [order.value for order in find_orders(["07/07/2024"])]
+    (['iso'], ['dayFirst'])
+    """
+    known = list(dict.fromkeys(texts))
+    days = {order: [find_day(text, order) for text in known] for order in DateOrder}
+    counts = {order: sum(day is not None for day in found) for order, found in days.items()}
+    best = max(counts.values(), default=0)
+    orders = [order for order in DateOrder if counts[order] == best]
+    if DateOrder.ISO in orders:
+        return [DateOrder.ISO]
+    if days[DateOrder.DAY_FIRST] == days[DateOrder.MONTH_FIRST] or any("." in text[:6] for text in known):
+        return [DateOrder.DAY_FIRST] if DateOrder.DAY_FIRST in orders else orders
+    return orders

@@ -1,0 +1,207 @@
+"""How a table is read: which column says what, and how its values are written; kept as JSON in ``importSettings.csv``.
+
+The JSON names are those of the API: ``columns`` by heading or position from 0, ``directionValues``, ``statusValues``,
+``accountValues``, ``encoding``, ``separator``, ``decimalMark``, ``dateOrder``, ``skipAbove``, ``skipBelow``,
+``flipSign``.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ledger.importing.calc.amounts import DecimalMark
+from ledger.importing.calc.dates import DateOrder
+
+FIELDS = (
+    "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "fee", "currency", "counterparty",
+    "counterpartyAccount", "description", "reference", "status", "account", "category", "notes",
+)  # fmt: skip
+AMOUNT_FIELDS = ("amount", "debit", "credit")
+STATUS_KINDS = ("booked", "pending", "leaveOut")
+DIRECTION_KINDS = ("in", "out")
+MAX_VALUES = 200  # of a column of statuses, directions or accounts
+MAX_HEADINGS_KEPT = 8 * 1024  # characters of the headings that are kept to find columns by their position
+EARLIER_NAMES = {"from_to": "counterparty", "external_id": "reference"}
+EARLIER_ORDERS = {"yearFirst": "iso", "ymd": "iso", "dmy": "dayFirst", "mdy": "monthFirst"}
+MARK_SIGNS = {".": "point", ",": "comma"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """How the rows of a table are read. Columns are positions from 0."""
+
+    columns: dict[str, int] = field(default_factory=dict)
+    description: tuple[int, ...] = ()
+    date_order: DateOrder = DateOrder.ISO
+    decimal_mark: DecimalMark = DecimalMark.POINT
+    flip_sign: bool = False
+    sign_from_balance: bool = False
+    directions: dict[str, str] = field(default_factory=dict)  # value in small letters → in or out
+    statuses: dict[str, str] = field(default_factory=dict)  # value in small letters → booked, pending or leaveOut
+    accounts: tuple[str, ...] | None = None  # values of rows that are imported; None: all
+    currency: str = ""  # told by a heading
+
+    @property
+    def places(self) -> dict[str, Any]:
+        """Every mapped field with its position; the description's are a list."""
+        return {**self.columns, **({"description": list(self.description)} if self.description else {})}
+
+    def with_column(self, name: str, place: int | None) -> "Mapping":
+        """The same with a field in another column, or without it."""
+        columns = {key: value for key, value in self.columns.items() if key != name}
+        return replace(self, columns=columns if place is None else {**columns, name: place})
+
+
+def fold_value(text: str) -> str:
+    """A value as it is compared: without case and blanks around it."""
+    return " ".join(text.split()).casefold()
+
+
+# ---------------------------------------------------------------------------------------------- settings, as JSON
+
+
+def normalize_settings(kept: Any) -> dict[str, Any]:
+    """Return settings by their current names and without what cannot be used; an earlier shape is read as well.
+
+    >>> normalize_settings({"headings": 3, "columns": {"from_to": "Name"}, "decimalSign": "comma"})
+    {'columns': {'counterparty': 'Name'}, 'decimalMark': 'comma', 'skipAbove': 2}
+    """
+    if not isinstance(kept, dict):
+        return {}
+    found = {name: value for name, read in _READERS.items() if (value := read(kept)) is not None}
+    if _is_count(kept.get("headings")) and kept["headings"]:  # the line of the headings, as it was kept once
+        found.setdefault("skipAbove", kept["headings"] - 1)
+    return found
+
+
+def _read_columns(kept: AnyMapping[str, Any]) -> dict[str, Any] | None:
+    if not isinstance(kept.get("columns"), dict):
+        return None
+    columns = {EARLIER_NAMES.get(str(name), str(name)): value for name, value in kept["columns"].items()}
+    return {name: value for name, value in columns.items() if name in FIELDS and _is_place(value)}
+
+
+def _read_mark(kept: AnyMapping[str, Any]) -> str | None:
+    told = kept.get("decimalMark", kept.get("decimalSign"))
+    mark = MARK_SIGNS.get(str(told), told)
+    return str(mark) if mark in list(DecimalMark) else None
+
+
+def _read_order(kept: AnyMapping[str, Any]) -> str | None:
+    order = EARLIER_ORDERS.get(str(kept.get("dateOrder")), kept.get("dateOrder"))
+    return str(order) if order in list(DateOrder) else None
+
+
+def _read_kinds(kept: AnyMapping[str, Any], name: str, kinds: Sequence[str]) -> dict[str, list[str]] | None:
+    value = kept.get(name)
+    return {kind: _texts(value.get(kind)) for kind in kinds} if isinstance(value, dict) else None
+
+
+def _read_if(name: str, test: Callable[[Any], bool]) -> Callable[[AnyMapping[str, Any]], Any]:
+    return lambda kept: kept[name] if test(kept.get(name)) else None
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000
+
+
+def _is_place(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(_is_place(each) and not isinstance(each, list) and each is not None for each in value)
+    return value is None or isinstance(value, str) or _is_count(value)
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(each) for each in value][:MAX_VALUES] if isinstance(value, list) else []
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+_READERS: dict[str, Callable[[AnyMapping[str, Any]], Any]] = {
+    "columns": _read_columns,
+    "decimalMark": _read_mark,
+    "dateOrder": _read_order,
+    "flipSign": _read_if("flipSign", lambda value: isinstance(value, bool)),
+    "signFromBalance": _read_if("signFromBalance", lambda value: isinstance(value, bool)),
+    "skipAbove": _read_if("skipAbove", _is_count),
+    "skipBelow": _read_if("skipBelow", _is_count),
+    "headings": lambda kept: (
+        [str(each) for each in kept["headings"]] if isinstance(kept.get("headings"), list) else None
+    ),
+    "directionValues": lambda kept: _read_kinds(kept, "directionValues", DIRECTION_KINDS),
+    "statusValues": lambda kept: _read_kinds(kept, "statusValues", STATUS_KINDS),
+    "accountValues": lambda kept: (
+        _texts(kept["accountValues"]) if isinstance(kept.get("accountValues"), list) else None
+    ),
+    "encoding": _read_if("encoding", _is_text),
+    "separator": _read_if("separator", _is_text),
+}
+
+
+def to_settings(mapping: Mapping, names: Sequence[str], *, has_headings: bool) -> dict[str, Any]:
+    """Return what is worth keeping for the next file, as JSON.
+
+    Columns are kept by heading where that names one column alone, else by position beside the headings of the table.
+    """
+
+    def told(place: int) -> str | int:
+        return names[place] if has_headings and names[place] and names.count(names[place]) == 1 else place
+
+    columns: dict[str, Any] = {name: told(place) for name, place in mapping.columns.items()}
+    if mapping.description:
+        columns["description"] = [told(place) for place in mapping.description]
+    for name in ("fee", "status", "account", "direction"):
+        columns.setdefault(name, None)
+    settings: dict[str, Any] = {
+        "columns": columns,
+        "dateOrder": mapping.date_order.value,
+        "decimalMark": mapping.decimal_mark.value,
+        "flipSign": mapping.flip_sign,
+    }
+    more = {
+        "signFromBalance": mapping.sign_from_balance,
+        "directionValues": mapping.directions and _by_kind(mapping.directions, DIRECTION_KINDS),
+        "statusValues": mapping.statuses and _by_kind(mapping.statuses, STATUS_KINDS),
+    }
+    settings |= {name: value for name, value in more.items() if value}
+    if mapping.accounts is not None:
+        settings["accountValues"] = list(mapping.accounts)
+    if has_headings and len(json.dumps(list(names))) <= MAX_HEADINGS_KEPT:
+        settings["headings"] = list(names)
+    return settings
+
+
+def _by_kind(values: AnyMapping[str, str], kinds: Sequence[str]) -> dict[str, list[str]]:
+    return {kind: [value for value, each in values.items() if each == kind][:MAX_VALUES] for kind in kinds}
+
+
+def find_place(value: Any, names: Sequence[str], kept_headings: Sequence[str] = ()) -> int | None:
+    """Return the position of a column that was kept by heading or position; None where this table does not have it.
+
+    Of several columns with one heading the one at the kept position counts, or the same of them in their order.
+
+    >>> find_place("Amount", ["Date", "Amount"]), find_place("Sum", ["Date", "Amount"])
+    (1, None)
+    >>> find_place(2, ["Id", "Amount", "Text", "Amount"], ["Amount", "Text", "Amount"])
+    3
+    """
+    if isinstance(value, str):
+        places = [place for place, name in enumerate(names) if name.casefold() == value.casefold()]
+        if len(places) == 1:
+            return places[0]
+        return names.index(value) if value in names and len(places) != 0 and not kept_headings else None
+    if not _is_count(value):
+        return None
+    place: int = value
+    if not kept_headings or place >= len(kept_headings):
+        return place if place < len(names) else None
+    name = kept_headings[place]
+    if place < len(names) and names[place] == name:
+        return place
+    nth = list(kept_headings[:place]).count(name)
+    places = [each for each, known in enumerate(names) if known == name]
+    return places[nth] if name and nth < len(places) else None

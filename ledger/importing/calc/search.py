@@ -1,0 +1,178 @@
+"""What a search over readings starts with: the columns of a table, what somebody gave, and how dates are written."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ledger.importing.calc.columns import Column, build_columns, find_roles
+from ledger.importing.calc.dates import DateOrder, find_orders
+from ledger.importing.calc.mapping import AMOUNT_FIELDS, Mapping, find_place, fold_value
+from ledger.importing.calc.proofs import Steps
+from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, Option, Own, Question, changed
+from ledger.importing.calc.table import Table
+
+LATE_DATES = ("started", "created", "available", "kauf", "purchase")
+
+
+class Search:
+    """One search over the readings of a table; each step decides a part of the mapping or asks."""
+
+    def __init__(self, table: Table, given: dict[str, Any], own: Own):
+        self.table, self.given, self.own = table, given, own
+        self.columns = build_columns(table)
+        self.roles = find_roles(self.columns)
+        self.result = Detection(table, Mapping())
+        self.open: list[tuple[str, str, list[Answer]]] = []
+        self.taken: set[int] = set()
+        self.pinned: dict[str, int | None] = {}
+        self.steps: Steps | None = None
+        self.is_proven = False
+
+    @property
+    def mapping(self) -> Mapping:
+        return self.result.mapping
+
+    @mapping.setter
+    def mapping(self, value: Mapping) -> None:
+        self.result.mapping = value
+
+    def put(self, name: str, place: int | None) -> None:
+        self.mapping = self.mapping.with_column(name, place)
+        if place is not None:
+            self.taken.add(place)
+
+    def free(self, columns: Sequence[Column]) -> list[Column]:
+        return [column for column in columns if column.place not in self.taken]
+
+    def role(self, name: str) -> list[Column]:
+        return self.free(self.roles.get(name, []))
+
+    def told(self, place: int) -> str | int:
+        name = self.table.names[place]
+        return name if name and self.table.names.count(name) == 1 else place
+
+    def ask(self, question: str, path: str, options: list[Answer]) -> None:
+        self.open.append((question, path, options[:MAX_OPTIONS]))
+
+    def is_asked(self, path: str) -> bool:
+        return any(each == path for _, each, _ in self.open)
+
+    def finish(self) -> Detection:
+        """The questions, each option with the whole mapping as it would be with that answer."""
+        self.result.questions = [
+            Question(question, path, [Option(value, change(self.mapping)) for value, change in options])
+            for question, path, options in self.open
+        ]
+        return self.result
+
+    def ask_column(self, question: str, name: str, columns: Sequence[Column], *, none: bool = False) -> None:
+        """Which column a field is, with the mapping that follows from each."""
+        places: list[tuple[Any, int | None]] = [(self.told(each.place), each.place) for each in columns]
+        if none:
+            places.append((None, None))
+        options: list[Answer] = [
+            (value, partial(Mapping.with_column, name=name, place=place)) for value, place in places
+        ]
+        self.ask(question, f"columns.{name}", options)
+
+    def read_given(self) -> None:
+        names, kept_headings = self.table.names, self.given.get("headings", ())
+        for name, value in self.given.get("columns", {}).items():
+            if value is None or value == []:
+                self.pinned[name] = None
+                continue
+            if name == "description":
+                self.read_description(value if isinstance(value, list) else [value])
+            elif (place := find_place(value, names, kept_headings)) is None:
+                self.result.lost.append(name)
+            else:
+                self.pinned[name] = place
+                self.result.kept.append(name)
+                self.put(name, place)
+        self.read_values()
+
+    def read_description(self, values: list[Any]) -> None:
+        places = [find_place(each, self.table.names, self.given.get("headings", ())) for each in values]
+        if found := tuple(place for place in places if place is not None):
+            self.mapping = replace(self.mapping, description=found)
+            self.taken.update(found)
+            self.pinned["description"] = found[0]
+        (self.result.lost if None in places else self.result.kept).append("description")
+
+    def read_values(self) -> None:
+        """What is given besides columns."""
+        mapping = self.mapping
+        if "flipSign" in self.given:
+            mapping = replace(mapping, flip_sign=self.given["flipSign"])
+        if "signFromBalance" in self.given:
+            mapping = replace(mapping, sign_from_balance=self.given["signFromBalance"])
+        if "accountValues" in self.given:
+            mapping = replace(mapping, accounts=tuple(self.given["accountValues"]))
+        directions, statuses = (
+            {fold_value(text): kind for kind, texts in self.given.get(name, {}).items() for text in texts}
+            for name in ("directionValues", "statusValues")
+        )
+        mapping = replace(mapping, directions=directions, statuses=statuses)
+        self.mapping = mapping
+
+    @property
+    def has_given_amount(self) -> bool:
+        return any(self.pinned.get(name) is not None for name in AMOUNT_FIELDS)
+
+    def choose_date(self) -> None:
+        if "date" not in self.pinned:
+            named = self.role("date") + self.role("valueDate")
+            found = named or [each for each in self.free(self.columns) if each.is_date_only]
+            found = found or [each for each in self.free(self.columns) if each.is_date]
+            if found:
+                most = max(len(each.filled) for each in found)
+                full = [each for each in found if len(each.filled) == most]
+                best = next((each for each in full if not each.name.casefold().startswith(LATE_DATES)), full[0])
+                self.put("date", best.place)
+                if len(found) > 1 and not named:
+                    self.result.assumed.append("date")
+        if "valueDate" not in self.pinned and (found := self.role("valueDate")):
+            self.put("valueDate", found[0].place)
+        self.choose_order()
+
+    def choose_order(self) -> None:
+        place = self.mapping.columns.get("date")
+        if "dateOrder" in self.given:
+            self.mapping = replace(self.mapping, date_order=DateOrder(self.given["dateOrder"]))
+            return
+        if place is None:
+            return
+        texts = dict.fromkeys(
+            cells[place] for line in self.table.rows if place < len(cells := line.cells) and cells[place]
+        )
+        orders = find_orders(texts)
+        other = next((each for each in self.columns if each.place == self.mapping.columns.get("valueDate")), None)
+        if len(orders) > 1 and other is not None:
+            orders = [order for order in find_orders(other.distinct) if order in orders] or orders
+        self.mapping = replace(self.mapping, date_order=orders[0])
+        if len(orders) > 1:
+            self.ask(
+                "date_order",
+                "dateOrder",
+                [(str(each), changed(date_order=each)) for each in orders],
+            )
+
+    def all_values(self, place: int) -> list[str]:
+        """The values of a column in all rows, without case, in their order."""
+        found: dict[str, None] = {}
+        date_place = self.mapping.columns.get("date", 0)
+        for line in self.table.rows:
+            cells = line.cells
+            if place < len(cells) and date_place < len(cells) and any(sign.isdigit() for sign in cells[date_place]):
+                found[fold_value(cells[place])] = None
+        return list(found)
+
+    def table_values(self, place: int) -> list[str]:
+        """The values of a column as they are written, each once."""
+        found: dict[str, str] = {}
+        for line in self.table.rows:
+            cells = line.cells
+            if place < len(cells) and cells[place]:
+                found.setdefault(fold_value(cells[place]), cells[place])
+        return list(found.values())

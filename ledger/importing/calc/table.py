@@ -1,0 +1,114 @@
+"""A table within a file: its headings, its rows, and the sections of several accounts. No database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ledger.calc.tables import Line, usual_width
+from ledger.importing.calc.amounts import DecimalMark, is_amount
+from ledger.importing.calc.dates import is_date
+from ledger.importing.calc.headings import find_fields
+
+LOOKED_AT = 150  # lines among which the headings stand
+SAMPLE = 1000  # rows that a detection looks at
+NEEDED = {"date", "valueDate", "amount", "debit", "credit", "net", "gross", "balance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a file behind its headings; ``sections`` has the name of the part that a line stands in."""
+
+    names: list[str]  # as many as the widest row has cells; empty where a column has no heading
+    rows: list[Line]
+    heading_line: int = 0  # 0: it has none
+    above: list[Line] = field(default_factory=list)
+    sections: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+    @property
+    def section_names(self) -> list[str]:
+        return list(dict.fromkeys(self.sections.values()))
+
+
+def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_below: int = 0) -> Table:
+    """Return the table of a file. ``skip_above``: lines of the file before its headings, where somebody said so."""
+    kept = list(lines[: len(lines) - skip_below] if skip_below else lines)
+    if skip_above is not None:
+        first = next((place for place, line in enumerate(kept) if line.number > skip_above), len(kept))
+        has_headings = first < len(kept) and is_heading(kept[first].cells)
+    else:
+        first, has_headings = find_first(kept)
+    names = list(kept[first].cells) if has_headings and first < len(kept) else []
+    while names and not names[-1]:
+        names.pop()
+    rows, sections = split_sections(kept, first, names) if has_headings else (kept[first:], {})
+    width = max(usual_width([len(line.cells) for line in rows[:SAMPLE]]), len(names))
+    names += [""] * (width - len(names))
+    return Table(names, rows, kept[first].number if has_headings else 0, kept[:first], sections)
+
+
+def find_first(lines: Sequence[Line]) -> tuple[int, bool]:
+    """(position of the headings, or of the first row where there are none; whether there are headings)."""
+    sample = [line.cells for line in lines[:LOOKED_AT]]
+    best, score = -1, 0
+    for place, cells in enumerate(sample):
+        if not is_heading(cells):
+            continue
+        fields = {found[0][0] for cell in cells if cell and (found := find_fields(cell))}
+        points = len(fields) + (3 if fields & NEEDED else 0)
+        if len(fields) >= 2 and fields & NEEDED and points > score:
+            best, score = place, points
+    if best >= 0:
+        return best, True
+    first = next((place for place, cells in enumerate(sample) if is_row(cells)), None)
+    if first is None:
+        return 0, bool(sample) and is_heading(sample[0])
+    if (
+        first
+        and is_heading(before := sample[first - 1])
+        and len(before) >= len([cell for cell in sample[first] if cell])
+    ):
+        return first - 1, True
+    return first, False
+
+
+def is_heading(cells: Sequence[str]) -> bool:
+    """Whether a line names columns: it has several words, and no date or amount."""
+    filled = [cell for cell in cells if cell]
+    return len(filled) > 1 and not any(is_date(cell) or is_number(cell) for cell in filled)
+
+
+def is_row(cells: Sequence[str]) -> bool:
+    """Whether a line has both a day and a number."""
+    days = [is_date(cell) for cell in cells]
+    return any(days) and any(is_number(cell) for cell, day in zip(cells, days, strict=True) if not day)
+
+
+def is_number(text: str) -> bool:
+    return bool(text) and any(is_amount(text, mark) for mark in DecimalMark)
+
+
+def split_sections(lines: Sequence[Line], first: int, names: list[str]) -> tuple[list[Line], dict[int, str]]:
+    """(rows without the headings that are repeated, section by line). A line before a repeated heading names what
+    follows; where none does, the headings are those of another page and there are no sections."""
+    heading = lines[first].packed
+    again = [place for place in range(first + 1, len(lines)) if lines[place].packed == heading]
+    if not again:
+        return list(lines[first + 1 :]), {}
+    starts, titles, skipped = [first, *again], [], set(again)
+    for place in starts:
+        title = lines[place - 1] if place and not is_row(lines[place - 1].cells) else None
+        titles.append(" ".join(cell for cell in title.cells if cell) if title else "")
+        if title:
+            skipped.add(place - 1)
+    rows, sections, current = [], {}, 0
+    for place in range(first + 1, len(lines)):
+        while current + 1 < len(starts) and place > starts[current + 1]:
+            current += 1
+        if place not in skipped:
+            rows.append(lines[place])
+            sections[lines[place].number] = titles[current]
+    named = {title for title in sections.values() if title}
+    return rows, sections if len(named) > 1 else {}

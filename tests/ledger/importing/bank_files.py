@@ -1,0 +1,85 @@
+"""The small bank files of tests/data, each with what is right: the rows as they are stored, or the question.
+
+Each is a kind of export that once was read wrongly without a word.
+"""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "data" / "bank_files"
+RENT, SALE, FEE = ("2024-03-24", "-500.00", "EUR"), ("2024-03-25", "120.50", "EUR"), ("2024-03-26", "-1.00", "EUR")
+
+
+def eur(*rows):
+    return [(*row, "EUR") for row in rows]
+
+
+ROWS = {
+    "01_direction_column": [RENT, SALE],
+    "02_original_currency": eur(("2024-03-24", "-9.20")),
+    "03_status_column": [("2024-03-24", "-20.00", "EUR", "pending"), ("2024-03-27", "120.50", "EUR")],
+    "04_balance_taken_for_amount": [RENT, SALE, FEE],
+    "05_number_taken_for_amount": eur(("2024-03-24", "-500.00"), ("2024-03-25", "120.00")),
+    "06_outflow_inflow": [RENT, SALE],
+    "07_fee_column": eur(("2024-03-24", "100.00"), ("2024-03-25", "-51.50")),
+    "09_value_date_debit_credit": [RENT, SALE],
+    "10_rows_wider_than_headings": [RENT, SALE, FEE],
+    "11_padded_preamble": [RENT, SALE, FEE],
+    "12_more_lines_above_than_rows": [RENT, SALE],
+    "13_shared_id": eur(("2024-03-24", "-357.38"), ("2024-03-24", "-11.35")),
+    "16_balance_lines": [RENT],
+    "19_cp1250": eur(("2024-03-24", "-50.00")),
+    "19_cp1250_refused": eur(("2024-03-24", "-50.00")),
+    "19_cut_byte": eur(("2024-03-24", "-5.00"), ("2024-03-25", "-1.00")),
+    "21_hungarian_dates": eur(("2024-03-24", "-350.00"), ("2024-03-25", "1290.00")),
+    "22_month_names": eur(
+        ("2024-02-15", "-3.00"), ("2024-03-01", "2.00"), ("2024-10-16", "-1.00"), ("2024-12-04", "4.00")
+    ),
+    "23_currency_signs": [("2024-03-24", "-1234.50", "PLN"), ("2024-03-25", "2000.00", "PLN")],
+    "24_dr_cr_behind": [RENT, SALE],
+    "25_foreign_headings": eur(("2024-03-24", "-2.56"), ("2024-03-25", "7.50")),
+    "26_heading_like_amount": eur(("2024-03-24", "-98.76"), ("2024-03-25", "200.00")),
+    "27_negative_credit": eur(("2024-03-24", "-20.00"), ("2024-03-25", "500.00")),
+    "35_page_then_camt": eur(("2024-03-25", "-10.00")),
+    "36_footer": eur(("2024-04-24", "-1.00"), ("2024-04-25", "2.00")),
+    "37_blanks_in_texts": eur(("2024-03-24", "-80.00")),
+    "38_three_decimals": eur(("2024-03-24", "-0.75"), ("2024-03-25", "4.00")),
+    "38_three_decimals_balance": eur(("2024-03-24", "-1.25"), ("2024-03-25", "2.00")),
+    "39_zeros_behind": eur(("2024-03-24", "-7.50"), ("2024-03-25", "20.00")),
+    "41_currency_heading_unknown": [("2024-03-24", "-7.00", "GBP"), ("2024-03-25", "8.00", "EUR")],
+    "41_currency_in_cell": [("2024-03-24", "-7.00", "GBP"), ("2024-03-25", "8.00", "GBP")],
+    "41_currency_in_heading": [("2024-03-24", "-7.00", "GBP"), ("2024-03-25", "8.00", "GBP")],
+    "41_currency_no_heading": [("2024-03-24", "-7.00", "GBP"), ("2024-03-25", "8.00", "EUR")],
+    "43_pair_half_known": eur(("2024-03-24", "-7.00"), ("2024-03-25", "8.00")),
+    "44_net_currency": eur(("2024-03-24", "9.00"), ("2024-03-25", "-4.00")),
+}
+
+# What is asked, the answers that somebody gives, and what is stored then.
+ASKED = {
+    "08_brutto_netto": (
+        {"columns.amount": "Netto", "flipSign": False},
+        eur(("2024-03-24", "96.60")),
+    ),
+    "14_kept_flip_a": (
+        {"flipSign": True},
+        eur(("2024-03-24", "-120.50"), ("2024-03-25", "500.00"), ("2024-03-28", "-30.00")),
+    ),
+    "15_heading_twice_a": ({"columns.amount": 4}, eur(("2024-03-24", "-92.00"))),
+    "17_two_sections": (
+        {"accountValues": ["Umsätze Girokonto 30 Tage"]},
+        eur(("2024-03-24", "-500.00"), ("2024-03-25", "-50.00")),
+    ),
+    "18_account_column": ({"accountValues": ["Checking"]}, eur(("2024-03-24", "-1500.00"))),
+    "20_ambiguous_dates": (
+        {"dateOrder": "monthFirst"},
+        eur(("2024-07-02", "-52.00"), ("2024-07-03", "-1350.00"), ("2024-12-03", "-130.00")),
+    ),
+    "42_card_charges_positive": (
+        {"flipSign": True},
+        eur(("2024-03-24", "-20.00"), ("2024-03-25", "-4.00"), ("2024-03-28", "24.00")),
+    ),
+}
+ACCOUNT_TYPES = {"42_card_charges_positive": "creditCard"}
+
+
+def content_of(name):
+    return (FOLDER / f"{name}.csv").read_bytes()

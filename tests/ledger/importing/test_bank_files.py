@@ -1,0 +1,102 @@
+"""Bank files as people have them: read rightly, or asked; over HTTP."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ledger.importing.calc.detection import detect
+from ledger.importing.calc.questions import Own
+from ledger.importing.items import table_of
+from ledger.models import Transaction
+from tests.ledger.importing.bank_files import ACCOUNT_TYPES, ASKED, FOLDER, ROWS, content_of
+from tests.ledger.receiving import code, send
+
+pytestmark = pytest.mark.django_db
+
+
+def stored(company):
+    rows = Transaction.objects.of(company.id).without_initial().order_by("date", "amount_value")
+    return [
+        (str(row.date), f"{row.amount_value:.2f}", row.amount_currency, *(["pending"] if row.pending else []))
+        for row in rows
+    ]
+
+
+def with_answers(settings, answers):
+    """The settings with an answer to each question at its place."""
+    for path, value in answers.items():
+        part = settings
+        *outer, last = path.split(".")
+        for name in outer:
+            part = part.setdefault(name, {})
+        part[last] = value
+    return settings
+
+
+@pytest.fixture
+def account(books):
+    def opened(name):
+        return books.account(type=ACCOUNT_TYPES.get(name, "bank"))
+
+    return opened
+
+
+def test_every_small_file_has_its_right_values():
+    named = {path.stem for path in FOLDER.glob("*.csv")} - {"14_kept_flip_b", "15_heading_twice_b"}
+    assert named == ROWS.keys() | ASKED.keys()
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_file_with_one_reading_is_stored_without_a_question(api, acme, account, name):
+    answer = send(api, content_of(name), name=f"{name}.csv", accountId=account(name))
+    assert answer.status_code == 200, answer.content
+    assert sorted(stored(acme)) == sorted(ROWS[name])
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_file_with_two_readings_is_asked_about_and_stored_as_answered(api, acme, account, name):
+    account_id = account(name)
+    answer = send(api, content_of(name), name=f"{name}.csv", accountId=account_id)
+    assert code(answer) == (400, "mapping_ambiguous")
+    answers, rows = ASKED[name]
+    assert {choice["field"] for choice in answer.json()["choices"]} == answers.keys()
+    for choice in answer.json()["choices"]:
+        values = [option["value"] for option in choice["options"]]
+        assert answers[choice["field"]] in values
+        shown = [json.dumps(option["examples"]) for option in choice["options"]]
+        assert len(set(shown)) == len(shown)
+    assert stored(acme) == []
+    settings = json.dumps({"csv": with_answers({}, answers)})
+    again = send(api, content_of(name), name=f"{name}.csv", accountId=account_id, importSettings=settings)
+    assert again.status_code == 200, again.content
+    assert stored(acme) == rows
+
+
+def table_of_docs():
+    """The table of docs/importing.md: each file, whether it is proven, clear or asked about, and what is stored."""
+    lines = []
+    for name in sorted(ROWS.keys() | ASKED.keys()):
+        answers, rows = ASKED.get(name, ({}, None)) if name in ASKED else ({}, ROWS[name])
+        own = Own("EUR", is_card=ACCOUNT_TYPES.get(name) == "creditCard")
+        found = detect(table_of(content_of(name)), own=own)
+        asked = ", ".join(f"`{question.field}`" for question in found.questions)
+        proven = "proven by the balance" if "amount" in found.proven else "one reading"
+        amounts = ", ".join(" ".join((row[1], row[2], *row[3:])) for row in rows)
+        assert bool(asked) == bool(answers)
+        lines.append(f"| `{name}` | {f'asked: {asked}' if asked else proven} | {amounts} |\n")
+    return "".join(lines)
+
+
+def test_docs_list_every_file_with_how_it_is_read():
+    assert table_of_docs() in Path("docs/importing.md").read_text("utf-8")
+
+
+def test_examples_of_a_choice_are_two_rows_as_they_would_be_stored(api, account):
+    answer = send(api, content_of("20_ambiguous_dates"), accountId=account("x"))
+    (choice,) = answer.json()["choices"]
+    assert (choice["question"], choice["field"]) == ("date_order", "dateOrder")
+    first, second = choice["options"]
+    assert [row["date"] for row in first["examples"]] == ["2024-02-07", "2024-03-07"]
+    assert [row["date"] for row in second["examples"]] == ["2024-07-02", "2024-07-03"]
+    assert first["examples"][0]["amountValue"] == "-52.00"
