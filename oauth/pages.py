@@ -126,9 +126,10 @@ class Authorize(AuthorizationView):
         return response
 
     def needs_proof(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
-        """Who lets an app change data proved lately who they are; to refuse it takes nothing."""
+        """Whether the user must sign in again: to let an app change data or stay connected, not to refuse it."""
         refused = request.method == "POST" and self.decision.get("decision") == DENY
-        return scopes.WRITE in asked_scopes and not refused and not sessions.signed_in_recently(request, now=now)
+        is_sensitive = not {scopes.WRITE, scopes.OFFLINE}.isdisjoint(asked_scopes)
+        return is_sensitive and not refused and not sessions.signed_in_recently(request, now=now)
 
     def silently(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
         """prompt=none: a code on the strength of a consent that stands. Only for https, where the app is proven."""

@@ -19,7 +19,8 @@ from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from companies.api import throttling
-from companies.callers import addresses, passwords, sessions
+from companies.callers import addresses, sessions
+from companies.callers.client_network import get_client_network
 from companies.emails import canonical
 from companies.factors import passkeys, steps
 from companies.follow_ups import follow_up
@@ -145,7 +146,7 @@ def password_reset(request: HttpRequest) -> HttpResponse:
     form = typed(NewMember, request.POST, texts=("email",), partial=True) if request.method == "POST" else None
     if form and form.valid:
         email, now = form.data["email"], timezone.now().timestamp()
-        if throttling.spend(f"reset:{passwords.place(request)}", now=now, limit=RESETS_A_MINUTE).exceeded:
+        if throttling.spend(f"reset:{get_client_network(request)}", now=now, limit=RESETS_A_MINUTE).exceeded:
             return locked_out(request)
         # Beyond that the mails before hold good; the answer stays the same, or it would tell strangers of each other.
         told = throttling.spend(f"reset-of:{canonical(email)}", now=now, limit=RESETS_AN_HOUR, seconds=AN_HOUR)
