@@ -261,8 +261,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_open_transactions",
         "Open transactions",
-        "Transactions that are not categorized, or not in full: they are missing in the profit and loss. One whose "
-        "other party is the company itself is a transfer: link_transfer its two legs, do not categorize it.",
+        "Transactions that are not categorized, or not in full: they are missing in the profit and loss. "
+        "Own transfers: link_transfer.",
         "GET",
         f"{below('transactions')}?open=true",
         FOUND_BY,
@@ -303,8 +303,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "categorize",
         "Categorize transactions",
-        "Gives the whole amount of each selected transaction to one category, whatever it had before. Not for "
-        "transfers between own accounts: see link_transfer.",
+        "Gives the whole amount of each selected transaction to one category, whatever it had before.",
         "POST",
         below("transactions/categorize"),
         {
