@@ -32,6 +32,7 @@ from companies.api import concurrency, errors, throttling
 from companies.api.rendering import accepts, read, refuse_unreadable
 from companies.callers.access import Credential
 from companies.callers.authentication import SessionAuthentication, challenge
+from companies.callers.client_network import get_client_network
 from companies.errors import Refusal, TooMany
 
 JSON = "application/json"
@@ -97,9 +98,9 @@ def caller_of(request: HttpRequest) -> Credential:
             if found:
                 return found[0]
     except AuthenticationFailed:
-        spend(f"address:{request.META.get('REMOTE_ADDR', '')}")
+        spend(f"address:{get_client_network(request)}")
         raise
-    spend(f"address:{request.META.get('REMOTE_ADDR', '')}")
+    spend(f"address:{get_client_network(request)}")
     raise NotAuthenticated("Send an API key or an access token: Authorization: Bearer …")
 
 

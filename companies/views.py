@@ -11,7 +11,8 @@ from companies.api.filters import TimeFilter, filtered, refuse_unknown
 from companies.api.pagination import bad_cursor, next_link, page_limit
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ANY_MEMBER, ApiViewSet, CompanyViewSet, granted
-from companies.callers import api_keys, sessions
+from companies.callers import api_keys
+from companies.callers.step_up import SignInAgain, require_recent_login
 from companies.errors import Denied, Missing
 from companies.logos import own as logos
 from companies.membership import founding, inviting, members
@@ -35,18 +36,6 @@ class SignInNeeded(Denied):
     """Only people who signed in can start a company."""
 
 
-class SignInAgain(Denied):
-    """The sign-in is too long ago for making keys or changing members in a browser session: sign in again."""
-
-    code = "sign_in_again"
-
-
-def proven_lately(view: CompanyViewSet) -> None:
-    """Raises SignInAgain for a browser session whose user proved who they are more than ten minutes ago."""
-    if view.caller.kind == "session" and not sessions.signed_in_recently(view.request, now=view.now):
-        raise SignInAgain
-
-
 class CompanyListViewSet(ApiViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
@@ -55,8 +44,14 @@ class CompanyListViewSet(ApiViewSet):
 
     @extend_schema(responses=shapes.CompanyListItem(many=True))
     def list(self, request: Request) -> Response:
-        """The companies the caller can reach, with role and effective permissions in each. Start here."""
+        """The companies the caller can reach, with role and effective permissions in each. Start here.
+
+        An access token that was granted neither `svc:read` nor `svc:write` sees `id` and `name` alone.
+        """
         self.only_parameters()
+        if not self.caller.reaches_data:
+            names = [{"id": str(each.company.id), "name": each.company.name} for each in self.caller.accesses()]
+            return Response(names)
         return Response(shapes.CompanyListItem(self.caller.accesses(), many=True).data)
 
     @extend_schema(request=shapes.NewCompany)
@@ -74,7 +69,7 @@ class CompanyDetailViewSet(CompanyViewSet):
     schema_tags = ["Companies"]
     schema_noun = "company"
     shape = shapes.CompanyShape
-    refuses = {"update": ["rate_missing", founding.FactorFirst]}
+    refuses = {"update": ["rate_missing", founding.FactorFirst, SignInAgain]}
     minds_expiry = frozenset({"update"})  # what needs company:manage can still be changed
     permission_for = {
         "retrieve": Permission.COMPANY_READ,
@@ -91,6 +86,11 @@ class CompanyDetailViewSet(CompanyViewSet):
         """Changes the fields that are sent. baseCurrency, dataStartDate and requireSecondFactor need `company:manage`
         besides; the last one is decided by owners who signed in, and have a second factor themselves."""
         values = self.parsed(shapes.CompanyShape, partial=True, shown=shapes.CompanyListItem)
+        if (
+            values.get("require_second_factor", self.company.require_second_factor)
+            != self.company.require_second_factor
+        ):
+            require_recent_login(self)
         changed = founding.change_company(
             company=self.company, stamp=self.stamp, permissions=self.access.permissions, values=values
         )
@@ -133,7 +133,7 @@ class MemberViewSet(CompanyViewSet):
 
         userId and name are null until then: the answer is the same whether there is an account or not.
         """
-        proven_lately(self)
+        require_recent_login(self)
         values = self.parsed(shapes.NewMember)
         member = inviting.invite(company=self.company, stamp=self.stamp, by=self.access, **values)
         return self.created(member)
@@ -146,7 +146,7 @@ class MemberViewSet(CompanyViewSet):
     def update(self, request: Request, company_id: str, member_id: str) -> Response:
         """Changes a member's role or own list of permissions; null means the role's. Of somebody who is invited, what
         they will be."""
-        proven_lately(self)
+        require_recent_login(self)
         values = self.parsed(shapes.MemberInput, partial=True, shown=shapes.MemberShape)
         member = members.change(
             company=self.company, stamp=self.stamp, by=self.access, member_id=member_id, values=values
@@ -155,14 +155,14 @@ class MemberViewSet(CompanyViewSet):
 
     def destroy(self, request: Request, company_id: str, member_id: str) -> Response:
         """Ends a membership, or cancels an invitation. The keys that the member made live on."""
-        proven_lately(self)
+        require_recent_login(self)
         members.remove(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
         return Response(SUCCESS)
 
     @extend_schema(operation_id="resendInvitation", request=None)
     def resend(self, request: Request, company_id: str, member_id: str) -> Response:
         """Mails another link, which holds for seven days from now; the one before it ends."""
-        proven_lately(self)
+        require_recent_login(self)
         member = inviting.resend(company=self.company, stamp=self.stamp, by=self.access, member_id=member_id)
         return self.one(member)
 
@@ -185,7 +185,7 @@ class OwnMembershipViewSet(CompanyViewSet):
 class ApiKeyViewSet(CompanyViewSet):
     schema_tags = ["API keys"]
     resource, shape = ApiKey, shapes.ApiKeyShape
-    refuses = {"create": [SignInAgain]}
+    refuses = {"create": [SignInAgain], "destroy": [SignInAgain]}
     permission_for = granted(reads=Permission.API_KEYS_MANAGE, writes=Permission.API_KEYS_MANAGE)
 
     def list(self, request: Request, company_id: str) -> Response:
@@ -198,7 +198,7 @@ class ApiKeyViewSet(CompanyViewSet):
         """A new key; `key` is answered this once. It never holds more than its creator, and only owners who signed in
         make keys with administrative permissions. A browser session that signed in more than ten minutes ago is refused
         with `sign_in_again`."""
-        proven_lately(self)
+        require_recent_login(self)
         values = self.parsed(shapes.NewApiKey)
         minted = api_keys.mint(
             company=self.company,
@@ -218,7 +218,9 @@ class ApiKeyViewSet(CompanyViewSet):
         return self.one(self.found(ApiKey.objects, key_id))
 
     def destroy(self, request: Request, company_id: str, key_id: str) -> Response:
-        """Revokes a key; its next request is refused. It stays listed."""
+        """Revokes a key; its next request is refused. It stays listed. A browser session that signed in more than ten
+        minutes ago is refused with `sign_in_again`."""
+        require_recent_login(self)
         api_keys.revoke(company=self.company, stamp=self.stamp, key_id=key_id)
         return Response(SUCCESS)
 

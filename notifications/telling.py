@@ -14,8 +14,23 @@ from django.conf import settings
 
 from companies.locales import EVERYBODYS, reading_as
 from companies.models import ApiKey, Membership, Stamp
+from companies.permissions import Permission, membership_permissions
 from notifications import mailing, words
 from notifications.models import Notification, NotificationType
+
+# What it takes to see what a notification is about.
+NEEDED_PERMISSIONS = {
+    NotificationType.IMPORT_FINISHED: Permission.TRANSACTIONS_READ,
+    NotificationType.IMPORT_UNDONE: Permission.TRANSACTIONS_READ,
+    NotificationType.APP_CONNECTED: Permission.APPS_MANAGE,
+    NotificationType.APP_REVOKED: Permission.APPS_MANAGE,
+    NotificationType.API_KEY_CREATED: Permission.API_KEYS_MANAGE,
+    NotificationType.API_KEY_CREATOR_LEFT: Permission.API_KEYS_MANAGE,
+    NotificationType.BALANCE_MISMATCH: Permission.BALANCES_READ,
+    NotificationType.CASH_BELOW_ZERO: Permission.BALANCES_READ,
+    NotificationType.MEMBER_JOINED: Permission.MEMBERS_MANAGE,
+    NotificationType.WEBHOOK_DISABLED: Permission.COMPANY_MANAGE,
+}
 
 
 def tell(
@@ -37,7 +52,7 @@ def tell(
     these keys. ``more`` are further keys of the payload, in camelCase, of which its words are made; values must be JSON
     or dates.
     """
-    told = set(told_by_default(company_id, stamp) if recipients is None else recipients)
+    told = set(list_default_recipients(company_id, stamp, type) if recipients is None else recipients)
     about = {"entityType": entity_type, "entityId": None if entity_id is None else str(entity_id)}
     if unless_unread is not None:
         same = about | {name: more[name] for name in unless_unread}
@@ -55,16 +70,17 @@ def tell(
     return len(rows)
 
 
-def told_by_default(company_id: UUID, stamp: Stamp) -> list[UUID]:
-    """The person who acted; owners and admins for acts of keys and of the service."""
+def list_default_recipients(company_id: UUID, stamp: Stamp, kind: NotificationType) -> list[UUID]:
+    """The person who acted; for acts of keys and of the service the owners and admins who may see what happened."""
     if stamp.user_id is not None:
         return [stamp.user_id]
-    return managers_of(company_id)
+    return list_managers(company_id, NEEDED_PERMISSIONS[kind])
 
 
-def managers_of(company_id: UUID) -> list[UUID]:
-    """The company's owners and admins."""
-    return list(Membership.objects.of(company_id).managers().values_list("user_id", flat=True))
+def list_managers(company_id: UUID, permission: Permission) -> list[UUID]:
+    """The company's owners and admins who hold a permission: a membership may have a narrower list than its role's."""
+    rows = Membership.objects.of(company_id).managers().values_list("user_id", "role", "permissions")
+    return [user_id for user_id, role, own in rows if permission in membership_permissions(role=role, explicit=own)]
 
 
 def page(company_id: UUID, path: str = "") -> str:
@@ -94,7 +110,7 @@ def member_joined(*, membership: Membership, stamp: Stamp) -> None:
         link=page(membership.company_id, MEMBERS_PAGE),
         entity_type="member",
         entity_id=membership.id,
-        recipients=[each for each in managers_of(membership.company_id) if each != membership.user_id],
+        recipients=set(list_managers(membership.company_id, Permission.MEMBERS_MANAGE)) - {membership.user_id},
         name=membership.called,
         email=membership.shown_email,
         role=membership.role,
@@ -236,7 +252,7 @@ def balance_mismatch(
         link=page(company_id, f"/accounts/{account_id}"),
         entity_type="account",
         entity_id=account_id,
-        recipients=managers_of(company_id),
+        recipients=list_managers(company_id, Permission.BALANCES_READ),
         unless_unread=("date", "reported", "currency"),
         accountName=account_name,
         date=day.isoformat(),

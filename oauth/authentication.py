@@ -16,7 +16,7 @@ from companies.callers.credentials import COMPANY_COLUMNS, company_of, first_row
 from companies.permissions import Permissions, membership_permissions
 from oauth import consents
 from oauth.permissions import effective
-from oauth.wire import tokens
+from oauth.wire import scopes, tokens
 
 ROLE = "app"
 _LIVE = (
@@ -50,6 +50,11 @@ class AppCredential:
     @property
     def actor(self) -> str:
         return str(self.user_id)
+
+    @property
+    def reaches_data(self) -> bool:
+        """Whether it may ask for more than who the user is."""
+        return scopes.reaches_data(self.scopes)
 
     def access(self, company_id: str) -> Access | None:
         return self.granted if company_id.lower() == str(self.granted.company.id) else None

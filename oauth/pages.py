@@ -20,9 +20,10 @@ from oauth2_provider.http import OAuth2ResponseRedirect
 from oauth2_provider.views import AuthorizationView
 from oauthlib.oauth2.rfc6749 import errors
 
-from companies.callers import addresses, passwords, sessions
+from companies.callers import addresses, sessions
 from companies.callers.access import Access
 from companies.callers.authentication import SessionCredential
+from companies.callers.client_network import get_client_network
 from companies.errors import Missing
 from companies.pages.people.signing_in import allow_return_to_app
 from companies.pages.settings.keys import key_settings
@@ -112,7 +113,7 @@ class Authorize(AuthorizationView):
 
     def considered(self, request: HttpRequest) -> HttpResponse:
         try:
-            with documents.fetching_for(passwords.place(request), now=timezone.now()):
+            with documents.fetching_for(get_client_network(request), now=timezone.now()):
                 asked_scopes, credentials = self.validate_authorization_request(request)
             return self.weighed(request, asked_scopes, credentials)
         except OAuthToolkitError as error:
@@ -139,9 +140,10 @@ class Authorize(AuthorizationView):
         return response
 
     def needs_proof(self, request: HttpRequest, asked_scopes: list[str], *, now: datetime) -> bool:
-        """Who lets an app change data proved lately who they are; to refuse it takes nothing."""
+        """Whether the user must sign in again: to let an app change data or stay connected, not to refuse it."""
         refused = request.method == "POST" and self.decision.get("decision") == DENY
-        return scopes.WRITE in asked_scopes and not refused and not sessions.signed_in_recently(request, now=now)
+        is_sensitive = not {scopes.WRITE, scopes.OFFLINE}.isdisjoint(asked_scopes)
+        return is_sensitive and not refused and not sessions.signed_in_recently(request, now=now)
 
     def silently(self, request: HttpRequest, asked_scopes: list[str], credentials: dict[str, Any]) -> HttpResponse:
         """prompt=none: a code on the strength of a consent that stands. Only for https, where the app is proven."""

@@ -23,6 +23,7 @@ from companies.api.methods import only
 from companies.api.serializers import SUCCESS, Success
 from companies.api.viewsets import ANY_MEMBER, CompanyViewSet
 from companies.callers.authentication import TwoCredentials, challenge, refuse_second
+from companies.callers.client_network import get_client_network
 from companies.permissions import Permission
 from oauth import asking, consents, documents
 from oauth.authentication import AppCredential
@@ -96,7 +97,7 @@ class FormEndpoint:
 
     def answered(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
-        budget = throttling.spend(f"token:{request.META.get('REMOTE_ADDR', '')}", now=now.timestamp())
+        budget = throttling.spend(f"token:{get_client_network(request)}", now=now.timestamp())
         if budget.exceeded:
             return answer({"error": "temporarily_unavailable"}, 429, {"Retry-After": str(budget.resets_in)})
         if request.method != "POST":

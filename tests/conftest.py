@@ -247,6 +247,18 @@ def browser_of() -> Any:
 
 
 @pytest.fixture
+def age_session() -> Any:
+    """Makes a browser's sign-in eleven minutes old, too old for step-up authentication."""
+
+    def age(client: Client) -> None:
+        session = client.session
+        session["auth_time"] = session["seen_time"] = datetime.now(tz=UTC).timestamp() - 11 * 60
+        session.save()
+
+    return age
+
+
+@pytest.fixture
 def owner(browser_of: Any, alice: User, acme: Company) -> Client:
     """Alice's browser."""
     return browser_of(alice, acme).client

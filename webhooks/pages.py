@@ -4,10 +4,11 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from companies.pages.typed import Typed, of_body
-from companies.pages.visits import Visit, company_page
+from companies.pages.visits import Visit, company_page, prove_again
 from companies.permissions import Permission
 from webhooks import endpoints
 from webhooks.models import WebhookDelivery, WebhookEndpoint
@@ -34,6 +35,11 @@ def everything(visit: Visit) -> HttpResponse:
 def new(visit: Visit) -> HttpResponse:
     """Adds an endpoint and shows its secret this once."""
     form = read(visit) if visit.sent else Typed(values={"url": "", "types": "", "description": ""})
+    asks = _("Send events to {address}.")
+    if asking := prove_again(
+        visit.request, then=visit.request.path, asks=lambda: asks.format(address=form.values["url"])
+    ):
+        return asking
     if visit.sent and form.valid:
         with visit.sending(form):
             return show_once(visit, endpoints.add(company=visit.company, stamp=visit.stamp, values=form.data))
@@ -56,6 +62,8 @@ def endpoint(visit: Visit, endpoint_id: UUID) -> HttpResponse:
         switches = "enabled" in visit.request.POST
         values = {"enabled": visit.request.POST["enabled"] == "true"} if switches else {}
         form = form if switches else read(visit)
+        if asking := ask_for_login(visit, row):
+            return asking
         if form.valid:
             with visit.sending(form):
                 endpoints.change_endpoint(
@@ -71,6 +79,14 @@ def endpoint(visit: Visit, endpoint_id: UUID) -> HttpResponse:
     )  # fmt: skip
 
 
+def ask_for_login(visit: Visit, row: WebhookEndpoint) -> HttpResponse | None:
+    """Return the sign-in page where the last sign-in is too old to change where events go."""
+    then = reverse("webhook", kwargs={"company_id": visit.company.id, "endpoint_id": row.id})
+    return prove_again(
+        visit.request, then=then, asks=lambda: _("Change the webhook {address}.").format(address=row.url)
+    )
+
+
 def found(visit: Visit, endpoint_id: UUID) -> WebhookEndpoint:
     row = WebhookEndpoint.objects.of(visit.company.id).filter(id=endpoint_id).first()
     if row is None:
@@ -81,6 +97,8 @@ def found(visit: Visit, endpoint_id: UUID) -> WebhookEndpoint:
 @company_page(writes=MANAGE)
 def roll(visit: Visit, endpoint_id: UUID) -> HttpResponse:
     """Another secret, shown this once."""
+    if asking := ask_for_login(visit, found(visit, endpoint_id)):
+        return asking
     with visit.sending():
         shown = endpoints.roll_secret(company=visit.company, stamp=visit.stamp, endpoint_id=endpoint_id)
         return show_once(visit, shown, rolled=True)
@@ -105,6 +123,8 @@ def redeliver(visit: Visit, endpoint_id: UUID, delivery_id: UUID) -> HttpRespons
 
 @company_page(writes=MANAGE)
 def delete(visit: Visit, endpoint_id: UUID) -> HttpResponse:
+    if asking := ask_for_login(visit, found(visit, endpoint_id)):
+        return asking
     with visit.sending():
         row = endpoints.delete(company=visit.company, stamp=visit.stamp, endpoint_id=endpoint_id)
         return visit.done(_("{address} is sent nothing any more.").format(address=row.url), "webhooks")

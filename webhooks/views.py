@@ -9,6 +9,7 @@ from rest_framework.serializers import ListSerializer
 
 from companies.api.document.schema import PAGING
 from companies.api.viewsets import CompanyViewSet, granted
+from companies.callers.step_up import SignInAgain, require_recent_login
 from companies.permissions import Permission
 from webhooks import endpoints
 from webhooks import serializers as shapes
@@ -22,12 +23,20 @@ class WebhookEndpointViewSet(CompanyViewSet):
     schema_noun = "webhookEndpoint"
     resource, shape = WebhookEndpoint, shapes.WebhookEndpointShape
     refuses = {
-        "create": [endpoints.TooManyEndpoints],
+        "create": [endpoints.TooManyEndpoints, SignInAgain],
+        **dict.fromkeys(("update", "destroy", "roll_secret"), (SignInAgain,)),
         **dict.fromkeys(("test", "redeliver"), (endpoints.TooManyAsked,)),
     }
+    needs_recent_login = frozenset({"create", "update", "destroy", "roll_secret"})
     permission_for = granted(reads=MANAGE, writes=MANAGE) | dict.fromkeys(
         ("roll_secret", "test", "deliveries", "redeliver"), MANAGE
     )
+
+    def permit(self) -> None:
+        """Whoever changes where events go decides who reads them: a browser session signs in for it."""
+        super().permit()
+        if self.action in self.needs_recent_login:
+            require_recent_login(self)
 
     @extend_schema(responses=ListSerializer(child=shapes.WebhookEndpointShape(), max_length=endpoints.MOST))
     def list(self, request: Request, company_id: str) -> Response:

@@ -37,6 +37,7 @@ from companies.api.serializers import Nothing
 from companies.api.unknown import listed, unknown_fields
 from companies.callers.access import Access, Credential, SecondFactorRequired
 from companies.callers.authentication import FORM, challenge
+from companies.callers.client_network import get_client_network
 from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupported
 from companies.membership.founding import CompanyExpired
 from companies.models import Company, CompanyOwned, Stamp, id_from
@@ -103,7 +104,7 @@ class ApiViewSet(ViewSet):
             if not request.user:
                 raise NotAuthenticated("Send an API key or an access token: Authorization: Bearer …")
         except Exception:
-            self.count(f"address:{request.META.get('REMOTE_ADDR', '')}")
+            self.count(f"address:{get_client_network(request)}")
             raise
         self.caller = request.user  # type: ignore[assignment]
         self.count(self.caller.key)

@@ -18,6 +18,7 @@ class Access:
     role: str
     permissions: Permissions  # none while it waits
     waits: bool = False  # until the person behind it sets up a second factor, which the company demands
+    expires_time: datetime | None = None  # of an API key; None for everyone else, and for keys without an end
 
 
 class SecondFactorRequired(Denied):
@@ -41,6 +42,7 @@ class Credential(Protocol):
     actor: str  # goes into createdUserId and lastUpdatedUserId
     user_id: uuid.UUID | None  # the person behind it; none behind an API key
     is_authenticated: bool
+    reaches_data: bool  # False for an access token that tells only who the user is
 
     def access(self, company_id: str) -> Access | None:
         """The caller's access to a company, or None where it cannot be reached."""

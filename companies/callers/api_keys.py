@@ -45,6 +45,12 @@ class OwnersOnly(Denied):
     code = "permission_denied"
 
 
+class OutlivesCreator(Denied):
+    """A key cannot create one that is valid for longer than itself. Choose an earlier expiry."""
+
+    code = "permission_denied"
+
+
 class ExpiresInPast(Invalid):
     """The key would have expired already."""
 
@@ -98,9 +104,12 @@ def mint(
 ) -> Minted:
     """Stores a new key and returns its text.
 
-    ``creator`` is the maker's access, or None for the command line. Raises ExceedsCreator, OwnersOnly, ExpiresInPast.
+    ``creator`` is the maker's access, or None for the command line. Raises ExceedsCreator, OwnersOnly, OutlivesCreator,
+    ExpiresInPast.
     """
     if creator is not None:
+        if creator.expires_time and (expires_time is None or expires_time > creator.expires_time):
+            raise OutlivesCreator
         if missing := permissions - creator.permissions:
             said = _("You do not hold {permissions} yourself.").format(permissions=", ".join(in_order(missing)))
             raise ExceedsCreator(said)
@@ -175,6 +184,7 @@ class KeyCredential:
     kind: str = "apiKey"
     user_id: uuid.UUID | None = None
     is_authenticated: bool = True
+    reaches_data: bool = True
 
     @property
     def key(self) -> str:
@@ -225,6 +235,11 @@ def authenticate(text: str, *, now: datetime, company_id: uuid.UUID | None = Non
         return None
     return KeyCredential(
         id=key_id,
-        granted=Access(company=company_of(row[5:]), role="apiKey", permissions=known_cached(tuple(permissions))),
+        granted=Access(
+            company=company_of(row[5:]),
+            role="apiKey",
+            permissions=known_cached(tuple(permissions)),
+            expires_time=expires,
+        ),
         stale=used is None or used < now - USED_EVERY,
     )

@@ -101,6 +101,7 @@ class SessionCredential:
     user: User
     kind: str = "session"
     is_authenticated: bool = True
+    reaches_data: bool = True
 
     @property
     def key(self) -> str:

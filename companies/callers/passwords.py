@@ -7,7 +7,6 @@ memory and processors to other requests, few are checked at a time; who waits in
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from ipaddress import IPv6Address, ip_address
 from threading import BoundedSemaphore, Semaphore
 from typing import Any
 
@@ -19,6 +18,7 @@ from django.shortcuts import render
 
 from companies.api import throttling
 from companies.callers import sessions
+from companies.callers.client_network import get_client_network
 from companies.security import log
 
 WINDOW = 5 * 60  # seconds in which a place has SIGN_IN_LIMIT tries
@@ -47,7 +47,7 @@ class Gate(BaseBackend):
         if request is None:
             return
         budget = throttling.spend(
-            f"sign-in:{place(request)}",
+            f"sign-in:{get_client_network(request)}",
             now=datetime.now(tz=UTC).timestamp(),
             limit=settings.SIGN_IN_LIMIT,
             seconds=WINDOW,
@@ -67,18 +67,6 @@ class Missed(BaseBackend):
         if request is not None and username is not None:
             typed = sessions.typed_address(request, {"username": username})
             log.note_failure(email=typed, request=request, now=datetime.now(tz=UTC))
-
-
-def place(request: HttpRequest) -> str:
-    """The caller's address; of the newer kind its first half, for whoever has one has all that begin with it."""
-    text = str(request.META.get("REMOTE_ADDR", ""))
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return text
-    if not isinstance(address, IPv6Address):
-        return text
-    return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
 
 
 class Argon2(Argon2PasswordHasher):

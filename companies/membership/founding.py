@@ -23,6 +23,12 @@ class NeedsManager(Denied):
     """The base currency, the data start date and requireSecondFactor need the permission company:manage."""
 
 
+class PersonNeeded(Denied):
+    """Only a member who signed in can change requireSecondFactor, not an API key."""
+
+    code = "permission_denied"
+
+
 class FactorFirst(Conflict):
     """Set up a second factor of your own before you ask everybody for one."""
 
@@ -118,10 +124,10 @@ def change_company(*, company: Company, stamp: Stamp, permissions: Permissions, 
 
 
 def check_demand(stamp: Stamp, *, demanded: bool) -> None:
-    """An owner decides it in person, and asks nothing of others that they have not done. Raises NeedsManager for a key,
-    FactorFirst."""
+    """An owner decides it in person, and asks nothing of others that they have not done. Raises PersonNeeded for a
+    key, FactorFirst."""
     if stamp.user_id is None:
-        raise NeedsManager
+        raise PersonNeeded
     if demanded and not User.objects.filter(pk=stamp.user_id, second_factor_since__isnull=False).exists():
         raise FactorFirst
 

@@ -19,8 +19,9 @@ from companies.running.counters import MAILS, MAILS_WAITING
 # Seconds before a mail is sent: by then the answer has gone, and its time tells nobody whether there was one to send.
 PAUSE = 0.5
 STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories
-# What makes a mail program see an address in a name, or ends it. Browsers read the dots of other scripts as dots.
-LINKS = re.compile(r":?//|(?<=\w)[.@:\u2024\u3002\uff0e\uff20\uff61](?=\w)|[“”]")
+# What makes a mail program see an address in a name, or ends it, once its characters are written in their plain form.
+LINKS = re.compile(r":?//|(?<=\w)[.@:](?=\w)|[“”]")
+IDEOGRAPHIC_STOPS = str.maketrans("\u3002\uff61", "..")  # which browsers read as dots, and NFKC does not
 OFFICE = ThreadPoolExecutor(max_workers=2, thread_name_prefix="mail")  # a slow mail server takes no more threads
 
 log = logging.getLogger("mail")
@@ -39,7 +40,8 @@ def one_line(text: str) -> str:
 
 def quoted(name: str) -> str:
     """What somebody calls themselves or their company, inside quotes, on one line, and leading nowhere."""
-    return _("“{name}”").format(name=one_line(LINKS.sub(" ", name)))
+    plain = unicodedata.normalize("NFKC", name).translate(IDEOGRAPHIC_STOPS)  # ﹒ and ． are dots, ＠ is @
+    return _("“{name}”").format(name=one_line(LINKS.sub(" ", plain)))
 
 
 def hand_over(letter: EmailMessage) -> None:

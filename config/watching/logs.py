@@ -14,9 +14,12 @@ from django.utils.functional import SimpleLazyObject
 access_log = logging.getLogger("access")
 REQUEST: ContextVar[Any] = ContextVar("request", default=None)  # the one that this thread answers
 
-# What a path can carry by itself: a password's reset, an invitation, or a key or token that somebody pasted into the
-# wrong place.
-SECRET_IN_PATH = re.compile(r"(?<=/password-reset/).+|(?<=/app/invitations/).+|svc_[^/\s]+|eyJ[\w.-]+")
+# What a path can carry by itself: the token of a password reset, an invitation or another e-mail address; or a key,
+# token or signing secret that somebody pasted into the wrong place. A path can hold line breaks (%0A).
+SECRET_IN_PATH = re.compile(
+    r"(?<=/password-reset/).+|(?<=/app/invitations/).+|(?<=/app/profile/email/).+|(?:svc|svcrt|whsec)_[^/]+|eyJ[\w.-]+",
+    re.DOTALL,
+)
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 FIELDS = ("status", "durationMs")
 

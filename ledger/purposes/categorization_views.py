@@ -39,8 +39,11 @@ class CategorizationViewSet(CompanyViewSet):
         """Replaces the map of categorizations. `plSplit` and `passThroughTax` have the transaction's currency and sign;
         together they must not exceed its amount (400 `split_exceeds_amount`). Legs of transfers must be sent back as
         they are (409 `transaction_linked`); an initial balance keeps its own
-        (409 `transaction_is_initial_balance`)."""
+        (409 `transaction_is_initial_balance`). Needs `transactions:read` too: which amounts are accepted tells
+        the transaction's own."""
         given = shapes.given_parts(self.parsed(shapes.CategorizationMap))
+        if given:
+            self.require(Permission.TRANSACTIONS_READ)
         row = splitting.replace_parts(
             company=self.company, stamp=self.stamp, transaction_id=transaction_id, given=given
         )
@@ -52,8 +55,10 @@ class CategorizationViewSet(CompanyViewSet):
     )
     def categorize(self, request: Request, company_id: str) -> Response:
         """Gives the whole amount of each selected transaction to one category; legs of transfers stay, and the category
-        gets the rest. Initial balances are passed by."""
+        gets the rest. Initial balances are passed by. With `passThroughTax` it needs `transactions:read` too."""
         values = self.parsed(shapes.CategorizeRequest)
+        if values.get("pass_through_tax"):
+            self.require(Permission.TRANSACTIONS_READ)
         affected = categorizing.categorize(
             company=self.company,
             stamp=self.stamp,

@@ -305,7 +305,7 @@ def test_containers_run_as_nobody_special_and_say_how_they_are():
 def in_the_image(path: str) -> bool:
     """Whether ``COPY . .`` takes a file: what Docker makes of its ignore file, the last pattern that fits decides."""
     taken = True
-    for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines():
+    for line in (ROOT / ".dockerignore").read_text().splitlines():
         if line and not line.startswith("#"):
             wild = re.escape(line.removeprefix("!")).replace(r"\*\*/", "(.*/)?").replace(r"\*", "[^/]*")
             if re.fullmatch(f"{wild}(/.*)?", path):

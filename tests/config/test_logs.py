@@ -244,6 +244,10 @@ def test_in_text_a_request_that_went_well_leaves_no_line(as_text):
         ("/app/invitations/01a1/01a2/c0ffee", "/app/invitations/…"),
         ("/x/eyJhbGciOi.eyJpc3Mi.c2ln/y", "/x/…/y"),
         ("/companies/01a1f9c5-2325-763d-9500-6c20e25045b4", "/companies/01a1f9c5-2325-763d-9500-6c20e25045b4"),
+        ("/app/profile/email/abc:def", "/app/profile/email/…"),
+        ("/app/invitations/abc\ndef", "/app/invitations/…"),
+        ("/companies/svcrt_abc/x", "/companies/…/x"),
+        ("/companies/whsec_abc\nrest", "/companies/…"),
     ],
 )
 def test_what_is_secret_in_a_path_is_cut_out(path, kept):

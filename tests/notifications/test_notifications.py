@@ -10,7 +10,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from companies.models import AuditEntry, Membership, Stamp
-from companies.permissions import Role
+from companies.permissions import Permission, Role
 from notifications import telling
 from notifications.models import Notification, NotificationType
 from tests import factories
@@ -316,7 +316,7 @@ def test_a_lasting_trouble_is_told_once_until_it_is_read(acme, alice, stamp):
     mismatch = {"account_name": "Main", "reported": Decimal(1), "calculated": Decimal(2), "currency": "EUR"}
     mismatch["day"] = date(2026, 2, 28)
     one, other = uuid4(), uuid4()
-    people = len(telling.told_by_default(acme.id, stamp))
+    people = len(telling.list_managers(acme.id, Permission.BALANCES_READ))
     for _ in range(2):
         telling.cash_below_zero(company_id=acme.id, stamp=stamp, **facts)
         for account in (one, other):
@@ -393,3 +393,13 @@ def test_opened_it_leads_to_the_page_where_something_can_be_done(acme, alice, st
     links = {row.type: row.payload["link"].partition(f"/companies/{acme.id}")[2] for row in Notification.objects.all()}
     assert links["member.joined"] == "/settings/members"
     assert links["balance.mismatch"] == f"/accounts/{account}"
+
+
+def test_admin_with_a_narrow_permission_list_is_not_told_what_they_may_not_see(acme, alice, stamp):
+    """The label alone tells nothing: a membership may carry its own list of permissions."""
+    narrow = factories.member(acme, "narrow@acme.example", role=Role.ADMIN, permissions=["accounts:read"])
+    admin = factories.member(acme, "admin@acme.example", role=Role.ADMIN)
+    telling.cash_below_zero(company_id=acme.id, stamp=stamp, day=date(2026, 3, 1), amount=Decimal(-5), currency="EUR")
+    recipients = set(Notification.objects.of(acme.id).values_list("recipient_id", flat=True))
+    assert {alice.id, admin.id} <= recipients
+    assert narrow.id not in recipients

@@ -303,3 +303,22 @@ def test_old_deliveries_are_pruned(api, receiver, deliverer, hook):
     call_command("prune")
     assert [row["time"] for row in api.get(path).json()] == [None]
     assert json.loads(receiver.came[0].raw)["type"] == "accountGroup.created"
+
+
+def test_changing_webhooks_needs_a_recent_login(browser_of, alice, acme, age_session):
+    owner = browser_of(alice, acme)
+    made = owner.post("webhook_endpoints", {"url": "https://hooks.example.com/a"}).json()
+    one = f"webhook_endpoints/{made['id']}"
+    pages = f"/app/companies/{acme.id}/settings/webhooks"
+    age_session(owner.client)
+    answers = [
+        owner.post("webhook_endpoints", {"url": "https://hooks.example.com/b"}),
+        owner.put(one, {"url": "https://hooks.example.com/b"}),
+        owner.post(f"{one}/roll_secret"),
+        owner.delete(one),
+    ]
+    assert [(each.status_code, each.json()["code"]) for each in answers] == [(403, "sign_in_again")] * 4
+    for path, form in [("/new", {"url": "https://hooks.example.com/b"}), (f"/{made['id']}", {"enabled": "false"}),
+                       (f"/{made['id']}/roll", {}), (f"/{made['id']}/delete", {})]:  # fmt: skip
+        assert owner.client.post(pages + path, form)["Location"].startswith("/app/sign-in?again=1"), path
+    assert owner.get("webhook_endpoints").json() == [{k: v for k, v in made.items() if k != "secret"}]

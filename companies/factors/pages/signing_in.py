@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from companies.api import throttling
 from companies.callers import addresses, passwords, sessions
+from companies.callers.client_network import get_client_network
 from companies.factors import keeping, passkeys, proving, steps
 from companies.models import Passkey, RecoveryCode, User
 from companies.pages.people.signing_in import allow_return_to_app, safe_next
@@ -77,7 +78,7 @@ def with_passkey(request: HttpRequest) -> HttpResponse:
 def passkey_options(request: HttpRequest) -> HttpResponse:
     """What the browser is asked for a proof. Who is not known yet is asked for any passkey of this site."""
     now = timezone.now()
-    place = f"challenges:{passwords.place(request)}"
+    place = f"challenges:{get_client_network(request)}"
     budget = throttling.spend(
         place, now=now.timestamp(), limit=settings.SIGN_IN_LIMIT, seconds=passwords.WINDOW, exact=True
     )  # each makes a row of a session

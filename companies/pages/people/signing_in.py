@@ -19,7 +19,8 @@ from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from companies.api import throttling
-from companies.callers import addresses, passwords, sessions
+from companies.callers import addresses, sessions
+from companies.callers.client_network import get_client_network
 from companies.factors import passkeys, steps
 from companies.follow_ups import follow_up
 from companies.locales import locale_of_person, reading_as
@@ -142,7 +143,7 @@ def password_reset(request: HttpRequest) -> HttpResponse:
     form = typed(NewMember, request.POST, texts=("email",), partial=True) if request.method == "POST" else None
     if form and form.valid:
         email, now = form.data["email"], timezone.now()
-        place = f"reset:{passwords.place(request)}"
+        place = f"reset:{get_client_network(request)}"
         if throttling.spend(place, now=now.timestamp(), limit=RESETS_A_MINUTE, exact=True).exceeded:
             return locked_out(request)
         # Beyond that the mails before hold good; the answer stays the same, or it would tell strangers of each other.

@@ -16,7 +16,7 @@ from companies.logos import own as logos
 from companies.membership import founding
 from companies.models import Company, Currency, SystemStatus, ValuationCategory, ValuationLens
 from companies.pages.typed import Typed, typed
-from companies.pages.visits import Visit, company_page, page_stamp, person, sending, signed_in
+from companies.pages.visits import Visit, company_page, page_stamp, person, prove_again, sending, signed_in
 from companies.permissions import Permission
 from companies.serializers import CompanyShape, NewCompany
 
@@ -80,6 +80,10 @@ def edit(visit: Visit) -> HttpResponse:
         flags=(*FLAGS, *(DEMANDED if manages else ())),
         partial=True,
     )
+    if form.valid and manages and form.data["require_second_factor"] != visit.company.require_second_factor:
+        asks = _("Change whether members need a second factor.")
+        if asking := prove_again(visit.request, then=visit.request.path, asks=lambda: asks):
+            return asking
     if form.valid:
         with visit.sending(form):
             founding.change_company(

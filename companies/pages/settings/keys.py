@@ -6,6 +6,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -159,6 +160,11 @@ def roll_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse
 def revoke_key(request: HttpRequest, company_id: str, key_id: Any) -> HttpResponse:
     """The key's next request is refused."""
     visit = key_manager(request, company_id)
+    name = get_object_or_404(ApiKey.objects.of(visit.company.id), id=key_id).name
+    asks = _("Revoke the API key “{name}”.")
+    then = reverse("api-keys", kwargs={"company_id": visit.company.id})
+    if asking := prove_again(request, then=then, asks=lambda: asks.format(name=name)):
+        return asking
     with visit.sending():
         key = api_keys.revoke(company=visit.company, stamp=visit.stamp, key_id=key_id)
         return visit.done(_("The key “{name}” was revoked.").format(name=key.name), "api-keys")

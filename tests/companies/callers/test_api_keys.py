@@ -15,6 +15,7 @@ from companies.callers import api_keys
 from companies.models import ApiKey, AuditEntry, Membership
 from companies.permissions import Permission, Role
 from tests import factories
+from tests.conftest import Api
 
 pytestmark = pytest.mark.django_db
 
@@ -252,6 +253,29 @@ def test_a_person_makes_a_key_soon_after_signing_in_and_a_key_at_any_time(owner,
     assert ApiKey.objects.filter(name="ci").count() == 1
     assert owner.get("api_keys").status_code == 200
     assert api.post("api_keys", NEW).status_code == 201
+
+
+def test_revoking_a_key_needs_a_recent_login(owner, acme, age_session):
+    key_id = owner.post("api_keys", NEW).json()["id"]
+    age_session(owner.client)
+    refused = owner.delete(f"api_keys/{key_id}")
+    assert (refused.status_code, refused.json()["code"]) == (403, "sign_in_again")
+    page = owner.client.post(f"/app/companies/{acme.id}/settings/api-keys/{key_id}/revoke")
+    assert page["Location"].startswith("/app/sign-in?again=1")
+    assert ApiKey.objects.get(id=key_id).revoked_time is None
+
+
+@pytest.mark.parametrize(("days", "status"), [(1, 201), (2, 201), (3, 403), (None, 403)])
+def test_key_with_expiry_cannot_create_one_that_outlives_it(days, status, owner, acme, now):
+    admin_level = {"name": "short", "permissions": ["apiKeys:manage", "accounts:read"]}
+    end = (now + timedelta(days=2)).isoformat()
+    short = Api(acme, key=owner.post("api_keys", admin_level | {"expiresTime": end}).json()["key"])
+    wanted = {"name": "next", "permissions": ["accounts:read"]}
+    if days:
+        wanted["expiresTime"] = (now + timedelta(days=days)).isoformat()
+    answer = short.post("api_keys", wanted)
+    assert answer.status_code == status
+    assert status == 201 or answer.json()["code"] == "permission_denied"
 
 
 def test_a_key_never_holds_more_than_its_creator(browser_of, acme, make_api):

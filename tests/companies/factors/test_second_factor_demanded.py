@@ -1,5 +1,7 @@
 """A company that demands a second factor of its members."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -77,6 +79,26 @@ def test_a_key_neither_demands_it_nor_lets_it_go(api, acme):
         assert api.put("", {"requireSecondFactor": there}).status_code == 200  # as it is
         answer = api.put("", {"requireSecondFactor": not there})
         assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+        assert answer.json()["detail"].startswith("Only a member who signed in can change requireSecondFactor")
+
+
+def test_demanding_it_needs_a_recent_login(alice, acme, age_session):
+    client = Client()
+    password(client, alice.email)
+    set_up(client)
+    alice.second_factor_since = timezone.now() - timedelta(days=1)
+    alice.save()
+    age_session(client)
+    path = f"/companies/{acme.id}"
+    refused = client.put(path, {"requireSecondFactor": True}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (403, "sign_in_again")
+    body = {"requireSecondFactor": False, "name": "Acme Inc"}
+    assert client.put(path, body, content_type="application/json").status_code == 200
+    form = {"name": "Acme Inc", "baseCurrency": "EUR", "requireSecondFactor": "on"}
+    page = client.post(f"/app/companies/{acme.id}/settings", form)
+    assert page["Location"].startswith("/app/sign-in?again=1&next=%2Fapp%2F"), page["Location"]
+    acme.refresh_from_db()
+    assert not acme.require_second_factor
 
 
 @pytest.mark.parametrize("value", ["yes", 1, None])
@@ -171,6 +193,7 @@ def test_who_lets_an_app_write_proved_lately_who_they_are(signed_in):
     assert asked["Location"].startswith("/app/sign-in?")
     assert "again=1" in asked["Location"]
     assert AUTHORIZE.replace("/", "%2F") in asked["Location"]
+    assert signed_in.ask(scope="svc:read offline_access").status_code == 302
     assert signed_in.ask(scope="svc:read").status_code == 200  # to look asks for no more than a session
 
 

@@ -374,6 +374,7 @@ def test_a_companys_name_neither_loses_nor_steers_a_mail(owner, invited, acme, m
 @pytest.mark.parametrize(
     ("name", "shown"),
     [("evil。example", "evil example"), ("evil．example/x", "evil example/x"), ("//evil", "evil"), ("1․2｡3", "1 2 3"),
+     ("evil﹒example", "evil example"), ("a﹫b", "a b"), ("https﹕//x", "https x"),
      ("mailto:a＠b", "mailto a b"), ("Re: Acme & Co., Köln", "Re: Acme & Co., Köln")],
 )  # fmt: skip
 def test_no_dot_of_another_script_makes_an_address_of_a_name(name, shown):

@@ -319,3 +319,19 @@ def test_a_part_of_nothing_keeps_a_line_of_its_category(api, books, bank):
         assert codes(refused) == {"#/categorizations/0/plSplit": "must_not_be_empty"}
     refused = books.split(made["id"], {"categoryId": "x", "plSplit": {"revenue": 0}})
     assert codes(refused) == {"#/categorizations/0/categoryId": "unknown_id"}
+
+
+def test_write_only_key_cannot_probe_amounts(books, bank, acme, make_api):
+    """Which amounts are accepted would tell the transaction's own, bit by bit."""
+    made = books.book(bank, "-30.00")
+    blind = make_api(acme, "transactions:write")
+    split = {"categorizations": {"a": {"categoryId": books.category("hosting"), "plSplit": {"cogs": -10}}}}
+    selection = {"mode": "ids", "ids": [made["id"]]}
+    whole = {"selection": selection, "categoryId": books.category("hosting")}
+    for answer in (
+        blind.put(f"transactions/{made['id']}/categorizations", split),
+        blind.post("transactions/categorize", whole | {"passThroughTax": -5}),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+        assert "transactions:read" in answer.json()["detail"]
+    assert blind.post("transactions/categorize", whole).status_code == 200
