@@ -103,7 +103,7 @@ class Received:
     gone: int = 0  # rows that were pending and are not in a final statement
     gone_changed: int = 0  # of these, by somebody
     left_out: int = 0  # rows of a table that are no movements
-    possible_duplicates: int = 0  # new ones with the day and amount of one that is there with other words
+    possible_duplicates: int = 0  # new ones with the day and amount of one that is there
 
     @property
     def count(self) -> int:
@@ -203,8 +203,7 @@ def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
     groups = [group for told in received.statements for group in told.groups]
     settled = settled_until(change.company, {told.account.id for told in received.statements})
     rows = list(rows_for(change.company, groups, {told.account.id for told in received.statements}))
-    ledger = Ledger(rows, format_=received.format)
-    found = ledger.sort_out(groups, settled=settled)
+    found = (ledger := Ledger(rows, format_=received.format)).sort_out(groups, settled=settled)
     received.possible_duplicates = ledger.count_possible(groups)
     for told in received.statements:
         told.count = sum(len(group.new) for group in told.groups)
@@ -248,8 +247,8 @@ def rows_for(company: Company, groups: Sequence[Group], account_ids: set[UUID]) 
 
 def read_rows(rows: Any, formats: Mapping[UUID, str | None]) -> Iterator[Row]:
     for row in rows.values_list(*LEDGER_COLUMNS).iterator(chunk_size=ROWS_A_READ):
-        row_id, account, day, amount, currency, reference, external_id, from_to, description, pending, *more = row
-        source, batch, told = more
+        row_id, account, day, amount, currency, reference, external_id, from_to, description, *more = row
+        pending, source, batch, told = more
         here = Row(
             id=row_id,
             account=str(account),
@@ -293,9 +292,6 @@ def lapsed(received: Received, rows: Iterable[Row], found: Sorted, settled: dict
         for row in rows
         if row.pending and row.id not in kept and row.day <= ends.get(row.account, date.min) and not row.taken
     ]
-
-
-# ---------------------------------------------------------------------------------------------- storing
 
 
 def items(statements: Sequence[Told]) -> Iterator[BankItem]:
