@@ -132,10 +132,8 @@ class ApiViewSet(ViewSet):
         """Checks the action's permission; any caller may call endpoints outside companies."""
 
     def act(self, request: Request, handler: Callable[..., Response]) -> Response:
-        """Run the handler: reads as they are, writes in one transaction with what a retry is told, once.
-
-        An Idempotency-Key is ignored where nothing is written: asking again does no harm, and answers would pile up.
-        """
+        """Run the handler: reads as they are, writes in one transaction with what a retry is told, once. Where nothing
+        is written an Idempotency-Key is ignored: asking again does no harm, and answers would pile up."""
         retried = "HTTP_IDEMPOTENCY_KEY" in request.META
         if not self.writes:
             ask = partial(self.handled, request, handler)
