@@ -248,7 +248,7 @@ class Rows:
     @property
     def balances(self) -> Balances | None:
         """What the balance column says before and after all rows, where all are stored and every step agrees."""
-        if "balance" not in self.mapping.columns or any(row.reason in ("status", "account") for row in self.left_out):
+        if "balance" not in self.mapping.columns or any(row.reason == "status" for row in self.left_out):
             return None
         if len(self.movements) != len(self.lines) or any(
             row.currency not in ("", self.currency) for row in self.movements

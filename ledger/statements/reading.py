@@ -1,6 +1,6 @@
 """Reading a file that a bank gave: its statements, or why not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -13,10 +13,13 @@ from companies.locales import current
 from companies.models import Company
 from ledger.bulk.bodies import DECIMALS
 from ledger.calc.money import too_fine
+from ledger.calc.tables import Line
 from ledger.importing import progress
 from ledger.importing.bodies import MOST_ITEMS
-from ledger.importing.calc.mapping import AMOUNT_FIELDS, normalize_settings
-from ledger.importing.calc.questions import Detection
+from ledger.importing.calc.detection import detect, names_number, split_by_account
+from ledger.importing.calc.mapping import AMOUNT_FIELDS, fold_value, normalize_settings
+from ledger.importing.calc.questions import Detection, Own
+from ledger.importing.calc.rows import LeftOut, RowReader
 from ledger.importing.items import (
     Rows,
     TooManyRows,
@@ -26,7 +29,7 @@ from ledger.importing.items import (
     table_of,
     told,
 )
-from ledger.models import Account
+from ledger.models import Account, AccountType
 from ledger.statements.accounts import AccountDiffers, AccountUnknown, find_by_name, find_by_number, spellings
 from ledger.statements.calc import archives, formats, qif
 from ledger.statements.calc.facts import Entry, NoStatement, Statement, TooManyEntries, Unreadable, Unsafe, clean
@@ -128,7 +131,7 @@ def of_kind(
     if kind is None:
         raise FormatUnknown
     if kind == formats.CSV:
-        return read_csv(content, account, settings)
+        return read_csv(content, company, account, settings)
     if kind == formats.ZIP:
         return read_archive(content, company, account)
     if kind == formats.QIF:
@@ -201,20 +204,78 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
     return Read("qif", statements, order)
 
 
-def read_csv(content: bytes, account: Account | None, settings: Any) -> Read:
-    """A CSV file by what its cells prove and settings say; one bad row refuses it."""
+def read_csv(content: bytes, company: Company, account: Account | None, settings: Any) -> Read:
+    """A CSV file by what its cells prove and settings say, a statement for each account; one bad row refuses it."""
     kept = settings if settings is not None else ((account.import_settings or {}).get("csv") if account else None)
     try:
         lines = table_of(content, normalize_settings(kept))
     except UnreadableTable:
         raise FormatUnknown from None
     if account is None:
-        raise AccountUnknown(_("A file of this format does not say of which account it is: send accountId."))
+        return read_csv_of_accounts(company, lines, kept)
     detection = detect_for(account, lines, kept)
     check_columns(detection)
     check_numbers(detection, account)
+    check_questions(detection, account.default_currency)
+    rows, statement = read_rows(account, detection)
+    return Read("csv", [statement], left_out=sum(rows.left_out_counts.values()))
+
+
+def read_csv_of_accounts(company: Company, lines: Sequence[Line], settings: Any) -> Read:
+    """A table that names the account of each row. Its columns are read alike for all accounts, by ``settings`` alone.
+
+    Raises AccountUnknown, AccountAmbiguous, ColumnsUnknown, MappingAmbiguous, StatementUnreadable.
+    """
+    parts, without_account = split_by_account(lines, settings=settings)
+    given = normalize_settings(settings)
+    wanted = {fold_value(value) for value in given.get("accountValues", parts)}
+    if not any(fold_value(label) in wanted for label in parts):
+        raise AccountUnknown(_("A file of this format does not say of which account it is: send accountId."))
+    left_out = sum(len(part) for label, part in parts.items() if fold_value(label) not in wanted)
+    active = list(Account.objects.of(company.id).active().in_order())
+    accounts: dict[Account, list[Line]] = {}
+    for label, part in ((label, part) for label, part in parts.items() if fold_value(label) in wanted):
+        accounts.setdefault(find_labelled(active, label), []).extend(part)
+    currencies = {account.default_currency for account in accounts}
+    is_card = all(account.type == AccountType.CREDIT_CARD for account in accounts)
+    own = Own(currencies.pop() if len(currencies) == 1 else "", is_card)
+    detection = detect(lines, settings={**given, "accountValues": list(parts)}, own=own)
+    check_columns(detection)
+    check_questions(detection, own.currency or company.base_currency)
+    detection.mapping = replace(detection.mapping, accounts=None)
+    check_rows_without_account(detection, without_account)
+    left_out += len(without_account)
+    statements = []
+    for account, part in accounts.items():
+        part.sort(key=lambda line: line.number)
+        rows, statement = read_rows(account, replace(detection, table=replace(detection.table, rows=part)))
+        left_out += sum(rows.left_out_counts.values())
+        statements.append(replace(statement, account_number=account.account_number or ""))
+    return Read("csv", statements, left_out=left_out)
+
+
+def find_labelled(accounts: Sequence[Account], label: str) -> Account:
+    """The account whose number a cell or the title of a section has. Raises AccountUnknown, AccountAmbiguous."""
+    found = [each for each in accounts if each.account_number and names_number(label, each.account_number)]
+    return found[0] if len(found) == 1 else find_by_number(accounts, Statement(label, "", []))
+
+
+def check_questions(detection: Detection, currency: str) -> None:
+    """Raises MappingAmbiguous where a question is open."""
     if detection.questions:
-        raise MappingAmbiguous(choices_of(detection, account.default_currency))
+        raise MappingAmbiguous(choices_of(detection, currency))
+
+
+def check_rows_without_account(detection: Detection, lines: list[Line]) -> None:
+    """Raises StatementUnreadable where one of the rows that name no account is more than a sum or a footer."""
+    reader = RowReader(replace(detection.table, rows=lines), detection.mapping, "")
+    for row in reader.read_all():
+        if not isinstance(row, LeftOut):
+            raise StatementUnreadable(at_line(row.line, _("The number of the account is missing.")))
+
+
+def read_rows(account: Account, detection: Detection) -> tuple[Rows, Statement]:
+    """The rows of a table as a statement of an account. Raises StatementUnreadable."""
     rows = Rows(detection.table, detection.mapping, account_id=str(account.id), currency=account.default_currency)
     request = rows.request()
     if request.errors:
@@ -237,7 +298,7 @@ def read_csv(content: bytes, account: Account | None, settings: Any) -> Read:
     statement = plain_statement(account, entries)
     if balances := rows.balances:
         statement = replace(statement, opening=balances.opening, closing=balances.closing)
-    return Read("csv", [statement], left_out=sum(rows.left_out_counts.values()))
+    return rows, statement
 
 
 def check_columns(detection: Detection) -> None:

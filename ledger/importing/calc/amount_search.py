@@ -5,10 +5,11 @@ from dataclasses import replace
 from ledger.importing.calc.amounts import DecimalMark
 from ledger.importing.calc.columns import Column, are_complements, find_table_marks
 from ledger.importing.calc.mapping import AMOUNT_FIELDS
-from ledger.importing.calc.proofs import Steps, prove_fee, prove_pair, prove_single
+from ledger.importing.calc.proofs import Steps, decimals, join_pair, prove_fee, prove_pair, prove_single
 from ledger.importing.calc.questions import Answer, changed
 from ledger.importing.calc.search import Search
 
+MIN_STEPS = 2  # of a balance across accounts, to tell that it is one
 MAX_TRIED = 8  # columns that are held against a balance; a table with more numbers is not a bank's
 
 
@@ -49,6 +50,7 @@ class AmountSearch(Search):
         marks = getattr(self, "marks", [self.mapping.decimal_mark])
         for mark in marks:
             self.mapping = replace(self.mapping, decimal_mark=mark)
+            self.drop_account_column(balances, mark)
             if self.prove_any(balances, mark):
                 if len(marks) > 1:
                     self.result.proven.append("decimal_mark")
@@ -78,6 +80,21 @@ class AmountSearch(Search):
             if each.is_currency and not each.is_number and each.fields and each.fields[0][0] == "currency"
         ]
         return [*self.roles.get("account", [])[:1], *currencies[:1]]
+
+    def drop_account_column(self, balances: list[Column], mark: DecimalMark) -> None:
+        """Take a column of account numbers for the other parties' where one balance runs across all of them."""
+        column = next(iter(self.role("account")), None)
+        if column is None or "account" in self.pinned or len(column.values) < 2:
+            return
+        candidates = [decimals(each, mark) for each in self.single_candidates()[:MAX_TRIED] if each not in balances]
+        if pair := self.named_pair():
+            candidates.append(join_pair(*pair, mark))
+        for balance in balances:
+            steps = Steps(balance, [], mark)
+            if len(balance.filled) > MIN_STEPS and any(max(steps.shares(each).values()) == 1 for each in candidates):
+                self.roles["account"].remove(column)
+                self.roles.setdefault("counterpartyAccount", []).append(column)
+                return
 
     def prove_any(self, balances: list[Column], mark: DecimalMark) -> bool:
         """The amounts that the steps of a balance prove; headings decide where several do."""

@@ -4,16 +4,21 @@ Of all readings that the cells allow, those stay under which the balances step b
 reading is left, each is an option of a question.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ledger.calc.tables import Line
-from ledger.importing.calc.mapping import AMOUNT_FIELDS, find_place, normalize_settings
+from ledger.importing.calc.columns import is_date_written
+from ledger.importing.calc.mapping import AMOUNT_FIELDS, find_place, fold_value, normalize_settings
 from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, Own, changed
 from ledger.importing.calc.sign_search import SignSearch
 from ledger.importing.calc.table import Table, find_table
 from ledger.importing.calc.vocabulary import find_status
+
+SHORTEST_NUMBER = 4  # letters and digits of an account number
+LONGEST_LABEL = 300  # characters of a title that are looked at
 
 
 def detect(lines: Sequence[Line], *, settings: Any = None, own: Own | None = None) -> Detection:
@@ -41,6 +46,32 @@ def find_given_table(lines: Sequence[Line], given: dict[str, Any]) -> Table:
 
 def _flat(columns: dict[str, Any]) -> list[Any]:
     return [each for value in columns.values() for each in (value if isinstance(value, list) else [value])]
+
+
+def split_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[dict[str, list[Line]], list[Line]]:
+    """Return the rows of each account that a table names in a column or by its sections, and the rows of none.
+
+    Names without a single row that has a day are no accounts. A file that names no account has no entries.
+    """
+    given = normalize_settings(settings)
+    table = find_given_table(lines, given)
+    search = ValueSearch(table, given, Own())
+    search.read_given()
+    if not search.account_names():
+        return {}, []
+    place = None if table.sections else search.mapping.columns.get("account")
+    written: dict[str, str] = {}
+    found: dict[str, list[Line]] = {}
+    for line in table.rows:
+        label = table.get_account_label(line, place)
+        found.setdefault(written.setdefault(fold_value(label), label), []).append(line)
+    without_days = [label for label, rows in found.items() if not any(map(_has_day, rows))]
+    rest = [line for label in dict.fromkeys(["", *without_days]) for line in found.pop(label, ())]
+    return found, rest
+
+
+def _has_day(line: Line) -> bool:
+    return any(map(is_date_written, line.cells))
 
 
 class ValueSearch(SignSearch):
@@ -104,7 +135,7 @@ class ValueSearch(SignSearch):
         names = self.account_names()
         if len(names) < 2:
             return
-        own = [name for name in names if self.own.number and is_same_number(name, self.own.number)]
+        own = [name for name in names if self.own.number and names_number(name, self.own.number)]
         if own:
             self.mapping = replace(self.mapping, accounts=tuple(own))
             self.result.proven.append("account")
@@ -169,6 +200,12 @@ class ValueSearch(SignSearch):
             self.ask_column("column_gone", name, found[: MAX_OPTIONS - 1], none=name not in ("date", "amount"))
 
 
-def is_same_number(one: str, other: str) -> bool:
-    plain = ["".join(filter(str.isalnum, each)).upper() for each in (one, other)]
-    return plain[0] == plain[1] and len(plain[0]) >= 4
+def names_number(label: str, number: str) -> bool:
+    """Whether a cell or the title of a section has the number of an account, blanks and case aside.
+
+    >>> names_number("Girokonto DE89 3704 0044", "de8937040044"), names_number("Konto 1234567", "234567")
+    (True, False)
+    """
+    signs = [re.escape(sign) for sign in number if sign.isalnum()]
+    within = r"(?<![0-9A-Za-z])" + r"[\W_]?".join(signs) + r"(?![0-9A-Za-z])"
+    return len(signs) >= SHORTEST_NUMBER and bool(re.search(within, label[:LONGEST_LABEL], re.IGNORECASE))

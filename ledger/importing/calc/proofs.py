@@ -103,6 +103,12 @@ def decimals(column: Column, mark: DecimalMark) -> Amounts:
     return [Decimal(amount) if amount is not None else None for amount in column.amounts(mark)]
 
 
+def join_pair(debit: Column, credit: Column, mark: DecimalMark) -> Amounts:
+    """The amounts of both columns with their signs, whichever sign they are written with."""
+    out, came = decimals(debit, mark), decimals(credit, mark)
+    return [abs(b) if b else -abs(a) if a else None for a, b in zip(out, came, strict=True)]
+
+
 def prove_single(steps: Steps, column: Column) -> bool:
     amounts = decimals(column, steps.mark)
     return any(amounts) and steps.prove(amounts)
@@ -110,8 +116,7 @@ def prove_single(steps: Steps, column: Column) -> bool:
 
 def prove_pair(steps: Steps, debit: Column, credit: Column) -> str:
     """``sign`` where debits lower the balance, ``size`` where they raise what is owed; empty where nothing agrees."""
-    out, came = decimals(debit, steps.mark), decimals(credit, steps.mark)
-    amounts: Amounts = [abs(b) if b else -abs(a) if a else None for a, b in zip(out, came, strict=True)]
+    amounts = join_pair(debit, credit, steps.mark)
     if not steps.prove(amounts):
         return ""
     signs = steps.signed(amounts)

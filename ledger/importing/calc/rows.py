@@ -187,9 +187,8 @@ class RowReader:
     def _reason_of_values(self, line: Line, cells: Sequence[str]) -> str:
         mapping = self.mapping
         if mapping.accounts is not None:
-            by_column = "account" in mapping.columns
-            value = self.cell(cells, "account") if by_column else self.table.sections.get(line.number, "")
-            if fold_value(value) not in self.accounts:
+            label = self.table.get_account_label(line, mapping.columns.get("account"))
+            if fold_value(label) not in self.accounts:
                 return "account"
         if "status" in mapping.columns and mapping.statuses.get(fold_value(self.cell(cells, "status"))) == "leaveOut":
             return "status"

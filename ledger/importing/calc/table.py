@@ -31,6 +31,13 @@ class Table:
     def section_names(self) -> list[str]:
         return list(dict.fromkeys(self.sections.values()))
 
+    def get_account_label(self, line: Line, place: int | None) -> str:
+        """What a row says of its account: the cell at a position, or the title of its section."""
+        if place is None:
+            return self.sections.get(line.number, "")
+        cells = line.cells
+        return cells[place] if place < len(cells) else ""
+
 
 def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_below: int = 0) -> Table:
     """Return the table of a file. ``skip_above``: lines of the file before its headings, where somebody said so."""
