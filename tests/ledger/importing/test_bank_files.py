@@ -9,7 +9,7 @@ from ledger.importing.calc.detection import detect
 from ledger.importing.calc.questions import Own
 from ledger.importing.items import table_of
 from ledger.models import Transaction
-from tests.ledger.importing.bank_files import ACCOUNT_TYPES, ASKED, FOLDER, ROWS, content_of
+from tests.ledger.importing.bank_files import ACCOUNT_CURRENCIES, ACCOUNT_TYPES, ASKED, FOLDER, ROWS, content_of
 from tests.ledger.receiving import code, send
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,8 @@ def with_answers(settings, answers):
 @pytest.fixture
 def account(books):
     def opened(name):
-        return books.account(type=ACCOUNT_TYPES.get(name, "bank"))
+        currency = ACCOUNT_CURRENCIES.get(name, "EUR")
+        return books.account(type=ACCOUNT_TYPES.get(name, "bank"), defaultCurrency=currency)
 
     return opened
 
@@ -78,7 +79,7 @@ def table_of_docs():
     lines = []
     for name in sorted(ROWS.keys() | ASKED.keys()):
         answers, rows = ASKED.get(name, ({}, None)) if name in ASKED else ({}, ROWS[name])
-        own = Own("EUR", is_card=ACCOUNT_TYPES.get(name) == "creditCard")
+        own = Own(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card=ACCOUNT_TYPES.get(name) == "creditCard")
         found = detect(table_of(content_of(name)), own=own)
         asked = ", ".join(f"`{question.field}`" for question in found.questions)
         proven = "proven by the balance" if "amount" in found.proven else "one reading"
