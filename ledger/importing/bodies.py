@@ -69,6 +69,7 @@ class Request(BulkRequest):
 
     duplicates: str = "keep"
     leaves_possible: bool = False  # whether rows with the day and amount of one that is there are left out
+    format: str | None = None  # of the file that the rows come from
     trusts_ids: bool = True  # files do not: banks give one id to several payments
 
 

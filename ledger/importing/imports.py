@@ -4,13 +4,8 @@ A row is a duplicate by its externalId where it has one; otherwise, when asked, 
 text, counted with multiplicity: two equal coffees stay two, and the same file sent twice adds nothing.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import date
-from decimal import Decimal
-from itertools import chain
-from typing import Any
 from uuid import UUID
 
 from companies.api.limits import MOST_ERRORS
@@ -22,11 +17,13 @@ from companies.running.counters import note_import
 from ledger.bulk.bodies import Fault, amount_fault, in_order, spelled
 from ledger.bulk.copying import NULL, copy_lines, nullable, plain
 from ledger.bulk.statistics import gather_after
-from ledger.calc.letters import fold_words
 from ledger.importing.bodies import Item, Request
+from ledger.importing.calc.entries import Entry
+from ledger.importing.calc.matching import Group, Ledger
 from ledger.importing.progress import counted
 from ledger.importing.purposes import Purposes
-from ledger.models import TOLD, Account, ImportBatch, KnownBefore, Source, Transaction
+from ledger.importing.stored_rows import list_formats, list_rows_near
+from ledger.models import Account, ImportBatch, KnownBefore, Source, Transaction
 from ledger.purposes.categorizing import Whole, categorize_new
 from ledger.rules.assigning import assign
 from notifications.telling import import_finished
@@ -181,27 +178,58 @@ def without_duplicates(*, company: Company, rows: list[Item], request: Request, 
     if not rows or not (by_external_id or request.duplicates == "skip"):
         return rows
     known = known_external_ids(company, rows) if by_external_id else set()
-    stored = Prints(company, rows) if request.duplicates == "skip" else None
     new = []
     for row in rows:
-        if row.external_id is not None and request.trusts_ids:
-            name = (row.account_id, row.external_id)
-            duplicate = name in known
+        if is_named(row, request):
+            name = (row.account_id, row.external_id or "")
+            if name in known:
+                continue
             known.add(name)
-        else:
-            duplicate = stored is not None and stored.take(row)
-        if not duplicate:
-            new.append(row)
-    if stored is not None and stored.made:
-        named = request.trusts_ids
-        new = [row for row in new if (named and row.external_id is not None) or not stored.take_made(row)]
-    if stored is not None:
-        outcome.known = stored.taken
-        certain = list(stored.without_possible(new))
-        outcome.possible_duplicates = len(new) - len(certain)
-        new = certain if request.leaves_possible else new
+        new.append(row)
+    if request.duplicates == "skip" and new:
+        new = leave_out_stored(company=company, rows=new, request=request, outcome=outcome)
     outcome.duplicates = len(rows) - len(new)
     return new
+
+
+def is_named(row: Item, request: Request) -> bool:
+    """Whether the row's external id alone says which one it is."""
+    return request.trusts_ids and row.external_id is not None
+
+
+def leave_out_stored(*, company: Company, rows: list[Item], request: Request, outcome: Outcome) -> list[Item]:
+    """The rows that are not stored already, as files of statements are matched; those with an external id all stay.
+
+    Of a file, rows that came in another format are known by similar words as well.
+    """
+    groups = [Group(row.account_id, entry := to_entry(row), (entry,)) for row in rows]
+    accounts = {row.account_id for row in rows}
+    stored = Transaction.objects.of(company.id).without_initial()
+    formats = list_formats(company) if request.format else {}
+    found = list(list_rows_near(stored, groups, accounts, formats=formats))
+    for row in found:
+        row.pending = False  # a pending row that is sent again is a duplicate like any other
+    ledger = Ledger(found, format_=request.format or "")
+    compared = [group for row, group in zip(rows, groups, strict=True) if not is_named(row, request)]
+    for group in groups:
+        group.new = list(group.units)
+    outcome.known = ledger.sort_out(compared, settled={}).known
+    possible = {id(unit) for unit in ledger.list_possible(groups)}
+    outcome.possible_duplicates = len(possible)
+    left_out = possible if request.leaves_possible else set()
+    return [row for row, group in zip(rows, groups, strict=True) if group.new and id(group.entry) not in left_out]
+
+
+def to_entry(item: Item) -> Entry:
+    """An item as the matcher compares it."""
+    return Entry(
+        day=item.date,
+        amount=item.amount_value,
+        currency=item.amount_currency or "",
+        from_to=item.from_to or "",
+        description=item.description or "",
+        reference=item.bank_reference or "",
+    )
 
 
 def keep_references(company: Company, rows: list[Item]) -> None:
@@ -223,107 +251,6 @@ def known_external_ids(company: Company, rows: list[Item]) -> set[tuple[str, str
         return set()
     found = Transaction.objects.of(company.id).filter(external_id__in=ids).values_list("account_id", "external_id")
     return {(str(account), external_id) for account, external_id in found if external_id is not None}
-
-
-Place = tuple[str, date, Decimal, str | None]
-Print = tuple[str, date, Decimal, str | None, str]
-
-
-def place_of(item: Item) -> Place:
-    return item.account_id, item.date, Decimal(item.amount_value), item.amount_currency
-
-
-def fingerprint(item: Item) -> Print:
-    return *place_of(item), fold_words(item.from_to or "", item.description or "")
-
-
-class Prints:
-    """What stands in the ledger with each fingerprint, over the days and accounts of some rows: as it was told, and
-    beside that what somebody has made of it."""
-
-    def __init__(self, company: Company, rows: list[Item]):
-        days = [row.date for row in rows]
-        between = (min(days), max(days))
-        ours = Transaction.objects.of(company.id).without_initial()
-        here = ours.filter(date__range=between, account_id__in={row.account_id for row in rows})
-        self.taken: list[UUID] = []
-        self.gone: set[UUID] = set()
-        self.references: dict[UUID, str] = {}
-        self.told: dict[Print, list[UUID]] = defaultdict(list)
-        self.referred: dict[tuple[Place, str], list[UUID]] = defaultdict(list)
-        self.places: dict[Place, set[UUID]] = defaultdict(set)
-        names = ("id", "as_told", "external_id", "bank_reference", *TOLD)
-        for row_id, _told, external_id, reference, *now in here.filter(as_told__isnull=True).values_list(*names):
-            self.add(row_id, reference or external_id or "", print_of(now))
-        self.made: dict[Print, list[Print]] = defaultdict(list)
-        otherwise = ours.filter(as_told__isnull=False)
-        said = otherwise.filter(as_told__date__range=(str(between[0]), str(between[1])))
-        both = chain(said.values_list(*names), otherwise.filter(date__range=between).values_list(*names))
-        edited = {
-            row_id: (told, reference or external_id or "", now) for row_id, told, external_id, reference, *now in both
-        }
-        for row_id, (told, reference, now) in edited.items():
-            before = print_told(told)
-            self.add(row_id, reference, before)
-            self.made[print_of(now)].append(before)
-
-    def add(self, row_id: UUID, reference: str, told: Print) -> None:
-        self.told[told].append(row_id)
-        self.places[told[:4]].add(row_id)
-        if reference:
-            self.references[row_id] = reference
-            self.referred[told[:4], reference].append(row_id)
-
-    def take(self, item: Item) -> bool:
-        """Whether the ledger has another one of it: by its reference, else by its text where not both have one."""
-        reference = item.bank_reference or ""
-        if reference and self.take_from(self.referred.get((place_of(item), reference))):
-            return True
-        return self.take_told(fingerprint(item), reference)
-
-    def take_told(self, told: Print, reference: str) -> bool:
-        return self.take_from(self.told.get(told), other_than=reference)
-
-    def take_from(self, rows: list[UUID] | None, *, other_than: str = "") -> bool:
-        for place in range(len(rows or ()) - 1, -1, -1):
-            row_id = rows[place]  # type: ignore[index]
-            if row_id in self.gone:
-                del rows[place]  # type: ignore[union-attr]
-            elif not (other_than and row_id in self.references):
-                del rows[place]  # type: ignore[union-attr]
-                self.gone.add(row_id)
-                self.taken.append(row_id)
-                return True
-        return False
-
-    def take_made(self, item: Item) -> bool:
-        """The same for what somebody made of rows that nobody has taken as they were told."""
-        before = self.made.get(fingerprint(item))
-        while before:
-            if self.take_told(before.pop(), ""):
-                return True
-        return False
-
-    def without_possible(self, rows: Iterable[Item]) -> Iterator[Item]:
-        """The rows but for those with the account, day, amount and currency of one that is there with other words."""
-        left = {place: len(ids - self.gone) for place, ids in self.places.items()}
-        for row in rows:
-            place = place_of(row) if left else None
-            if place is not None and left.get(place):
-                left[place] -= 1
-            else:
-                yield row
-
-
-def print_of(row: Iterable[Any]) -> Print:
-    """The fingerprint of a row that is read by ``TOLD``."""
-    account, day, amount, currency, from_to, description = row
-    return str(account), day, amount, currency, fold_words(from_to, description)
-
-
-def print_told(told: Mapping[str, str]) -> Print:
-    account, day, amount, currency, *texts = (told[name] for name in TOLD)
-    return account, date.fromisoformat(day), Decimal(amount), currency, fold_words(*texts)
 
 
 # ---------------------------------------------------------------------------------------------- storing

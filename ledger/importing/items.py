@@ -182,6 +182,7 @@ class Rows:
         """What to ask of ``import_transactions``: an item for each movement, None and an error where it cannot be
         read."""
         request = Request(items=[], dry_run=dry_run, on_error=on_error, duplicates=duplicates, trusts_ids=False)
+        request.format = "csv"
         self.lines, self.left_out, self.movements = [], [], []
         for line, row in zip(self.table.rows, self.reader.read_all(), strict=True):
             if isinstance(row, LeftOut):

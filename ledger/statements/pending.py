@@ -9,12 +9,12 @@ from django.db import connection
 
 from companies.changing import Change
 from companies.follow_ups import follow_up
+from ledger.importing.calc.entries import Entry
+from ledger.importing.calc.matching import Row
 from ledger.models import Categorization, ImportBatch, Transaction
 from ledger.recognition.posting import unpost
 from ledger.recognition.redating import redate
 from ledger.rules.assigning import assign
-from ledger.statements.calc.facts import Entry
-from ledger.statements.calc.matching import Row
 from ledger.statements.sharing import retotal_as_before, shared_anew
 from ledger.transactions.booking import remove
 

@@ -17,6 +17,7 @@ from ledger.calc.tables import Line
 from ledger.importing import progress
 from ledger.importing.bodies import MOST_ITEMS
 from ledger.importing.calc.detection import detect, names_number, split_by_account
+from ledger.importing.calc.entries import Entry
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, fold_value, normalize_settings
 from ledger.importing.calc.questions import Detection, Own
 from ledger.importing.calc.rows import LeftOut, RowReader
@@ -32,7 +33,7 @@ from ledger.importing.items import (
 from ledger.models import Account, AccountType
 from ledger.statements.accounts import AccountDiffers, AccountUnknown, find_by_name, find_by_number, spellings
 from ledger.statements.calc import archives, formats, qif
-from ledger.statements.calc.facts import Entry, NoStatement, Statement, TooManyEntries, Unreadable, Unsafe, clean
+from ledger.statements.calc.facts import NoStatement, Statement, TooManyEntries, Unreadable, Unsafe, clean
 
 
 class FormatUnknown(Unsupported):
@@ -155,22 +156,22 @@ def currencies_of(company: Company, account: Account | None) -> Callable[[str], 
 
 def read_archive(content: bytes, company: Company, account: Account | None) -> Read:
     """The statements of all files in an archive, as one import. Raises FormatUnknown for one that is no statement."""
+    found: list[formats.File] = []
+    left = MOST_ITEMS
     try:
-        members = archives.unpack(content)
+        for name, member in archives.unpack(content):
+            kind = formats.kind_of(member)
+            if kind not in (formats.CAMT, formats.MT940, formats.OFX):
+                why = _("“{name}” in the archive is no statement of CAMT, MT940 or OFX.").format(name=clean(name)[:60])
+                raise FormatUnknown(why)
+            file = formats.read(member, kind, most=left, currency_of=currencies_of(company, account))
+            left -= sum(len(statement.entries) for statement in file.statements)
+            found.append(file)
     except archives.NotAnArchive as error:
         raise FormatUnknown(told(error)) from None
-    found = []
-    for name, member in members:
-        kind = formats.kind_of(member)
-        if kind not in (formats.CAMT, formats.MT940, formats.OFX):
-            why = _("“{name}” in the archive is no statement of CAMT, MT940 or OFX.").format(name=clean(name)[:60])
-            raise FormatUnknown(why)
-        found.append(formats.read(member, kind, most=MOST_ITEMS, currency_of=currencies_of(company, account)))
     if not found:
         raise FormatUnknown
     statements = [statement for file in found for statement in file.statements]
-    if sum(len(statement.entries) for statement in statements) > MOST_ITEMS:
-        raise TooManyEntries
     return Read(found[0].format, statements)
 
 
@@ -209,8 +210,8 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     kept = settings if settings is not None else ((account.import_settings or {}).get("csv") if account else None)
     try:
         lines = table_of(content, normalize_settings(kept))
-    except UnreadableTable:
-        raise FormatUnknown from None
+    except UnreadableTable as error:
+        raise FormatUnknown(error.detail) from None
     if account is None:
         return read_csv_of_accounts(company, lines, kept)
     detection = detect_for(account, lines, kept)

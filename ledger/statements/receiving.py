@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
-from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -18,34 +17,18 @@ from companies.changing import Change, changing
 from companies.models import Company, Stamp
 from companies.running.counters import note_import
 from ledger.importing.bodies import Item
+from ledger.importing.calc.entries import Entry
+from ledger.importing.calc.matching import MOST_DAYS, Group, Ledger, Row, Sorted, groups_of, wanted
 from ledger.importing.imports import Outcome, SentFile, keep
 from ledger.importing.purposes import Purposes
+from ledger.importing.stored_rows import list_formats, list_rows_near, read_rows
 from ledger.models import Account, ImportBatch, Source, Statement, Transaction
 from ledger.statements import reading
 from ledger.statements.accounts import find_accounts, list_labels, named
 from ledger.statements.calc import facts
-from ledger.statements.calc.facts import Entry
-from ledger.statements.calc.matching import MOST_DAYS, Group, Ledger, Row, Sorted, groups_of, wanted
 from ledger.statements.opening import open_with_earliest, opens_first
 from ledger.statements.pending import book_pending, let_lapse
 from ledger.statements.reconciling import balances_at, reconcile
-
-ROWS_A_READ = 2000
-LEDGER_COLUMNS = (
-    "id",
-    "account_id",
-    "date",
-    "amount_value",
-    "amount_currency",
-    "bank_reference",
-    "external_id",
-    "from_to",
-    "description",
-    "pending",
-    "source",
-    "import_batch_id",
-    "as_told",
-)
 
 
 class BankItem(Item, gc=False, rename="camel"):
@@ -204,7 +187,7 @@ def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
     settled = settled_until(change.company, {told.account.id for told in received.statements})
     rows = list(rows_for(change.company, groups, {told.account.id for told in received.statements}))
     found = (ledger := Ledger(rows, format_=received.format)).sort_out(groups, settled=settled)
-    received.possible_duplicates = ledger.count_possible(groups)
+    received.possible_duplicates = sum(1 for _ in ledger.list_possible(groups))
     for told in received.statements:
         told.count = sum(len(group.new) for group in told.groups)
         told.duplicates = sum(len(group.units) for group in told.groups) - told.count
@@ -221,61 +204,15 @@ def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:
 def rows_for(company: Company, groups: Sequence[Group], account_ids: set[UUID]) -> Iterator[Row]:
     """The stored rows that entries may be: those of the same account, day, amount and currency, as they were told or
     as they are now, and pending ones."""
-    places = wanted(groups)
     rows = Transaction.objects.of(company.id).without_initial()
-    formats = dict(ImportBatch.objects.of(company.id).filter(format__isnull=False).values_list("id", "format"))
-    days = [place[1].toordinal() for place in places]
+    formats = list_formats(company)
     waits = any(group.entry.pending for group in groups)
+    places = wanted(groups)
     amounts = {place[2] for place in places} if waits else set()
-    if days:
-        first = date.fromordinal(max(min(days) - MOST_DAYS, 1))
-        last = date.fromordinal(min(max(days) + MOST_DAYS, date.max.toordinal()))
-        in_time = rows.booked().filter(account_id__in=account_ids, date__range=(first, last))
-        otherwise = rows.booked().filter(as_told__isnull=False, as_told__date__range=(str(first), str(last)))
-        made = set()
-        for row in chain(read_rows(otherwise, formats), read_rows(in_time, formats)):
-            if row.corrected and row.id in made:
-                continue
-            if row.corrected:
-                made.add(row.id)
-            if row.place in places or row.amount in amounts or (row.corrected and row.corrected.place in places):
-                yield row
+    yield from list_rows_near(rows.booked(), groups, account_ids, formats=formats, days=MOST_DAYS, amounts=amounts)
     here = Q(account_id__in=account_ids) | Q(as_told__isnull=False)
     pending = rows.filter(here, pending=True, source=Source.BANK, import_batch__isnull=False)
     yield from (row for row in read_rows(pending, formats) if UUID(row.account) in account_ids)
-
-
-def read_rows(rows: Any, formats: Mapping[UUID, str | None]) -> Iterator[Row]:
-    for row in rows.values_list(*LEDGER_COLUMNS).iterator(chunk_size=ROWS_A_READ):
-        row_id, account, day, amount, currency, reference, external_id, from_to, description, *more = row
-        pending, source, batch, told = more
-        here = Row(
-            id=row_id,
-            account=str(account),
-            day=day,
-            amount=amount,
-            currency=currency,
-            reference=reference or (external_id if source == Source.CSV else None) or "",
-            from_to=from_to,
-            description=description,
-            pending=pending,
-            format=formats.get(batch) if source in (Source.BANK, Source.CSV) else None,
-        )
-        yield as_told(here, told) if told else here
-
-
-def as_told(row: Row, told: dict[str, str]) -> Row:
-    """The row as its import told it, with what has become of it."""
-    return replace(
-        row,
-        account=told["account_id"],
-        day=date.fromisoformat(told["date"]),
-        amount=Decimal(told["amount_value"]),
-        currency=told["amount_currency"],
-        from_to=told["from_to"],
-        description=told["description"],
-        corrected=row,
-    )
 
 
 def lapsed(received: Received, rows: Iterable[Row], found: Sorted, settled: dict[str, date]) -> list[UUID]:

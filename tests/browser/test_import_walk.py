@@ -117,7 +117,7 @@ def test_the_check_works_without_scripts_and_fits_a_telephone(browser, site, boo
     page.get_by_role("button", name="Upload and check").click()
     page.get_by_label("Decimal sign").select_option("point")
     page.get_by_role("button", name="Check again", exact=True).click()
-    expect(page.get_by_role("row").filter(has_text="no amount with a decimal point")).to_have_count(1)  # the other row has no such day
+    expect(page.get_by_role("row").filter(has_text="no amount with a decimal point")).to_have_count(1)
     page.get_by_label("Decimal sign").select_option("comma")
     page.get_by_role("button", name="Check again", exact=True).click()
     expect(page.get_by_label("Leave out the bad row", exact=True)).to_be_visible()

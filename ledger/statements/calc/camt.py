@@ -10,11 +10,11 @@ from decimal import Decimal
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from ledger.importing.calc.entries import Entry
 from ledger.statements.calc.camt_entries import NO_DAY, entry_of
 from ledger.statements.calc.elements import at, day_at, said
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
-    Entry,
     NoStatement,
     Statement,
     TooManyEntries,

@@ -8,8 +8,9 @@ from datetime import date
 from decimal import Decimal
 from xml.etree.ElementTree import Element
 
+from ledger.importing.calc.entries import Entry
 from ledger.statements.calc.elements import at, day_at, said
-from ledger.statements.calc.facts import LONGEST_TEXT, Entry, Unreadable, amount_of, clean, fitting
+from ledger.statements.calc.facts import LONGEST_TEXT, Unreadable, amount_of, clean, fitting
 
 SEQUENCE = 5  # digits up to which a number is an entry's place in its file, and no reference
 NOT_GIVEN = {"", "NOTPROVIDED", "NONREF", "NOT PROVIDED"}

@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from ledger.calc.months import day_in_month
+from ledger.importing.calc.entries import Entry
 
 LONGEST_TEXT = 10_000  # of a transaction's texts
 LONGEST_NUMBER = 64  # of an account
@@ -42,25 +43,6 @@ def enough(count: int, entries: int, *, line: int) -> None:
     """Holds a file to as many tags as so many entries can need. Raises Unreadable."""
     if count > MOST_AROUND + MOST_AN_ENTRY * entries:
         raise Unreadable("Too many elements for so few entries.", line=line)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One movement as the bank tells it; ``amount`` is plain text with its sign, minus is money out.
-
-    ``parts`` are its single payments, where they carry amounts that add up to it. ``line`` is where it stands.
-    """
-
-    day: date
-    amount: str
-    currency: str
-    from_to: str = ""
-    description: str = ""
-    notes: str = ""
-    reference: str = ""
-    pending: bool = False
-    line: int = 0
-    parts: tuple["Entry", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from decimal import Decimal
 from itertools import chain, pairwise
 
 from ledger.calc.months import day_in_month
+from ledger.importing.calc.entries import Entry
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
     LONGEST_PIECE,
     LONGEST_TEXT,
-    Entry,
     Statement,
     TooManyEntries,
     Unreadable,

@@ -11,10 +11,10 @@ from html import unescape
 from ledger.calc.money import CURRENCIES, round_half_up
 from ledger.calc.months import day_in_month
 from ledger.calc.written_amounts import GarbledAmountError, parse_written_amount
+from ledger.importing.calc.entries import Entry
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
     LONGEST_TEXT,
-    Entry,
     Statement,
     TooManyEntries,
     Unreadable,

@@ -10,7 +10,8 @@ from datetime import date
 from typing import NamedTuple
 
 from ledger.calc.months import day_in_month
-from ledger.statements.calc.facts import LONGEST_NUMBER, LONGEST_TEXT, Entry, TooManyEntries, Unreadable, clean
+from ledger.importing.calc.entries import Entry
+from ledger.statements.calc.facts import LONGEST_NUMBER, LONGEST_TEXT, TooManyEntries, Unreadable, clean
 from ledger.statements.calc.ofx import parse_signed_amount
 
 ACCOUNTS = {"bank", "cash", "ccard", "oth a", "oth l"}

@@ -212,6 +212,15 @@ def test_the_same_movement_by_page_and_then_in_camt_is_there_once(editor, acme, 
     assert send(api, (FOLDER / "35_page_then_camt.xml").read_bytes(), accountId=account).json()["count"] == 0
 
 
+def test_the_same_movement_in_camt_and_then_by_page_is_there_once(editor, acme, books, api):
+    account = books.account()
+    send(api, (FOLDER / "35_page_then_camt.xml").read_bytes(), accountId=account)
+    _, answer = checked(editor, acme, account, content_of("35_page_then_camt"))
+    assert b"disabled>Import 0 transactions" in answer.content
+    told = send(api, content_of("35_page_then_camt"), accountId=account, dryRun="true").json()
+    assert (told["count"], told["duplicates"], told["possibleDuplicates"]) == (0, 1, 0)
+
+
 def test_the_same_file_by_api_and_then_by_page_is_there_once(editor, take, acme, bank):
     take(content_of("37_blanks_in_texts"), accountId=bank)
     _, answer = checked(editor, acme, bank, content_of("37_blanks_in_texts"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.statements.calc.alike import LONGEST, NO, PERHAPS, SURELY, Said, likeness, pairs
+from ledger.importing.calc.alike import LONGEST, NO, PERHAPS, SURELY, Said, likeness, pairs
 
 TEXTS = st.text(st.sampled_from("ab1äé "), max_size=8) | st.sampled_from(
     ["Initech GmbH", "INITECH", "Invoice 1042", "Invoice 1043", "Müller", "Mueller", ""]

@@ -7,8 +7,8 @@ from itertools import count, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledger.statements.calc.facts import Entry
-from ledger.statements.calc.matching import Ledger, Row, groups_of
+from ledger.importing.calc.entries import Entry
+from ledger.importing.calc.matching import Ledger, Row, groups_of
 
 FIRST = date(2026, 1, 1)
 ACCOUNT = "account"

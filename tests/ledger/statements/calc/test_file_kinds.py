@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.importing.calc.entries import Entry
 from ledger.statements.calc import formats
 from ledger.statements.calc.facts import (
     LONGEST_PIECE,
     LONGEST_TEXT,
     MOST_AN_ENTRY,
     MOST_AROUND,
-    Entry,
     Statement,
     Unreadable,
     amount_of,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.calc.letters import fold_words as words
-from ledger.statements.calc.facts import Entry
-from ledger.statements.calc.matching import MOST_COMPARED, Ledger, Row, family, groups_of, wanted
+from ledger.importing.calc.entries import Entry
+from ledger.importing.calc.matching import MOST_COMPARED, Ledger, Row, family, groups_of, wanted
 
 DAY = date(2026, 3, 10)
 

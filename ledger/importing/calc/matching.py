@@ -1,4 +1,4 @@
-"""What a statement's entries are to a ledger: new, known, or the booking of what was pending. Plain values.
+"""What a file's entries are to a ledger: new, known, or the booking of what was pending. Plain values.
 
 Nothing tells an entry for good: banks give one reference to several payments, other references in other formats, and
 two coffees of a day are the same in every word. So entries and rows that could be one are counted against each other:
@@ -6,7 +6,7 @@ by account, day, amount and currency, and of these by reference, else by text, e
 their number, for of one day the bank tells the same in each of its formats, where their texts do not contradict it.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from ledger.calc.letters import fold_words
-from ledger.statements.calc.alike import MOST_COMPARED, Said, pairs
-from ledger.statements.calc.facts import Entry
+from ledger.importing.calc.alike import MOST_COMPARED, Said, pairs
+from ledger.importing.calc.entries import Entry
 
 MOST_DAYS = 5  # between a pending entry and its booking
 NEARBY = sorted(range(-MOST_DAYS, MOST_DAYS + 1), key=abs)
@@ -166,14 +166,15 @@ class Ledger:
             group.lapsed = len(unknown) - len(group.new)
         return result
 
-    def count_possible(self, groups: list[Group]) -> int:
-        """How many new units have the account, day, amount and currency of a row that none of them is."""
-        if not self.places:
-            return 0
-        asked = Counter(key(group.account, unit) for group in groups for unit in group.new)
-        return sum(
-            min(count, sum(not row.taken for row in self.places.get(place, ()))) for place, count in asked.items()
-        )
+    def list_possible(self, groups: Iterable[Group]) -> Iterator[Entry]:
+        """Yield the new units that have the account, day, amount and currency of a row that none of them is."""
+        left = {place: sum(not row.taken for row in rows) for place, rows in self.places.items()}
+        for group in groups if left else ():
+            for unit in group.new:
+                place = key(group.account, unit)
+                if left.get(place):
+                    left[place] -= 1
+                    yield unit
 
     def bookings(self, groups: list[Group]) -> Iterator[list[tuple[Entry, Row]]]:
         """What is booked with what was pending, the surest first."""
