@@ -49,17 +49,13 @@ def sheet_lines(content: bytes, *, most: int) -> list[Line]:
 
 def _lines(sheet: Any, most: int) -> Iterator[Line]:
     empty = found = 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
-        cells = [to_text(value) for value in row[: MOST_COLUMNS + 1]]
+    # A sheet may have 16,384 columns: what is beyond the most is not even filled up with empty cells.
+    for number, row in enumerate(sheet.iter_rows(values_only=True, max_col=MOST_COLUMNS + 1), start=1):
+        cells = [to_text(value) for value in row]
         while cells and not cells[-1]:
             cells.pop()
         if len(cells) > MOST_COLUMNS:
-            raise NotATable(
-                "Line {line} has {count} columns; a table has at most {most}.",
-                line=str(number),
-                count=len(row),
-                most=MOST_COLUMNS,
-            )
+            raise NotATable("Line {line} has more than {most} columns.", line=str(number), most=MOST_COLUMNS)
         if cells:
             yield Line(number, cells)
             found += 1

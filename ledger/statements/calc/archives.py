@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Iterator
 
 BEGINS = b"PK\x03\x04"
 MAX_FILES = 1000
@@ -23,8 +24,10 @@ def is_workbook(start: bytes) -> bool:
     return start.startswith(BEGINS) and start[30:].startswith(OF_WORKBOOKS)
 
 
-def unpack(content: bytes) -> list[tuple[str, bytes]]:
-    """Return (name, content) of each file, in their order; folders and files that systems leave beside are left out.
+def unpack(content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, content) of each file, in their order; folders and files that systems leave beside are left out.
+
+    One is in memory at a time.
 
     Raises:
         NotAnArchive: it is broken, locked, or unpacks to more than MAX_UNPACKED.
@@ -35,7 +38,8 @@ def unpack(content: bytes) -> list[tuple[str, bytes]]:
             unpacked = sum(each.file_size for each in members)
             if len(members) > MAX_FILES or unpacked > min(MAX_UNPACKED, MAX_RATIO * len(content)):
                 raise NotAnArchive("The archive has more in it than statements have.")
-            return [(each.filename, archive.read(each)) for each in members]
+            for each in members:
+                yield each.filename, archive.read(each)
     except NotAnArchive:
         raise
     except (zipfile.BadZipFile, RuntimeError, ValueError, OSError, EOFError, NotImplementedError) as error:

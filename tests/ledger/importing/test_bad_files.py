@@ -1,0 +1,130 @@
+"""Files made to hold a worker or to slip something in: a clear code, and nothing is stored."""
+
+import io
+import json
+import time
+import zipfile
+
+import pytest
+from openpyxl import Workbook
+
+from ledger.models import ImportBatch, Transaction
+from tests.ledger.banks import simple
+from tests.ledger.exporting.test_exports import bytes_of
+from tests.ledger.receiving import code, send
+
+pytestmark = pytest.mark.django_db
+
+MIB = 1024 * 1024
+HEAD = b"Date,Text,Amount\n"
+GOOD = b"2026-01-31,a,-1.00\n"
+UNKNOWN, UNREADABLE = (415, "statement_format_unknown"), (400, "statement_unreadable")
+SHEET = b"<worksheet xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'><sheetData>"
+WORKBOOK = (
+    b"<workbook xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main' "
+    b"xmlns:r='http://schemas.openxmlformats.org/officeDocument/2006/relationships'>"
+    b"<sheets><sheet name='a' sheetId='1' r:id='r1'/></sheets></workbook>"
+)
+RELATIONS = (
+    b"<Relationships xmlns='http://schemas.openxmlformats.org/package/2006/relationships'><Relationship Id='r1' "
+    b"Type='http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet' Target='worksheets/s.xml'/>"
+    b"</Relationships>"
+)
+TYPES = (
+    b"<Types xmlns='http://schemas.openxmlformats.org/package/2006/content-types'>"
+    b"<Override PartName='/xl/workbook.xml' "
+    b"ContentType='application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml'/></Types>"
+)
+
+
+def archive(**members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in members.items():
+            packed.writestr(name, content)
+    return out.getvalue()
+
+
+def workbook(sheet):
+    """A workbook by hand, of one sheet as it is given."""
+    parts = {"[Content_Types].xml": TYPES, "xl/workbook.xml": WORKBOOK, "xl/_rels/workbook.xml.rels": RELATIONS}
+    return archive(**parts, **{"xl/worksheets/s.xml": sheet})
+
+
+def saved(*rows):
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def far_cells():
+    """Rows whose only cell is the last that a sheet can have."""
+    rows = b"".join(b"<row r='%d'><c r='XFD%d'><v>1</v></c></row>" % (n, n) for n in range(1, 20_001))
+    return SHEET + rows + b"</sheetData></worksheet>"
+
+
+REFUSED = {
+    "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 50, UNKNOWN),
+    "a letter": (b"Dear all\nplease find enclosed nothing\n", UNKNOWN),
+    "a page": (b"<!DOCTYPE html><html><body>a,b</body></html>", (400, "unsafe_xml")),
+    "a page without type": (b"<html><body>a,b</body></html>", UNKNOWN),
+    "JSON": (b'{"a": [1, 2, 3]}', UNKNOWN),
+    "nothing": (b"  \n", UNKNOWN),
+    "10,000 columns": ((b"Date,Text,Amount" + b",x" * 9_997 + b"\n") * 3, UNKNOWN),
+    "a column of 10,000 in one row": (HEAD + GOOD + b"," * 10_000 + b"\n", UNKNOWN),
+    "a quoted cell of 1 MiB": (HEAD + GOOD + b'2026-01-31,"' + b"x" * MIB + b'",-1.00\n', UNKNOWN),
+    "a quotation mark that is never closed": (HEAD + GOOD + b'2026-01-31,"' + b"x\n" * MIB, UNKNOWN),
+    "a column of cells of 1 MiB": (HEAD + (b"2026-01-31," + b"x" * MIB + b",-1.00\n") * 8, UNKNOWN),
+    "two encodings with zeros": (HEAD + GOOD + "2026-01-31,ä,-1.00\n".encode("utf-16-le") + GOOD, UNKNOWN),
+    "a formula for an amount": (HEAD + GOOD + b"2026-01-31,a,=1+1\n", UNREADABLE),
+    "a formula for a day": (HEAD + GOOD + b"=2026-01-31,a,-1.00\n", UNREADABLE),
+    "an archive in an archive": (archive(**{"a.zip": archive(**{"a.xml": simple("-1.00")})}), UNKNOWN),
+    "an archive of zeros": (archive(**{"a.xml": bytes(20 * MIB)}), UNKNOWN),
+    "an archive of many files": (archive(**{f"{n}.xml": b"<Document/>" for n in range(1001)}), UNKNOWN),
+    "an archive that ends early": (archive(**{"a.xml": simple("-1.00")})[:-30], UNKNOWN),
+    "a workbook of blanks": (workbook(SHEET + b" " * 60 * MIB + b"</sheetData></worksheet>"), UNKNOWN),
+    "a workbook of far cells": (workbook(far_cells()), UNKNOWN),
+    "a workbook of broken XML": (workbook(SHEET + b"<row><c>"), UNKNOWN),
+    "a workbook of formulas": (
+        saved(["Date", "Text", "Amount"], ["2026-01-31", "a", -1], ["2026-01-30", "a", "=1+1"]), UNREADABLE,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_bad_file_is_refused_with_a_code_and_nothing_is_stored(api, acme, bank, name):
+    content, expected = REFUSED[name]
+    begun = time.process_time()
+    answer = send(api, content, accountId=bank)
+    assert code(answer) == expected
+    assert time.process_time() - begun < 5
+    assert Transaction.objects.of(acme.id).without_initial().count() == ImportBatch.objects.of(acme.id).count() == 0
+
+
+def test_the_reason_why_a_table_is_refused_names_the_line(api, bank):
+    answer = send(api, HEAD + GOOD + b"," * 10_000 + b"\n", accountId=bank)
+    assert answer.json()["detail"].startswith("Line 3 has 10,001 columns")
+
+
+def test_lines_of_alternating_encodings_keep_their_amounts(take, acme, bank):
+    lines = [f"2026-01-{1 + n:02},Müller {n},-{n}.50\n".encode("utf-8" if n % 2 else "cp1252") for n in range(20)]
+    assert take(HEAD + b"".join(lines), accountId=bank)["count"] == 20
+    rows = Transaction.objects.of(acme.id).without_initial().order_by("date")
+    assert [f"{row.amount_value:.2f}" for row in rows] == [f"-{n}.50" for n in range(20)]
+    assert all(row.description.startswith("M") and row.description.endswith(f" {n}") for n, row in enumerate(rows))
+
+
+def test_formulas_are_stored_as_text_and_exported_so_that_no_spreadsheet_runs_them(api, take, acme, bank):
+    formulas = ["=HYPERLINK(1)", "+1+1", "-1+1", "@SUM(A1)", "=cmd|' /C calc'!A0"]
+    lines = "".join(f"2026-01-{1 + n:02},{text},-1.00\n" for n, text in enumerate(formulas))
+    settings = json.dumps({"csv": {"columns": {"description": "Text"}}})
+    take(HEAD + lines.encode(), accountId=bank, importSettings=settings)
+    rows = Transaction.objects.of(acme.id).without_initial().order_by("date")
+    assert [row.description for row in rows] == formulas
+    text = bytes_of(api.get("exports/transactions.csv")).decode()
+    for formula in formulas:
+        assert f"'{formula}" in text
+        assert f",{formula}" not in text
