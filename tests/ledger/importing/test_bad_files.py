@@ -62,7 +62,7 @@ def saved(*rows):
 
 def far_cells():
     """Rows whose only cell is the last that a sheet can have."""
-    rows = b"".join(b"<row r='%d'><c r='XFD%d'><v>1</v></c></row>" % (n, n) for n in range(1, 20_001))
+    rows = b"".join(b"<row r='%d'><c r='XFD%d'><v>1</v></c></row>" % (n, n) for n in range(1, 60_001))
     return SHEET + rows + b"</sheetData></worksheet>"
 
 
