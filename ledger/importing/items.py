@@ -1,7 +1,7 @@
 """A table's rows as items of an import, in the form that imports take; and its errors told by line."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ledger.importing.calc.dates import find_day
 from ledger.importing.calc.detection import detect
 from ledger.importing.calc.mapping import Mapping
 from ledger.importing.calc.questions import Detection, Own, Question
-from ledger.importing.calc.rows import Balances, LeftOut, Movement, RowReader, find_balances
+from ledger.importing.calc.rows import BalanceRun, Balances, LeftOut, Movement, RowReader
 from ledger.importing.calc.sheets import SHEETS_BEGIN, has_sheets, sheet_lines
 from ledger.importing.calc.table import Table
 from ledger.models import Account, AccountType
@@ -168,7 +168,8 @@ class Rows:
         self.reader = RowReader(table, mapping, currency)
         self.lines: list[Line] = []  # of the items
         self.left_out: list[LeftOut] = []
-        self.movements: list[Movement] = []
+        self.run = BalanceRun()
+        self.bad = False  # whether a row cannot be read
         self.names = [name or letters(place) for place, name in enumerate(table.names)]
         self.shown = [
             name or _("Column {letters}").format(letters=letters(place)) for place, name in enumerate(table.names)
@@ -183,7 +184,12 @@ class Rows:
         read."""
         request = Request(items=[], dry_run=dry_run, on_error=on_error, duplicates=duplicates, trusts_ids=False)
         request.format = "csv"
-        self.lines, self.left_out, self.movements = [], [], []
+        request.items.extend(self.read_items(request))
+        return request
+
+    def read_items(self, request: Request) -> Iterator[Item | None]:
+        """Yield the items one by one, and add what is wrong to the errors of ``request``."""
+        self.lines, self.left_out, self.run, self.bad = [], [], BalanceRun(), False
         for line, row in zip(self.table.rows, self.reader.read_all(), strict=True):
             if isinstance(row, LeftOut):
                 self.left_out.append(row)
@@ -191,13 +197,12 @@ class Rows:
             pointer = f"#/transactions/{len(self.lines)}"
             self.lines.append(line)
             if isinstance(row, Movement):
-                if "balance" in self.mapping.columns:  # which alone needs them again
-                    self.movements.append(row)
-                request.items.append(self.item(line, row, pointer, request))
+                self.run.add(row)
+                yield self.item(line, row, pointer, request)
             else:
-                request.items.append(None)
+                self.bad = True
                 request.errors.append((f"{pointer}/{row.field}", "invalid_value", told(row.error)))
-        return request
+                yield None
 
     def item(self, line: Line, row: Movement, pointer: str, request: Request) -> Item | None:
         cells = line.cells
@@ -251,11 +256,9 @@ class Rows:
         """What the balance column says before and after all rows, where all are stored and every step agrees."""
         if "balance" not in self.mapping.columns or any(row.reason == "status" for row in self.left_out):
             return None
-        if len(self.movements) != len(self.lines) or any(
-            row.currency not in ("", self.currency) for row in self.movements
-        ):
+        if self.bad or self.run.currencies - {"", self.currency}:
             return None
-        return find_balances(self.movements)
+        return self.run.find_balances()
 
     @property
     def left_out_counts(self) -> dict[str, int]:

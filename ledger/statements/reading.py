@@ -15,7 +15,7 @@ from ledger.bulk.bodies import DECIMALS
 from ledger.calc.money import too_fine
 from ledger.calc.tables import Line
 from ledger.importing import progress
-from ledger.importing.bodies import MOST_ITEMS
+from ledger.importing.bodies import MOST_ITEMS, Request
 from ledger.importing.calc.detection import detect, names_number, split_by_account
 from ledger.importing.calc.entries import Entry
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, fold_value, normalize_settings
@@ -278,24 +278,25 @@ def check_rows_without_account(detection: Detection, lines: list[Line]) -> None:
 def read_rows(account: Account, detection: Detection) -> tuple[Rows, Statement]:
     """The rows of a table as a statement of an account. Raises StatementUnreadable."""
     rows = Rows(detection.table, detection.mapping, account_id=str(account.id), currency=account.default_currency)
-    request = rows.request()
-    if request.errors:
-        bad = rows.bad_rows(request.errors[:1])[0]
-        raise StatementUnreadable(at_line(bad.line, f"{bad.column}: {bad.reason}"))
-    entries = [
-        Entry(
-            day=item.date,
-            amount=format(Decimal(item.amount_value), "f"),
-            currency=item.amount_currency or account.default_currency,
-            from_to=clean(item.from_to or ""),
-            description=clean(item.description or ""),
-            notes=item.notes or "",
-            reference=item.external_id or "",
-            pending=bool(item.pending),
-            line=line.number,
+    request = Request(items=[], trusts_ids=False)
+    entries = []
+    for item in rows.read_items(request):
+        if item is None or request.errors:
+            bad = rows.bad_rows(request.errors[:1])[0]
+            raise StatementUnreadable(at_line(bad.line, f"{bad.column}: {bad.reason}"))
+        entries.append(
+            Entry(
+                day=item.date,
+                amount=format(Decimal(item.amount_value), "f"),
+                currency=item.amount_currency or account.default_currency,
+                from_to=clean(item.from_to or ""),
+                description=clean(item.description or ""),
+                notes=item.notes or "",
+                reference=item.external_id or "",
+                pending=bool(item.pending),
+                line=rows.lines[-1].number,
+            )
         )
-        for item, line in zip(request.items, rows.lines, strict=True)
-    ]
     statement = plain_statement(account, entries)
     if balances := rows.balances:
         statement = replace(statement, opening=balances.opening, closing=balances.closing)

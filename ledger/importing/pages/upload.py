@@ -331,7 +331,7 @@ def opening_of(visit: Visit, account: Account, rows: Rows) -> Opening | None:
     balances = rows.balances
     if balances is None or Transaction.objects.of(visit.company.id).filter(account=account).exists():
         return None
-    first = min(row.day for row in rows.movements)
+    first = rows.run.first_day
     return Opening(first - timedelta(days=1), balances.opening, account.default_currency)
 
 
