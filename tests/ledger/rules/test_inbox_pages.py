@@ -83,6 +83,16 @@ def test_an_own_transfer_is_the_only_suggestion_and_stands_out(api, books, bank,
     assert [part["categoryId"] for part in books.parts(row)] == [books.category("transfer")]
 
 
+def test_leg_of_a_suggested_pair_is_linked_and_not_categorized(books, bank, savings, site):
+    """The category Transfers alone would leave it in the cash flow."""
+    books.book(bank, "-500.00", fromTo="Acme")
+    books.book(savings, "500.00", fromTo="Acme")
+    page = site.get("inbox")
+    assert buttons(page) == []
+    assert text_of(page).count("Part of a suggested transfer. Link it above.") == 2
+    assert page.content.decode().count("Link as transfer") == 1
+
+
 def test_a_suggestion_by_amount_says_so(api, books, bank, hosting, site):
     said(api, books, bank, hosting, times=5, fromTo="Nimbus Ltd", amount="-20.00")
     said(api, books, bank, books.category("support"), times=2, fromTo="Nimbus Ltd", amount="-750.00")
