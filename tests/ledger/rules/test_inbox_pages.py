@@ -1,6 +1,7 @@
 """The inbox and the rules as pages: one press each, and what the pages say."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -85,8 +86,9 @@ def test_an_own_transfer_is_the_only_suggestion_and_stands_out(api, books, bank,
 
 def test_leg_of_a_suggested_pair_is_linked_and_not_categorized(books, bank, savings, site):
     """The category Transfers alone would leave it in the cash flow."""
-    books.book(bank, "-500.00", fromTo="Acme")
-    books.book(savings, "500.00", fromTo="Acme")
+    day = datetime.now(tz=UTC).date().isoformat()
+    books.book(bank, "-500.00", day, fromTo="Acme")
+    books.book(savings, "500.00", day, fromTo="Acme")
     page = site.get("inbox")
     assert buttons(page) == []
     assert text_of(page).count("Part of a suggested transfer. Link it above.") == 2
@@ -139,8 +141,6 @@ def test_what_is_wrong_with_a_press_is_told(books, bank, site):
 
 
 def test_a_pair_is_confirmed_in_one_press(books, bank, savings, site):
-    from datetime import UTC, datetime
-
     day = datetime.now(tz=UTC).date().isoformat()
     source, target = books.book(bank, "-80.00", day)["id"], books.book(savings, "80.00", day)["id"]
     page = site.get("inbox")
