@@ -145,10 +145,11 @@ def measure_detection() -> None:
 
 def main() -> None:
     measure_detection()
-    with served() as bench:  # another server than below, for what counts of memory is its highest
+    with served() as bench:  # a server for each, for what counts of memory is its highest
         refuse(bench)
     with served() as bench:
         compare(bench, "CSV", table, first=0)
+    with served() as bench:
         compare(bench, "CAMT.053", content, first=100)
 
 
