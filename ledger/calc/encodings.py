@@ -12,6 +12,7 @@ KNOWN = {
     "utf-8": "utf-8", "utf-16": "utf-16", "windows-1250": "cp1250", "windows-1251": "cp1251", "windows-1252": "cp1252",
     "iso-8859-2": "iso8859-2", "iso-8859-15": "iso8859-15", "gb18030": "gb18030", "shift_jis": "shift_jis",
 }  # fmt: skip
+_CONTROL = re.compile("[\x80-\x84\x86-\x9f]")  # ISO 8859 has them, and no text; U+0085 is a line's end
 _RUN = re.compile(rb"[\x80-\xff]+")
 _UTF8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
@@ -36,7 +37,9 @@ def find_encodings(content: bytes) -> list[str]:
     sample = content[:SAMPLE_BYTES]
     is_cut = len(content) > len(sample)
     texts = {
-        name: text for name in (*MULTI_BYTE, *SINGLE_BYTE) if (text := _decode(sample, name, is_cut=is_cut)) is not None
+        name: text
+        for name in (*MULTI_BYTE, *SINGLE_BYTE)
+        if (text := _decode(sample, name, is_cut=is_cut)) is not None and not _CONTROL.search(text)
     }
     scores = {name: _implausible(text) + _rarity(name, text) for name, text in texts.items()}
     if not scores:
