@@ -12,13 +12,13 @@ from psycopg.types.json import Jsonb
 
 from companies.changing import Change, changing
 from companies.errors import FieldErrors, Invalid, unknown_id
-from companies.models import Company, Stamp, new_id
+from companies.models import Among, Company, Stamp, new_id
 from ledger.bulk.copying import copy_rows
 from ledger.bulk.statistics import gather_after
 from ledger.calc.money import tax_within, too_fine
 from ledger.models import Categorization, Category, Counterparty, PlType, SplitExceedsAmount, counts_in_results
-from ledger.recognition.dating import Rule, invoice_dates, period
-from ledger.recognition.posting import LINES, Part, post, unpost
+from ledger.recognition.dating import Rule, invoice_dates, needs_invoice_date, period
+from ledger.recognition.posting import LINES, Part, post
 from ledger.recognition.totals import retotal
 from ledger.transactions.selections import selected
 from ledger.transactions.touching import touched
@@ -215,7 +215,7 @@ def give(
     run_id: UUID | None = None,
     replaced: Mapping[UUID, dict[str, Any]] | None = None,
 ) -> None:
-    """Gives some thousand transactions what is chosen for each, in place of what they have besides legs of transfers.
+    """Give some thousand transactions what is chosen for each, in place of what they have besides legs of transfers.
 
     ``automatic`` where no person chose; ``run_id`` is the run that can take it back, and ``replaced`` what it finds by
     the transactions then. A constant number of statements. Raises SplitExceedsAmount, FieldErrors, NoRate,
@@ -223,7 +223,8 @@ def give(
     """
     company = change.company
     ids = [fact.id for fact, _ in choices]
-    known = invoice_dates(company_id=company.id, transaction_ids=ids)
+    dated = [fact.id for fact, choice in choices if needs_invoice_date(choice.rule, **revenue_of(company, choice))]
+    known = invoice_dates(company_id=company.id, transaction_ids=dated) if dated else {}
     parts, rows = [], []
     for fact, choice in choices:
         tax = tax_of(fact, choice)
@@ -231,8 +232,7 @@ def give(
             choice.rule,
             day=fact.day,
             known_invoice_date=known.get(fact.id),
-            moves_revenue=company.pl_recognize_revenue_on_invoice,
-            has_revenue=choice.pl_type == PlType.REVENUE,
+            **revenue_of(company, choice),
         )
         lines = ((choice.pl_type, fact.rest - (tax or 0)),)
         part = Part(new_id(), choice.category_id, choice.rule.type, start, end, fact.day, fact.currency, lines)
@@ -240,11 +240,19 @@ def give(
         rows.append((*stored_row(company, fact, part, choice, tax), run_id, Jsonb(before) if before else None))
         if fact.counts:
             parts.append(part)
-    unpost(company=company, transaction_ids=ids)
-    Categorization.objects.of(company.id).filter(transaction_id__in=ids).unlinked().delete()
+    # The postings of what is deleted go with it, and legs of transfers have none.
+    Categorization.objects.of(company.id).filter(Among("transaction_id", ids)).unlinked().delete()
     copy_rows("ledger_categorization", GIVEN, rows)
     post(parts, company=company)
     retotal(change, ids, automatic=automatic)
+
+
+def revenue_of(company: Company, choice: Choice) -> dict[str, bool]:
+    """What ``period`` asks of revenue: whether the company counts it by invoice, and whether the choice is revenue."""
+    return {
+        "moves_revenue": company.pl_recognize_revenue_on_invoice,
+        "has_revenue": choice.pl_type == PlType.REVENUE,
+    }
 
 
 def tax_of(fact: Fact, choice: Choice) -> Decimal | None:
@@ -277,12 +285,18 @@ def stored_row(company: Company, fact: Fact, part: Part, choice: Choice, tax: De
 
 def facts_of(rows: Any) -> Iterator[list[Fact]]:
     """What is known of the transactions, in the order of their ids, some thousand at a time."""
-    rows = rows.order_by("id")
     columns = ("id", "date", "amount_value", "amount_currency", "transferred_value", "pending", "source")
-    found = rows.values_list(*columns)[:ROWS_AT_ONCE]
-    while facts := [Fact(*row[:5], counts_in_results(pending=row[5], source=row[6])) for row in found]:  # type: ignore[call-arg]
-        yield facts
-        found = rows.filter(id__gt=facts[-1].id).values_list(*columns)[:ROWS_AT_ONCE]
+    for chunk in in_chunks(rows, *columns):
+        yield [Fact(*row[:5], counts_in_results(pending=row[5], source=row[6])) for row in chunk]
+
+
+def in_chunks(rows: Any, *columns: str) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the columns of rows in the order of their ids, ROWS_AT_ONCE at a time; the first column is the id."""
+    rows = rows.order_by("id").values_list(*columns)
+    chunk = list(rows[:ROWS_AT_ONCE])
+    while chunk:
+        yield chunk
+        chunk = list(rows.filter(id__gt=chunk[-1][0])[:ROWS_AT_ONCE]) if len(chunk) == ROWS_AT_ONCE else []
 
 
 def pl_types_of(company: Company, category_id: UUID, *, pointer: str = "#/categoryId") -> list[str]:

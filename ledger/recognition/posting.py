@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils.translation import gettext as _
 
 from companies.errors import Conflict
-from companies.models import Company
+from companies.models import Among, Company
 from ledger.bulk.copying import copy_rows
 from ledger.calc.fx import MissingRate, RateTable, convert
 from ledger.calc.money import WIDE
@@ -111,9 +111,8 @@ def post(parts: Iterable[Part], *, company: Company) -> None:
 def repost(*, company: Company, transaction_ids: list[UUID]) -> None:
     """Writes the postings of transactions anew, in a constant number of statements. Raises NoRate."""
     unpost(company=company, transaction_ids=transaction_ids)
-    post(
-        counted_parts(Categorization.objects.of(company.id).filter(transaction_id__in=transaction_ids)), company=company
-    )
+    parts = Categorization.objects.of(company.id).filter(Among("transaction_id", transaction_ids))
+    post(counted_parts(parts), company=company)
 
 
 def unpost(*, company: Company, transaction_ids: list[UUID]) -> None:
