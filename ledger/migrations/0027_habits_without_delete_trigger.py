@@ -2,7 +2,7 @@
 
 The parts of a whole transaction that lose their place are followed by others (insert trigger) or by another total of
 their transaction (update trigger), or the transaction itself is deleted. Counting in between found habits that nobody
-could read, and took a quarter of the time of uncategorizing.
+could read, and took a seventh of the time of uncategorizing.
 """
 
 from django.db import migrations
