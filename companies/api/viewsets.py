@@ -1,7 +1,4 @@
-"""Where every request passes: credential, company, permission, then one transaction around the act.
-
-A view names the permission of each of its actions in ``permission_for``; one that does not cannot be routed.
-"""
+"""The base of all views: credential, company, permission, then one transaction around the operation."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -34,7 +34,10 @@ def find_encodings(content: bytes) -> list[str]:
     ('cp1250', 'cp1252')
     """
     sample = content[:SAMPLE_BYTES]
-    texts = {name: text for name in (*MULTI_BYTE, *SINGLE_BYTE) if (text := _decode(sample, name)) is not None}
+    is_cut = len(content) > len(sample)
+    texts = {
+        name: text for name in (*MULTI_BYTE, *SINGLE_BYTE) if (text := _decode(sample, name, is_cut=is_cut)) is not None
+    }
     scores = {name: _implausible(text) + _rarity(name, text) for name, text in texts.items()}
     if not scores:
         return []
@@ -47,8 +50,8 @@ def find_encodings(content: bytes) -> list[str]:
     return found
 
 
-def _decode(sample: bytes, encoding: str) -> str | None:
-    for cut in range(4):  # the sample may end within a letter
+def _decode(sample: bytes, encoding: str, *, is_cut: bool) -> str | None:
+    for cut in range(4 if is_cut else 1):  # a sample that was cut off may end within a letter
         try:
             return sample[: len(sample) - cut].decode(encoding)
         except UnicodeDecodeError:

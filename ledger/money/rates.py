@@ -134,6 +134,11 @@ def valued_at() -> Valued:
         return Valued(*cursor.fetchone())
 
 
+def get_known_version() -> int:
+    """Return the version of the rates that this process used last; asks the database where it used none yet."""
+    return next(iter(_TABLES), None) or rates_version()
+
+
 def rate_table(version: int | None = None) -> RateTable:
     """All rates, kept in memory until others arrive; one small query tells, unless their version is known."""
     if version is None:

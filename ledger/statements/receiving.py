@@ -1,7 +1,4 @@
-"""Taking a bank's file in: each entry once, whatever came before it, and the balances compared.
-
-One turn of the company, one COPY. A dry run does all of it and takes it back: what it tells is what would be.
-"""
+"""Import a bank's file: each entry once, balances compared, in one transaction. A dry run rolls all of it back."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -11,7 +11,7 @@ from companies.locales import current
 from companies.pages.kept import kept
 from companies.permissions import Permission
 from ledger.money.current_rates import CurrentRate, has_old_rates, list_rates
-from ledger.money.rates import rate_table, rates_version
+from ledger.money.rates import get_known_version, rate_table
 
 SHOWN_DIGITS = Context(prec=6)
 register = template.Library()
@@ -35,12 +35,12 @@ def as_rate(rate: Decimal) -> str:
 def old_rates_notice(context: dict[str, Any]) -> str:
     """Name the currencies whose rates are older than four days; nothing on pages without converted figures.
 
-    One statement while rates arrive, and one more where some are old.
+    Pages with converted figures have just read the rates, so only old ones cost a statement.
     """
     access = context.get("access")
     if access is None or context.get("section") or context.get("tab") not in CONVERTED_TABS:
         return ""
-    company, today, version = access.company, timezone.now().date(), rates_version()
+    company, today, version = access.company, timezone.now().date(), get_known_version()
     if not has_old_rates(today=today, rates=rate_table(version)):
         return ""
     opens = Permission.BALANCES_READ in access.permissions

@@ -223,7 +223,8 @@ def show_inbox(visit: Visit, form: Typed) -> HttpResponse:
     begun = bool(rows) or Transaction.objects.of(visit.company.id).exists()
     listed_pairs = [pair_of(pair, shown, names) for pair, shown in with_rows(visit.company, pairs)]
     listed_offers = [{"offer": offer, "place": f"o-{place}"} for place, offer in enumerate(offers(visit), 1)]
-    lines = [line_of(row, found.get(row.id, []), names) for row in rows]
+    paired = {leg.id for pair in pairs for leg in (pair.source, pair.target)}
+    lines = [line_of(row, found.get(row.id, []), names, is_paired=row.id in paired) for row in rows]
     in_order(listed_pairs, listed_offers, lines)
     return visit.show(
         "ledger/rules/inbox.html",
@@ -268,9 +269,14 @@ def in_order(pairs: list[dict[str, Any]], offered: list[dict[str, Any]], lines: 
         each["next"] = each["place"] if each["place"] in moving_up else next(found, "done")
 
 
-def line_of(row: Transaction, found: list[Proposal], names: Names) -> dict[str, Any]:
-    """A transaction that waits, and what can be said of it in one press."""
-    shown = [proposal_of(each, names) for each in found if each.use.category_id in names.categories]
+def line_of(row: Transaction, found: list[Proposal], names: Names, *, is_paired: bool) -> dict[str, Any]:
+    """A transaction that waits, and what can be said of it in one press.
+
+    A leg of a proposed pair is linked from the pair. The category Transfers alone would leave it in the cash flow, and
+    take the pair away.
+    """
+    suggested = [each for each in found if not (is_paired and each.kind == OWN)]
+    shown = [proposal_of(each, names) for each in suggested if each.use.category_id in names.categories]
     return {
         "row": row,
         "place": f"t-{row.id}",
@@ -281,6 +287,7 @@ def line_of(row: Transaction, found: list[Proposal], names: Names) -> dict[str, 
         "seen": version_of(row),
         "best": shown[0] if shown else None,
         "others": shown[1:],
+        "is_paired": is_paired,
     }
 
 

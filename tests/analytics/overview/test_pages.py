@@ -431,7 +431,7 @@ def test_the_page_asks_as_many_questions_with_many_transactions_as_with_one(
     assert api.post("transactions/import", {"transactions": items}).status_code == 200
     client = signed_in(alice)
     client.get(f"/app/companies/{acme.id}")
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(25):
         client.get(f"/app/companies/{acme.id}")
 
 

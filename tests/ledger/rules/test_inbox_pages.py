@@ -1,6 +1,7 @@
 """The inbox and the rules as pages: one press each, and what the pages say."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -83,6 +84,17 @@ def test_an_own_transfer_is_the_only_suggestion_and_stands_out(api, books, bank,
     assert [part["categoryId"] for part in books.parts(row)] == [books.category("transfer")]
 
 
+def test_leg_of_a_suggested_pair_is_linked_and_not_categorized(books, bank, savings, site):
+    """The category Transfers alone would leave it in the cash flow."""
+    day = datetime.now(tz=UTC).date().isoformat()
+    books.book(bank, "-500.00", day, fromTo="Acme")
+    books.book(savings, "500.00", day, fromTo="Acme")
+    page = site.get("inbox")
+    assert buttons(page) == []
+    assert text_of(page).count("Part of a suggested transfer. Link it above.") == 2
+    assert page.content.decode().count("Link as transfer") == 1
+
+
 def test_a_suggestion_by_amount_says_so(api, books, bank, hosting, site):
     said(api, books, bank, hosting, times=5, fromTo="Nimbus Ltd", amount="-20.00")
     said(api, books, bank, books.category("support"), times=2, fromTo="Nimbus Ltd", amount="-750.00")
@@ -129,8 +141,6 @@ def test_what_is_wrong_with_a_press_is_told(books, bank, site):
 
 
 def test_a_pair_is_confirmed_in_one_press(books, bank, savings, site):
-    from datetime import UTC, datetime
-
     day = datetime.now(tz=UTC).date().isoformat()
     source, target = books.book(bank, "-80.00", day)["id"], books.book(savings, "80.00", day)["id"]
     page = site.get("inbox")
