@@ -51,11 +51,11 @@ from assistants.schemas import (
     totalled,
 )
 
-COMPANY = told(ID, "from list_companies; optional if there is one")
-CONFIRM = told(TEXT, "digest that the same call without it answered")
+COMPANY = told(ID, "id; optional if there is one")
+CONFIRM = told(TEXT, "digest of the call without it")
 DEFAULT_ROWS, MAX_ROWS = 20, 500
 OF_LIST = {"limit": DEFAULT_ROWS, "total": True}
-TWICE = "Without confirm nothing is stored: it answers what would change and a digest. "
+TWICE = "Without confirm: only tells what would change, with a digest. "
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,10 +139,6 @@ def test_the_runway_says_of_which_day_it_is_where_the_period_is_over(api, bank, 
     assert "Runway" in figures(shown())
 
 
-def test_the_change_of_cash_says_where_a_list_comes_to_something_else(shown):
-    assert "What a list comes to can differ from the line where currencies do" in words(shown("/change-of-cash"))
-
-
 @pytest.mark.parametrize("path", ["", "/profit-and-loss"])
 def test_what_is_missing_is_told_of_the_whole_months_that_the_figures_count(path, api, bank, shown):
     """The period ends on the 20th, revenue and expenses with the last day of its month."""
