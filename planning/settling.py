@@ -18,7 +18,7 @@ from planning.models import PATCHED, PlannedOverride, PlannedTransaction
 def invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, dt.date]:
     """Transaction → invoice date of the planned transaction that it settled, where that has one. One query."""
     settled = PlannedOverride.objects.of(company_id).filter(
-        transaction__in=transaction_ids, planned__invoice_date__isnull=False
+        Among("transaction_id", transaction_ids), planned__invoice_date__isnull=False
     )
     rows = settled.values_list("transaction_id", "planned__invoice_date")
     return {transaction_id: day for transaction_id, day in rows if transaction_id and day}

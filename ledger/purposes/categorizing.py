@@ -7,18 +7,21 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db import connection
+from django.db.models import F, Q
 from django.utils.translation import gettext as _
 from psycopg.types.json import Jsonb
 
 from companies.changing import Change, changing
 from companies.errors import FieldErrors, Invalid, unknown_id
-from companies.models import Company, Stamp, new_id
+from companies.models import Among, Company, Stamp, new_id
 from ledger.bulk.copying import copy_rows
 from ledger.bulk.statistics import gather_after
 from ledger.calc.money import tax_within, too_fine
+from ledger.calc.recognition import DateRule
 from ledger.models import Categorization, Category, Counterparty, PlType, SplitExceedsAmount, counts_in_results
-from ledger.recognition.dating import Rule, invoice_dates, period
-from ledger.recognition.posting import LINES, Part, post, unpost
+from ledger.recognition.dating import Rule, effective_rule_type, invoice_dates, needs_invoice_date, period
+from ledger.recognition.posting import LINES, Part, post, post_whole
 from ledger.recognition.totals import retotal
 from ledger.transactions.selections import selected
 from ledger.transactions.touching import touched
@@ -176,14 +179,15 @@ def categorize(
     rule: Rule | None = None,
     pass_through_tax: Decimal | None = None,
 ) -> int:
-    """Gives the whole amount of each selected transaction to one category; what they were for before is forgotten.
+    """Give the whole amount of each selected transaction to one category; what they were for before is forgotten.
 
     Legs of transfers stay, and the category gets the rest. Returns how many transactions got a part. A constant number
     of statements for as many as a selection names. Raises what ``selected`` raises, FieldErrors, PlTypeNeeded,
     PlTypeNotAllowed, SplitExceedsAmount, NoRate, PeriodTooLong.
     """
     with changing(company, stamp=stamp) as change:
-        rows = selected(company, selection)
+        # A transaction that is all legs of transfers has nothing left to give.
+        rows = selected(company, selection).filter(~Q(transferred_value=F("amount_value")) | Q(transferred_value=0))
         choice = Choice(
             category_id=category_id,
             pl_type=line_of(pl_types_of(company, category_id), pl_type),
@@ -191,7 +195,16 @@ def categorize(
             rule=rule or Rule(),
             pass_through_tax=pass_through_tax,
         )
-        given = [each for facts in facts_of(rows) for each in categorize_some(change, facts, choice)]
+        given: list[UUID] = []
+        if is_plain(company, choice):
+            for chunk in in_chunks(rows, "id"):
+                ids = [row_id for (row_id,) in chunk]
+                give_whole(change, ids, choice)
+                given += ids
+        else:
+            for facts in facts_of(rows):
+                give(change, [(fact, choice) for fact in facts])
+                given += [fact.id for fact in facts]
         affected = len(given)
         if affected:
             gather_after("ledger_categorization", "ledger_posting", rows=affected, company_id=company.id)
@@ -200,11 +213,63 @@ def categorize(
     return affected
 
 
-def categorize_some(change: Change, facts: list[Fact], choice: Choice) -> list[UUID]:
-    """The same for some thousand transactions; returns those that got a part."""
-    facts = [fact for fact in facts if fact.rest or not fact.linked]
-    give(change, [(fact, choice) for fact in facts])
-    return [fact.id for fact in facts]
+def is_plain(company: Company, choice: Choice) -> bool:
+    """Whether the choice gives each transaction one amount on its own day, as ``give_whole`` does."""
+    kind = effective_rule_type(choice.rule, **revenue_of(company, choice))
+    return kind == DateRule.TRANSACTION_DATE and not choice.pass_through_tax and not choice.tax_percent
+
+
+_GIVE_WHOLE = """
+    INSERT INTO ledger_categorization (
+        company_id, id, transaction_id, position, category_id, counterparty_id, rule, rule_start_date, rule_end_date,
+        invoice_date, computed_start_date, computed_end_date, {pl_type}, pass_through_tax, value, source_note)
+    SELECT t.company_id, part.id, t.id, 0, %(category)s, %(counterparty)s, %(rule)s, %(start)s, %(end)s,
+           %(invoice_date)s, t.date, t.date, t.amount_value - t.transferred_value, %(tax)s,
+           t.amount_value - t.transferred_value, %(source_note)s
+      FROM unnest(%(ids)s::uuid[], %(part_ids)s::uuid[]) AS part (transaction_id, id)
+      JOIN ledger_transaction t ON t.company_id = %(company)s AND t.id = part.transaction_id
+     ORDER BY part.id
+"""
+
+
+def give_whole(change: Change, ids: list[UUID], choice: Choice) -> None:
+    """Give some thousand transactions one plain choice, in place of what they have besides legs of transfers.
+
+    The same parts as ``give`` stores, made by the database. A constant number of statements. Raises NoRate.
+    """
+    company = change.company
+    part_ids = [new_id() for _ in ids]
+    delete_unlinked_parts(company, ids)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _GIVE_WHOLE.format(pl_type=PlType(choice.pl_type).value),
+            {
+                "company": company.id,
+                "ids": ids,
+                "part_ids": part_ids,
+                "category": choice.category_id,
+                "counterparty": choice.counterparty_id,
+                "rule": choice.rule.type,
+                "start": choice.rule.start,
+                "end": choice.rule.end,
+                "invoice_date": choice.rule.invoice_date,
+                "tax": choice.pass_through_tax,
+                "source_note": choice.source_note,
+            },
+        )
+    post_whole(
+        company=company,
+        part_ids=part_ids,
+        transaction_ids=ids,
+        category_id=choice.category_id,
+        pl_type=choice.pl_type,
+    )
+    retotal(change, ids)
+
+
+def delete_unlinked_parts(company: Company, transaction_ids: list[UUID]) -> None:
+    """Delete the parts of transactions that are no legs of transfers; the database deletes their postings."""
+    Categorization.objects.of(company.id).filter(Among("transaction_id", transaction_ids)).unlinked().delete()
 
 
 def give(
@@ -215,7 +280,7 @@ def give(
     run_id: UUID | None = None,
     replaced: Mapping[UUID, dict[str, Any]] | None = None,
 ) -> None:
-    """Gives some thousand transactions what is chosen for each, in place of what they have besides legs of transfers.
+    """Give some thousand transactions what is chosen for each, in place of what they have besides legs of transfers.
 
     ``automatic`` where no person chose; ``run_id`` is the run that can take it back, and ``replaced`` what it finds by
     the transactions then. A constant number of statements. Raises SplitExceedsAmount, FieldErrors, NoRate,
@@ -223,7 +288,8 @@ def give(
     """
     company = change.company
     ids = [fact.id for fact, _ in choices]
-    known = invoice_dates(company_id=company.id, transaction_ids=ids)
+    dated = [fact.id for fact, choice in choices if needs_invoice_date(choice.rule, **revenue_of(company, choice))]
+    known = invoice_dates(company_id=company.id, transaction_ids=dated) if dated else {}
     parts, rows = [], []
     for fact, choice in choices:
         tax = tax_of(fact, choice)
@@ -231,8 +297,7 @@ def give(
             choice.rule,
             day=fact.day,
             known_invoice_date=known.get(fact.id),
-            moves_revenue=company.pl_recognize_revenue_on_invoice,
-            has_revenue=choice.pl_type == PlType.REVENUE,
+            **revenue_of(company, choice),
         )
         lines = ((choice.pl_type, fact.rest - (tax or 0)),)
         part = Part(new_id(), choice.category_id, choice.rule.type, start, end, fact.day, fact.currency, lines)
@@ -240,11 +305,18 @@ def give(
         rows.append((*stored_row(company, fact, part, choice, tax), run_id, Jsonb(before) if before else None))
         if fact.counts:
             parts.append(part)
-    unpost(company=company, transaction_ids=ids)
-    Categorization.objects.of(company.id).filter(transaction_id__in=ids).unlinked().delete()
+    delete_unlinked_parts(company, ids)
     copy_rows("ledger_categorization", GIVEN, rows)
     post(parts, company=company)
     retotal(change, ids, automatic=automatic)
+
+
+def revenue_of(company: Company, choice: Choice) -> dict[str, bool]:
+    """What ``period`` asks of revenue: whether the company counts it by invoice, and whether the choice is revenue."""
+    return {
+        "moves_revenue": company.pl_recognize_revenue_on_invoice,
+        "has_revenue": choice.pl_type == PlType.REVENUE,
+    }
 
 
 def tax_of(fact: Fact, choice: Choice) -> Decimal | None:
@@ -277,12 +349,18 @@ def stored_row(company: Company, fact: Fact, part: Part, choice: Choice, tax: De
 
 def facts_of(rows: Any) -> Iterator[list[Fact]]:
     """What is known of the transactions, in the order of their ids, some thousand at a time."""
-    rows = rows.order_by("id")
     columns = ("id", "date", "amount_value", "amount_currency", "transferred_value", "pending", "source")
-    found = rows.values_list(*columns)[:ROWS_AT_ONCE]
-    while facts := [Fact(*row[:5], counts_in_results(pending=row[5], source=row[6])) for row in found]:  # type: ignore[call-arg]
-        yield facts
-        found = rows.filter(id__gt=facts[-1].id).values_list(*columns)[:ROWS_AT_ONCE]
+    for chunk in in_chunks(rows, *columns):
+        yield [Fact(*row[:5], counts_in_results(pending=row[5], source=row[6])) for row in chunk]  # type: ignore[call-arg]
+
+
+def in_chunks(rows: Any, *columns: str) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the columns of rows in the order of their ids, ROWS_AT_ONCE at a time; the first column is the id."""
+    rows = rows.order_by("id").values_list(*columns)
+    chunk = list(rows[:ROWS_AT_ONCE])
+    while chunk:
+        yield chunk
+        chunk = list(rows.filter(id__gt=chunk[-1][0])[:ROWS_AT_ONCE]) if len(chunk) == ROWS_AT_ONCE else []
 
 
 def pl_types_of(company: Company, category_id: UUID, *, pointer: str = "#/categoryId") -> list[str]:

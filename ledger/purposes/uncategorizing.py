@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
+
 from companies.changing import Change, changing
-from companies.models import Company, Stamp
+from companies.models import Among, Company, Stamp
 from ledger.models import Categorization
-from ledger.purposes.categorizing import facts_of
-from ledger.recognition.posting import unpost
+from ledger.purposes.categorizing import in_chunks
 from ledger.recognition.totals import retotal
 from ledger.transactions.selections import selected
 from ledger.transactions.touching import touched
@@ -25,13 +26,13 @@ class Outcome:
 
 
 def uncategorize(*, company: Company, stamp: Stamp, selection: dict[str, Any]) -> Outcome:
-    """Removes all parts of the selected transactions; a constant number of statements for as many as one names.
+    """Remove all parts of the selected transactions; a constant number of statements for as many as one names.
 
     Raises what ``selected`` raises.
     """
     outcome = Outcome()
     with changing(company, stamp=stamp) as change:
-        chunks = [[fact.id for fact in facts] for facts in facts_of(selected(company, selection))]
+        chunks = [[row_id for (row_id,) in chunk] for chunk in in_chunks(selected(company, selection), "id")]
         together = {each for ids in chunks for each in ids}
         for ids in chunks:
             uncategorize_some(change, ids, together=together, outcome=outcome)
@@ -50,26 +51,32 @@ def uncategorize_some(change: Change, ids: list[UUID], *, together: set[UUID], o
     that transaction is open again (counters_created). Where both transactions are selected each counts one skipped,
     since its removal was asked for.
     """
-    company = change.company
-    parts = Categorization.objects.of(company.id)
-    found = parts.filter(transaction_id__in=ids).values_list(
-        "id", "transaction_id", "counter_id", "counter__transaction_id"
-    )
-    touched = {transaction_id for _, transaction_id, _, _ in found}
-    gone = {part_id for part_id, *_ in found}
-    outcome.affected |= touched
-    for _, _, counter, partner in found:
-        if counter is None or partner is None:
-            continue
+    parts = Categorization.objects.of(change.company.id).filter(Among("transaction_id", ids))
+    legs = list(parts.linked().values_list("id", "counter_id", "counter__transaction_id"))
+    removed, counters = {leg for leg, *_ in legs}, [counter for _, counter, _ in legs]
+    for _, counter, partner in legs:
         if partner not in together:
             outcome.counters_created += 1
             outcome.partners.add(partner)
         else:
-            outcome.counters_skipped += 1 if counter in gone else 2  # two where its own turn would come later
-            outcome.affected.add(partner)
-        touched.add(partner)
-        gone.add(counter)
-    if touched:
-        unpost(company=company, transaction_ids=ids)
-        parts.filter(id__in=gone).delete()
-        retotal(change, sorted(touched))
+            outcome.counters_skipped += 1 if counter in removed else 2  # two where its own turn would come later
+        removed.add(counter)
+    changed = delete_parts(change.company, ids, counters)
+    outcome.affected |= changed - outcome.partners
+    if changed:
+        retotal(change, sorted(changed))
+
+
+def delete_parts(company: Company, transaction_ids: list[UUID], part_ids: list[UUID]) -> set[UUID]:
+    """Delete the parts of transactions and some other parts; return the ids of the transactions that lost one.
+
+    One statement, since the legs of a transfer refer to each other. The database deletes their postings.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM ledger_categorization WHERE company_id = %(company)s "
+            "AND (transaction_id = ANY(%(transactions)s::uuid[]) OR id = ANY(%(parts)s::uuid[])) "
+            "RETURNING transaction_id",
+            {"company": company.id, "transactions": transaction_ids, "parts": part_ids},
+        )
+        return {transaction_id for (transaction_id,) in cursor.fetchall()}

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from companies.errors import Invalid
+from companies.models import Among
 from ledger.calc.months import months_between
 from ledger.calc.recognition import DateRule, service_period
 from ledger.models import FileTransaction
@@ -45,15 +46,12 @@ class Rule:
 def period(
     rule: Rule, *, day: date, known_invoice_date: date | None, moves_revenue: bool, has_revenue: bool
 ) -> tuple[date, date]:
-    """computedStartDate and computedEndDate of a part of a transaction of the day.
+    """Return computedStartDate and computedEndDate of a part of a transaction of the day.
 
-    ``moves_revenue`` is the company's plRecognizeRevenueOnInvoice: revenue by transaction date then belongs to the day
-    of the invoice, where one is known. Raises PeriodTooLong, PeriodOutOfRange.
+    ``known_invoice_date`` matters only where ``needs_invoice_date`` says so. Raises PeriodTooLong, PeriodOutOfRange.
     """
     invoice_date = rule.invoice_date or known_invoice_date
-    kind = rule.type
-    if moves_revenue and has_revenue and kind == DateRule.TRANSACTION_DATE:
-        kind = DateRule.INVOICE_DATE.value
+    kind = effective_rule_type(rule, moves_revenue=moves_revenue, has_revenue=has_revenue)
     try:
         start, end = service_period(kind, day, start=rule.start, end=rule.end, invoice_date=invoice_date)
     except (ValueError, OverflowError):
@@ -63,13 +61,30 @@ def period(
     return start, end
 
 
+def effective_rule_type(rule: Rule, *, moves_revenue: bool, has_revenue: bool) -> str:
+    """Return the type of the rule that applies.
+
+    ``moves_revenue`` is the company's plRecognizeRevenueOnInvoice: revenue by transaction date then belongs to the day
+    of the invoice, where one is known.
+    """
+    if moves_revenue and has_revenue and rule.type == DateRule.TRANSACTION_DATE:
+        return DateRule.INVOICE_DATE.value
+    return rule.type
+
+
+def needs_invoice_date(rule: Rule, *, moves_revenue: bool, has_revenue: bool) -> bool:
+    """Whether the period depends on the invoice date known for the transaction."""
+    kind = effective_rule_type(rule, moves_revenue=moves_revenue, has_revenue=has_revenue)
+    return kind == DateRule.INVOICE_DATE and rule.invoice_date is None
+
+
 def invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, date]:
     """The invoice date known for each transaction: its settled planned transaction's, else an attached file's.
 
     Of several files the one attached first counts. The app above, which plans, is asked through the settings.
     """
     found = FileTransaction.objects.of(company_id).filter(
-        transaction_id__in=transaction_ids, file__parse_data__date__isnull=False
+        Among("transaction_id", transaction_ids), file__parse_data__date__isnull=False
     )
     rows = found.order_by("-file__created_time", "-file_id").values_list("transaction_id", "file__parse_data__date")
     dates = {transaction_id: date.fromisoformat(text) for transaction_id, text in rows if text}

@@ -4,22 +4,23 @@ Postings are derived. They are written here and nowhere else, for every part tha
 the database adds them up by month, line and category.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from companies.errors import Conflict
-from companies.models import Company
+from companies.models import Among, Company
 from ledger.bulk.copying import copy_rows
 from ledger.calc.fx import MissingRate, RateTable, convert
 from ledger.calc.money import WIDE
 from ledger.calc.recognition import DateRule, spread
-from ledger.models import Categorization, PlType, Posting
+from ledger.models import Categorization, PlType, Posting, Source, Transaction
 from ledger.money.rates import rate_table
 
 LINES = tuple(PlType.values)
@@ -108,12 +109,63 @@ def post(parts: Iterable[Part], *, company: Company) -> None:
     copy_rows("ledger_posting", COLUMNS, ((company.id, *line) for line in lines))
 
 
+# Every amount by transaction date has one posting. The quotient has 40 decimals before it is rounded, so that it is the
+# one of ``in_base``.
+_POST_WHOLE = """
+    INSERT INTO ledger_posting (company_id, categorization_id, pl_type, month, category_id, amount, base_amount)
+    SELECT t.company_id, part.id, %(pl_type)s, date_trunc('month', t.date)::date, %(category)s, whole.amount,
+           CASE WHEN t.amount_currency = %(base)s THEN whole.amount
+                ELSE round((whole.amount * rate.target)::numeric(80, 40) / rate.source, 10) END
+      FROM unnest(%(ids)s::uuid[], %(part_ids)s::uuid[]) AS part (transaction_id, id)
+      JOIN ledger_transaction t ON t.company_id = %(company)s AND t.id = part.transaction_id
+     CROSS JOIN LATERAL (SELECT t.amount_value - t.transferred_value AS amount) AS whole
+      LEFT JOIN unnest(%(currencies)s::text[], %(days)s::date[], %(targets)s::numeric[], %(sources)s::numeric[])
+             AS rate (currency, day, target, source) ON rate.currency = t.amount_currency AND rate.day = t.date
+     WHERE NOT t.pending AND t.source <> %(initial)s AND whole.amount <> 0
+     ORDER BY part.id
+"""
+
+
+def post_whole(
+    *, company: Company, part_ids: Sequence[UUID], transaction_ids: Sequence[UUID], category_id: UUID, pl_type: str
+) -> None:
+    """Write the postings of new parts that are all of their transactions but legs of transfers, by transaction date.
+
+    ``part_ids`` are in the order of ``transaction_ids``. The same postings as ``post`` writes, made by the database in
+    a third of the time; two statements. Raises NoRate.
+    """
+    counted = Transaction.objects.of(company.id).filter(Among("id", list(transaction_ids))).booked().without_initial()
+    foreign = counted.exclude(amount_currency=company.base_currency).exclude(amount_value=F("transferred_value"))
+    days = list(foreign.order_by().values_list("amount_currency", "date").distinct())
+    rates = rate_table()
+    try:
+        pairs = [rates.pair(currency, company.base_currency, day) for currency, day in days]
+    except MissingRate as missing:
+        raise NoRate.of(missing) from None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _POST_WHOLE,
+            {
+                "company": company.id,
+                "ids": list(transaction_ids),
+                "part_ids": list(part_ids),
+                "category": category_id,
+                "pl_type": pl_type,
+                "base": company.base_currency,
+                "initial": Source.INITIAL_BALANCE.value,
+                "currencies": [currency for currency, _day in days],
+                "days": [day for _currency, day in days],
+                "targets": [target for target, _source in pairs],
+                "sources": [source for _target, source in pairs],
+            },
+        )
+
+
 def repost(*, company: Company, transaction_ids: list[UUID]) -> None:
     """Writes the postings of transactions anew, in a constant number of statements. Raises NoRate."""
     unpost(company=company, transaction_ids=transaction_ids)
-    post(
-        counted_parts(Categorization.objects.of(company.id).filter(transaction_id__in=transaction_ids)), company=company
-    )
+    parts = Categorization.objects.of(company.id).filter(Among("transaction_id", transaction_ids))
+    post(counted_parts(parts), company=company)
 
 
 def unpost(*, company: Company, transaction_ids: list[UUID]) -> None:

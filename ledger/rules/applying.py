@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from companies.changing import Change, changing
-from companies.models import Company, Stamp, id_from
+from companies.models import Among, Company, Stamp, id_from
 from ledger.bulk.statistics import gather_after
 from ledger.models import RULE_NOTE, Categorization, CategorizationRun, Category, Counterparty
 from ledger.purposes.categorizing import Choice, Fact, give, tax_of
@@ -312,7 +312,7 @@ def take_back_some(change: Change, some: list[Untouched]) -> None:
         give(change, choices, automatic=True, run_id=run_id, replaced=found if run_id else None)
     opened = [each.fact.id for each, choice in before if choice is None]
     unpost(company=company, transaction_ids=opened)
-    Categorization.objects.of(company.id).filter(transaction_id__in=opened).unlinked().delete()
+    Categorization.objects.of(company.id).filter(Among("transaction_id", opened)).unlinked().delete()
     retotal(change, opened)
 
 

@@ -151,7 +151,7 @@ class Status(NamedTuple):
 
 def statuses(*, company_id: UUID, ids: Iterable[UUID]) -> dict[UUID, Status]:
     """The status of each transaction that the company has; one statement."""
-    rows = Transaction.objects.of(company_id).filter(id__in=list(ids))
+    rows = Transaction.objects.of(company_id).filter(Among("id", list(ids)))
     found = rows.values_list("id", "amount_value", "amount_currency", "categorized_value")
     return {
         row_id: Status(is_open=amount != categorized, amount=amount, currency=currency)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from companies.errors import FieldErrors, unknown_at
-from companies.models import Company
+from companies.models import Among, Company
 from ledger.models import Transaction
 from ledger.transactions.filters import from_object, narrowed
 
@@ -40,7 +40,7 @@ def selected(company: Company, selection: dict[str, Any]) -> Any:
     confirmed = selection.get("confirm") is True
     match selection["mode"]:
         case "ids":
-            return rows.filter(id__in=known_ids(company, selection["ids"], pointer="#/selection/ids"))
+            return rows.filter(Among("id", known_ids(company, selection["ids"], pointer="#/selection/ids")))
         case "filter":
             try:
                 found = narrowed(rows, from_object(selection["filter"]), company_id=company.id)
@@ -49,7 +49,7 @@ def selected(company: Company, selection: dict[str, Any]) -> Any:
             if found.query.where == rows.query.where and not confirmed:
                 raise ConfirmationRequired
             excluded = known_ids(company, selection.get("excluded_ids", {}), pointer="#/selection/excludedIds")
-            return found.exclude(id__in=excluded) if excluded else found
+            return found.exclude(Among("id", excluded)) if excluded else found
     if not confirmed:
         raise ConfirmationRequired
     return rows
@@ -58,7 +58,7 @@ def selected(company: Company, selection: dict[str, Any]) -> Any:
 def known_ids(company: Company, asked: Mapping[str, UUID | None], *, pointer: str) -> list[UUID]:
     """The ids, each once. Raises FieldErrors with unknown_id for those that the company does not have."""
     wanted = {each for each in asked.values() if each}
-    known = set(Transaction.objects.of(company.id).filter(id__in=wanted).values_list("id", flat=True))
+    known = set(Transaction.objects.of(company.id).filter(Among("id", list(wanted))).values_list("id", flat=True))
     unknown = [position for position, each in enumerate(asked.values()) if each not in known]
     if unknown:
         raise FieldErrors([unknown_at(f"{pointer}/{position}") for position in unknown[:MOST_ERRORS]])

@@ -1,4 +1,4 @@
-"""Pages of transactions against a constant view and a ModelSerializer page in one server; acts on 10,000 of them.
+"""Pages of transactions against a constant view and a ModelSerializer page in one server; bulk operations against COPY.
 
 Run with ``make bench`` or ``python -m tests.bench.ledger``. Every figure is a ratio within this run.
 """
@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterator
 
 from tests.bench.figures import AT_MOST, figure
-from tests.bench.imports import items, open_accounts
+from tests.bench.imports import copied, items, lines, open_accounts
 from tests.bench.served import Served, alternating, seconds, served
 from tests.machine import ROOT, free_port
 
-ROWS, MANY = 50_000, 10_000
-GOAL_CONSTANT, GOAL_SERIALIZER, GOAL_THOUSAND = 0.08, 4.0, 11.0
-ROUNDS, REQUESTS = 15, 40
+ROWS, MANY = 100_000, 10_000
+GOAL_CONSTANT, GOAL_SERIALIZER, GOAL_THOUSAND, GOAL_BULK = 0.08, 4.0, 11.0, 0.4
+ROUNDS, REQUESTS, BULK_ROUNDS = 15, 40, 5
 
 
 class Client:
@@ -73,16 +73,30 @@ def with_plain_page(bench: Served) -> Iterator[int]:
 
 def main() -> None:
     with served() as bench:
-        accounts, _ = open_accounts(bench, 10)
+        accounts, currencies = open_accounts(bench, 10)
         body = json.dumps({"transactions": items(accounts, ROWS, 1)}).encode()
         bench.call("POST", f"{bench.path}/transactions/import", body)
         hosting, other = categories(bench)
         selections = [{"mode": "ids", "ids": ids(bench, 1)}, {"mode": "ids", "ids": ids(bench, MANY)}]
         all_of_them = {"selection": {"mode": "filter", "filter": {}, "confirm": True}, "categoryId": hosting}
-        bench.call("POST", f"{bench.path}/transactions/categorize", all_of_them)
+        everything = seconds(lambda: bench.call("POST", f"{bench.path}/transactions/categorize", all_of_them))
         bench.database.execute("VACUUM ANALYZE")
         pages(bench)
-        acts(bench, selections, other)
+        bulk_operations(
+            bench,
+            selections,
+            other,
+            iter([lines(bench, items(accounts, MANY, seed), currencies) for seed in range(2, 2 + BULK_ROUNDS)]),
+        )
+        text = lines(bench, items(accounts, ROWS, 99), currencies)
+        copy = seconds(lambda: copied(bench.database, text))
+        figure(
+            f"categorize of {ROWS:,}",
+            copy / everything,
+            "of raw COPY's speed",
+            goal=GOAL_BULK,
+            behind=f"{everything:.2f} s, COPY {copy:.2f} s",
+        )
 
 
 def categories(bench: Served) -> tuple[str, str]:
@@ -126,21 +140,31 @@ def pages(bench: Served) -> None:
     figure("GET /companies", constant / companies, "of a constant view's requests a second")
 
 
-def acts(bench: Served, selections: list[dict], category: str) -> None:
-    """Time and statements of acts on 10,000 transactions, against one."""
+def bulk_operations(bench: Served, selections: list[dict], category: str, copies: Iterator[str]) -> None:
+    """Print the time of operations on 10,000 transactions against one, and against a COPY of as many."""
     path = f"{bench.path}/transactions"
-    calls = {
-        "categorize": lambda selection: ("categorize", {"selection": selection, "categoryId": category}),
-        "categorization_status": lambda selection: ("categorization_status", {"transactionIds": selection["ids"]}),
-        "uncategorize": lambda selection: ("uncategorize", {"selection": selection}),
+    bodies = {
+        "categorize": lambda selection: {"selection": selection, "categoryId": category},
+        "categorization_status": lambda selection: {"transactionIds": selection["ids"]},
+        "uncategorize": lambda selection: {"selection": selection},
     }
-    for name, call in calls.items():
-        took = []
-        for selection in selections:
-            address, body = call(selection)
-            raw = json.dumps(body).encode()
-            took.append(seconds(lambda address=address, raw=raw: bench.call("POST", f"{path}/{address}", raw)))
-        figure(f"{name} of {MANY:,}", took[1] / took[0], "× the time of one", behind=f"{took[1]:.2f} s")
+    requests = [
+        (f"{path}/{name}", json.dumps(body(selection)).encode())
+        for name, body in bodies.items()
+        for selection in selections
+    ]
+    bench.call("POST", *requests[-1])  # every round begins with transactions that are uncategorized
+    *times, copy = alternating(
+        *[lambda request=request: bench.call("POST", *request) for request in requests],
+        lambda: copied(bench.database, next(copies)),
+        rounds=BULK_ROUNDS,
+    )
+    for name, one, many in zip(bodies, times[::2], times[1::2], strict=True):
+        figure(f"{name} of {MANY:,}", many / one, "× the time of one", behind=f"{many:.2f} s")
+        if name != "categorization_status":
+            figure(
+                f"{name} of {MANY:,}", copy / many, "of raw COPY's speed", goal=GOAL_BULK, behind=f"COPY {copy:.2f} s"
+            )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from companies.models import AuditEntry
-from ledger.models import Categorization, Transaction
+from ledger.models import Categorization, Posting, Transaction
+from ledger.recognition.posting import differences
 from tests.ledger.conftest import codes, lines_of, results
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("exact")]
@@ -38,6 +39,44 @@ def test_a_selection_may_be_a_filter_without_some(api, books, bank, acme):
     assert api.post("transactions/categorize", body).json() == {"success": True, "affected": 2}
     assert results(acme) == {("2026-03", "cogs"): -17}
     assert books.parts(rows[1]["id"])[0]["passThroughTax"] == -1.5
+
+
+def test_bulk_postings_are_converted_as_single_ones(api, books, rates, acme):
+    """Amounts whose base value has no end of decimals, one of nothing and one that is pending."""
+    rates(USD="1.0857", JPY="161.37", GBP="0.83337")
+    rows = []
+    for currency, amounts in {
+        "USD": ("-99999999999.99", "0.01", "0.00"),
+        "JPY": ("7", "-1"),
+        "EUR": ("3.33",),
+    }.items():
+        account = books.account(defaultCurrency=currency)
+        rows += [books.book(account, amount, "2026-03-05") for amount in amounts]
+        rows.append(books.book(account, "5", pending=True))
+    ids = [row["id"] for row in rows]
+    for row in rows:
+        part = {"categoryId": books.category("hosting"), "plSplit": {"cogs": float(row["amountValue"])}}
+        assert books.split(row["id"], part).status_code == 200
+    single = postings()
+    body = {"selection": by_ids(*ids), "categoryId": books.category("hosting")}
+    assert api.post("transactions/categorize", body).json()["affected"] == len(ids)
+    assert postings() == single
+    assert len(single) == 5
+    assert not differences(acme.id)
+
+
+def test_bulk_categorizing_without_a_rate_is_an_error_and_stores_nothing(api, books, rates):
+    row = books.book(books.account(defaultCurrency="GBP"), "-10.00")
+    body = {"selection": by_ids(row["id"]), "categoryId": books.category("hosting")}
+    refused = api.post("transactions/categorize", body)
+    assert (refused.status_code, refused.json()["code"]) == (409, "rate_missing")
+    assert not Categorization.objects.exists()
+
+
+def postings():
+    rows = Posting.objects.values_list("categorization_id", "pl_type", "month", "category_id", "amount", "base_amount")
+    owners = dict(Categorization.objects.values_list("id", "transaction_id"))
+    return sorted((owners[part], *values) for part, *values in rows)
 
 
 def test_a_selection_may_be_all_when_that_is_confirmed(api, books, bank):
