@@ -91,6 +91,7 @@ MISTAKES = {
 def filled_in(body: str) -> dict[str, str]:
     """What the page's last form would send."""
     form = re.findall(r"<form .*?</form>", body, re.DOTALL)[-1]
+    form = re.sub(r'<input type="radio"(?![^>]*\schecked)[^>]*>', "", form)
     found = re.findall(r'<input[^>]*\sname="(\w+)"[^>]*\svalue="([^"]*)"', form)
     for name, options in re.findall(r'<select[^>]*\sname="(\w+)".*?>(.*?)</select>', form, re.DOTALL):
         chosen = re.search(r'<option(?: value="([^"]*)")?\s+selected>([^<]*)', options)

@@ -3,8 +3,10 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ListSerializer
 
 from companies.api.viewsets import CompanyViewSet
+from companies.models import Currency
 from companies.permissions import Permission
 from ledger.money.current_rates import list_rates
 from ledger.money.serializers import RateShape
@@ -15,7 +17,7 @@ class RateViewSet(CompanyViewSet):
     schema_noun = "rate"
     permission_for = {"list": Permission.BALANCES_READ}
 
-    @extend_schema(operation_id="listRates", responses=RateShape(many=True))
+    @extend_schema(operation_id="listRates", responses=ListSerializer(child=RateShape(), max_length=len(Currency)))
     def list(self, request: Request, company_id: str) -> Response:
         """The exchange rates at which balances are converted today, one row for each currency that the company uses
         besides its base currency: those of its accounts and booked transactions.

@@ -67,6 +67,7 @@ def test_what_is_done_to_many_is_told_without_counts(writer, api, bank):
         "skippedBeforeDataStart": None,
         "dataStartDate": None,
         "duplicates": None,
+        "possibleDuplicates": None,
         "errors": [],
         "dryRun": False,
     }

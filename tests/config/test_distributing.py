@@ -54,6 +54,7 @@ def test_every_table_of_ours_has_a_place_on_a_cluster():
         "companies_idempotencyrecord",
         "companies_passkey",
         "companies_personalentry",
+        "companies_ratecounter",
         "companies_recoverycode",
         "companies_session",
     }

@@ -89,7 +89,8 @@ def test_every_answer_carries_the_security_headers(client, path):
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["X-Frame-Options"] == "DENY"
     assert answer["Referrer-Policy"] == "same-origin"
-    assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
+    popups = path == "/app/sign-in"  # a popup with it reports back to the app that opened it
+    assert answer["Cross-Origin-Opener-Policy"] == ("unsafe-none" if popups else "same-origin")
     assert "Server" not in answer
 
 

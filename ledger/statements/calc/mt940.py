@@ -44,12 +44,17 @@ CENTURY_TURNS = 80  # 79 is 2079, 80 is 1980: SWIFT's own rule for YYMMDD
 NOT_GIVEN = {"", "NONREF", "NOTPROVIDED"}
 
 
+REFERENCE_TAG = re.compile(r"^(?:\{4:\s*)?:20:", re.MULTILINE)
+ACCOUNT_TAG = re.compile(r"^(?:\{4:\s*)?:25P?:", re.MULTILINE)
+BALANCE_TAG = re.compile(r"^:(?:60[FM]|34F):", re.MULTILINE)
+
+
 def is_one(text: str) -> bool:
     """Whether a text begins as such a file does, behind what banks write above; some begin with field 25."""
     start = text[:5000]
-    if re.search(r"^(?:\{4:\s*)?:20:", start, re.MULTILINE):
+    if REFERENCE_TAG.search(start):
         return True
-    return all(re.search(tag, start, re.MULTILINE) for tag in (r"^(?:\{4:\s*)?:25P?:", r"^:(?:60[FM]|34F):"))
+    return bool(ACCOUNT_TAG.search(start) and BALANCE_TAG.search(start))
 
 
 def read(lines: Iterator[str], *, most: int) -> tuple[str, list[Statement]]:
