@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.server]
 WORD = re.compile(r"[^\W\d_]{2,}")
 SPOKEN = ("title", "alt", "placeholder", "aria-label")
 # The same in both languages; what the file says that is being imported; what stands in an address or names an event.
-NAMES = {"Tidebook", "MRR", "ARPA", "in", "KB"}
+NAMES = {"Tidebook", "MRR", "ARPA", "in", "KB", "Windows", "Shift_JIS", "Shift", "JIS", "ISO", "GB18030", "UTF"}
 OF_THE_FILE = {"Date", "Amount", "Text", "Coffee", "Tea", "nothing"}
 CODE = re.compile(r"\b[A-Z]{3}\b|\S+(?:://|\w\.\w)\S+|\bCAMT\.053")
 ENGLISH = "/notifications"  # is kept for all who are told, in one language

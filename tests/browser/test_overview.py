@@ -68,7 +68,7 @@ def open_page(page, live_server, busy, query=""):
 def test_the_charts_are_drawn_and_their_numbers_unfold(page, live_server, busy, complaints):
     open_page(page, live_server, busy)
     for name in ("Cash balance", "Cash flow", "Revenue and expenses", "Committed MRR"):
-        assert page.get_by_role("img", name=name).bounding_box()["width"] >= 400
+        assert page.get_by_role("img", name=name, exact=True).bounding_box()["width"] >= 400
     table = page.get_by_role("table", name="Cash flow in EUR")
     expect(table).to_be_hidden()
     page.get_by_text("Numbers of Cash flow").click()

@@ -199,7 +199,7 @@ MISCOUNTED = """
 @contextlib.contextmanager
 def new_service(**settings: object) -> Iterator[Service]:
     with prepared_machine() as machine:
-        machine.settings |= {"RATE_LIMIT": 10_000_000} | settings
+        machine.settings |= {"RATE_LIMIT": 10_000_000, "REQUESTS_PER_CREDENTIAL": 200, "THREADS": 16} | settings
         service = Service(machine)
         try:
             service.start()
