@@ -288,7 +288,7 @@ def test_a_pattern_takes_time_in_proportion_to_the_text(where, record_property):
 
 def test_the_walk_finds_patterns_wherever_they_stand():
     places = " ".join(PATTERNS)
-    for place in ("written.py:_AMOUNTS.1", "idempotency.py:FORM", "serializers.py:DOMAIN", "keeping.py:", "address "):
+    for place in ("idempotency.py:FORM", "serializers.py:DOMAIN", "keeping.py:", "address "):
         assert place in places
     assert len(PATTERNS) > 50
 

@@ -206,6 +206,12 @@ def names_number(label: str, number: str) -> bool:
     >>> names_number("Girokonto DE89 3704 0044", "de8937040044"), names_number("Konto 1234567", "234567")
     (True, False)
     """
-    signs = [re.escape(sign) for sign in number if sign.isalnum()]
-    within = r"(?<![0-9A-Za-z])" + r"[\W_]?".join(signs) + r"(?![0-9A-Za-z])"
-    return len(signs) >= SHORTEST_NUMBER and bool(re.search(within, label[:LONGEST_LABEL], re.IGNORECASE))
+    signs = [sign for sign in number if sign.isalnum()]
+    if len(signs) < SHORTEST_NUMBER:
+        return False
+    found = re.search(
+        r"(?<![0-9A-Za-z])" + r"[\W_]?".join(re.escape(sign) for sign in signs) + r"(?![0-9A-Za-z])",
+        label[:LONGEST_LABEL],
+        re.IGNORECASE,
+    )
+    return found is not None
