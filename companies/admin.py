@@ -19,9 +19,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from companies.api.middleware import SANE
 from companies.errors import Refusal
 from companies.membership import founding, members
+from companies.middleware import REQUEST_ID
 from companies.models import ApiKey, AuditEntry, Company, FailedRequest, Membership, Stamp, User
 from companies.models.tenancy import id_from
 from companies.pages.people.forms import NameField
@@ -251,7 +251,7 @@ def by_key(term: str) -> Any:
 
 def by_request(term: str) -> Any:
     """Companies in whose log a request left an entry, or where it failed."""
-    if not SANE.fullmatch(term):
+    if not REQUEST_ID.fullmatch(term):
         return ()
     logged = AuditEntry.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
     failed = FailedRequest.objects.filter(request_id=term).values_list("company_id", flat=True)[:MOST_FOUND]
@@ -277,7 +277,7 @@ class AuditEntryAdmin(ReadOnly, Door):
         company_id = id_from(term)
         if company_id and Company.objects.filter(pk=company_id).exists():
             return queryset.filter(company_id=company_id), False
-        return (queryset.filter(request_id=term) if SANE.fullmatch(term) else queryset.none()), False
+        return (queryset.filter(request_id=term) if REQUEST_ID.fullmatch(term) else queryset.none()), False
 
 
 class NewUserForm(BaseUserCreationForm):

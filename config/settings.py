@@ -8,21 +8,6 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import document, environment
 from config.databases.connecting import databases
-from config.wiring import (  # noqa: F401 - settings too
-    DERIVED,
-    FOLLOW_UPS,
-    HOME_FIGURES,
-    INBOX_NOTICES,
-    INBOX_OFFERS,
-    INBOX_UNDOS,
-    LOG_NAMED,
-    LOG_WORDS,
-    PLANNED_INVOICE_DATES,
-    PLANNED_USES_OF_CATEGORY,
-    PRUNED,
-    SETTLED_OCCURRENCES,
-    USES_TOLD,
-)
 
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = "0.1.0"
@@ -99,28 +84,22 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_totp",
 ]
 MIDDLEWARE = [
-    "companies.api.middleware.callers_address",
-    "companies.api.middleware.request_id",
-    "companies.api.concurrency.hold_slots",
-    "companies.api.middleware.cross_origin",
+    "companies.middleware.set_request_context",
+    "companies.middleware.allow_cross_origin",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",  # before static files: some are pages
-    "companies.running.compression.static_files",
-    "companies.running.compression.pages",
+    "companies.middleware.compress_responses",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "companies.api.bodies.limited",
+    "companies.middleware.limit_bodies",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "companies.pages.readers.as_they_read",
-    "companies.pages.after_posting.see_other",
-    "companies.callers.sessions.bounded",
+    "companies.middleware.prepare_pages",
+    "companies.middleware.check_session",
     "django.contrib.messages.middleware.MessageMiddleware",
     "axes.middleware.AxesMiddleware",
-    "companies.callers.passwords.turned_away",
-    "companies.pages.failures.refused_for_now",
 ]
 if METRICS_TOKEN:
     MIDDLEWARE.insert(0, "config.watching.metrics.count_requests")

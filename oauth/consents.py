@@ -7,10 +7,10 @@ from uuid import UUID
 
 from django.db import transaction
 
+from companies import hooks
 from companies.callers.access import Access
 from companies.callers.authentication import access_of
 from companies.errors import Missing
-from companies.follow_ups import follow_up
 from companies.models import AuditEntry, Membership, Stamp, User
 from companies.permissions import ADMIN_LEVEL, Permissions, in_order
 from oauth.models import Application, ConsentGrant, ConsentGrantQuerySet, RevokedReason
@@ -61,7 +61,7 @@ def give(
         entity_id=consent.id,
         after={"application": application.name, "client_id": application.client_id, "scopes": asked},
     )
-    follow_up("app_connected", consent=consent, stamp=stamp)
+    hooks.app_connected.run(consent=consent, stamp=stamp)
     return consent
 
 
@@ -100,7 +100,7 @@ def revoke(consent: ConsentGrant, *, reason: RevokedReason, stamp: Stamp, told: 
         after={"reason": reason.value},
     )
     if not told:
-        follow_up("app_revoked", consent=consent, stamp=stamp)
+        hooks.app_revoked.run(consent=consent, stamp=stamp)
     return True
 
 

@@ -3,3 +3,12 @@ from django.apps import AppConfig
 
 class WebhooksConfig(AppConfig):
     name = "webhooks"
+
+    def ready(self) -> None:
+        from companies.hooks import AUDITED_MODELS, AuditedModel, prune_expired
+        from companies.permissions import Permission
+        from webhooks import delivering
+        from webhooks.models import WebhookEndpoint
+
+        prune_expired.register(delivering.prune)
+        AUDITED_MODELS["webhookEndpoint"] = AuditedModel(WebhookEndpoint, Permission.COMPANY_MANAGE)

@@ -1,7 +1,7 @@
 """Who works in the demonstration company."""
 
+from companies import hooks
 from companies.changing import changing
-from companies.follow_ups import follow_up
 from companies.models import Company, Membership, Stamp, User
 from companies.permissions import Role
 
@@ -31,4 +31,4 @@ def add_colleagues(*, company: Company, stamp: Stamp) -> None:
         for email, name, role in COLLEAGUES:
             member = change.store(Membership(company=company, user=user_of(email, name), role=role))
             change.record(member, "member.joined", after={"email": email, "role": role, "permissions": None})
-            follow_up("member_joined", membership=member, stamp=stamp)
+            hooks.member_joined.run(membership=member, stamp=stamp)

@@ -8,9 +8,9 @@ from django.core.files.storage import default_storage
 from django.db.models import Model
 
 from analytics.demonstration.company import CURRENCY, fill
+from companies import hooks
 from companies.changing import changing
 from companies.errors import Missing
-from companies.follow_ups import follow_up
 from companies.membership.founding import CompanyExpired, change_company
 from companies.models import Company, CompanyOwned, Stamp
 from companies.permissions import Permissions
@@ -41,7 +41,7 @@ def reset(*, company: Company, stamp: Stamp, permissions: Permissions) -> None:
         change.record_many("company.reset", "company", entity_id=company.id, before=emptied(company))
         if any(getattr(stored, name) != value for name, value in FIGURED_BY.items()):
             stored = change_company(company=company, stamp=stamp, permissions=permissions, values=FIGURED_BY)
-        follow_up("company_founded", company=stored, stamp=stamp)
+        hooks.company_created.run(company=stored, stamp=stamp)
         fill(company=stored, stamp=stamp, **recipe)
 
 

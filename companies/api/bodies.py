@@ -3,7 +3,6 @@
 What has no business with us is refused from its length alone: nothing of it is read, wherever it is sent.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -21,30 +20,22 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 OAUTH = ("/auth/oauth2/token", "/auth/oauth2/revoke")  # their refusals are RFC 6749's
 
 
-def limited(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Refuses bodies that are too large, those in chunks, of which nobody knows how large they are, and forms of which
-    a part is missing.
-
-    An endpoint of the API does so in its turn, behind 401, 404 and 403: ``ApiViewSet.most_bytes``.
-    """
-
-    def middleware(request: Any) -> Any:
-        length, chunked = announced(request.META), "HTTP_TRANSFER_ENCODING" in request.META
-        if length <= settings.MAX_FORM_BYTES and not chunked:
-            if cut_short(request):
-                return refused(request, 400, "bad_request", "A part of what was sent is missing.")
-            return get_response(request)
-        view = view_of(request)
-        if hasattr(view, "actions"):
-            return get_response(request)
-        if chunked:
-            return refused(request, 411, "length_required", "Send the body with its Content-Length.")
-        most = largest(request, view)
-        if length > most:
-            return refused(request, 413, "body_too_large", f"What was sent is larger than {shown(most)}.")
-        return get_response(request)
-
-    return middleware
+def refuse_body(request: HttpRequest) -> HttpResponse | None:
+    """Return the answer to a body that is too large, chunked or an incomplete form; None where it may be read."""
+    length, chunked = announced(request.META), "HTTP_TRANSFER_ENCODING" in request.META
+    if length <= settings.MAX_FORM_BYTES and not chunked:
+        if cut_short(request):
+            return refused(request, 400, "bad_request", "A part of what was sent is missing.")
+        return None
+    view = view_of(request)
+    if hasattr(view, "actions"):
+        return None
+    if chunked:
+        return refused(request, 411, "length_required", "Send the body with its Content-Length.")
+    most = largest(request, view)
+    if length > most:
+        return refused(request, 413, "body_too_large", f"What was sent is larger than {shown(most)}.")
+    return None
 
 
 def cut_short(request: HttpRequest) -> bool:

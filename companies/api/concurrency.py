@@ -157,22 +157,3 @@ def slots_of(request: Any) -> RequestSlots:
     """Return what the request holds. What did not come through the middleware is not counted."""
     found: RequestSlots | None = getattr(request, "slots", None)
     return NOT_COUNTED if found is None else found
-
-
-def hold_slots(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Middleware that gives back a request's slots once its answer is sent, also where that is streamed."""
-
-    def middleware(request: Any) -> Any:
-        request.slots = slots = RequestSlots()
-        try:
-            response = get_response(request)
-        except BaseException:
-            slots.give_back()
-            raise
-        if response.streaming:
-            response._resource_closers.append(slots.give_back)  # noqa: SLF001 - Django has no public hook for it
-        else:
-            slots.give_back()
-        return response
-
-    return middleware

@@ -18,13 +18,14 @@ from functools import lru_cache
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from companies import hooks
 from companies.callers.access import Access
 from companies.callers.credentials import COMPANY_COLUMNS, company_of, first_row, known_cached
 from companies.changing import Change, changing
 from companies.errors import Denied, Invalid
-from companies.follow_ups import follow_up
 from companies.models import ApiKey, Company, DirectoryEntry, Stamp, new_id
 from companies.permissions import ADMIN_LEVEL, Permissions, Role, in_order, known
+from companies.security import telling
 
 PREFIX = "svc_"
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -125,7 +126,8 @@ def mint(
         change.store(key)
         after = {"name": name, "permissions": key.permissions, "expires_time": expires_time}
         change.record(key, "apiKey.created", after=after)
-        follow_up("api_key_created", key=key, stamp=stamp)
+        hooks.api_key_created.run(key=key, stamp=stamp)
+        telling.api_key_created(key=key, stamp=stamp)
     return Minted(key=key, text=text)
 
 

@@ -4,7 +4,7 @@ A check takes a hundred milliseconds and a hundred mebibytes, on purpose. So tha
 memory and processors to other requests, few are checked at a time; who waits in vain is told to come again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import BoundedSemaphore, Semaphore
@@ -100,16 +100,6 @@ def waited() -> bool:
         return CHECKS.acquire(timeout=PATIENCE)
     finally:
         WAITING.release()
-
-
-def turned_away(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The page for those who come too often or too many at once."""
-
-    def middleware(request: Any) -> Any:
-        return get_response(request)
-
-    middleware.process_exception = page  # type: ignore[attr-defined]
-    return middleware
 
 
 def page(request: HttpRequest, exception: Exception) -> HttpResponse | None:

@@ -1,6 +1,5 @@
 """How long a browser stays signed in, and when its user last proved who they are."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,18 +51,10 @@ def signed_in_recently(request: HttpRequest | Request, *, now: datetime) -> bool
     return now.timestamp() - request.session["auth_time"] <= settings.RECENT_SIGN_IN
 
 
-def bounded(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Ends sessions that lay unused, are too old, or lack the second factor that their user set up since; notes that a
-    live one was seen."""
-
-    def middleware(request: Any) -> Any:
-        if settings.SESSION_COOKIE_NAME in request.COOKIES and BACKEND_SESSION_KEY in request.session:
-            check(request, now=datetime.now(tz=UTC).timestamp())
-        response = get_response(request)
-        arriving.remember(request, response)
-        return response
-
-    return middleware
+def check_current(request: Any) -> None:
+    """End the session of a request if it is over; note that a live one was seen."""
+    if settings.SESSION_COOKIE_NAME in request.COOKIES and BACKEND_SESSION_KEY in request.session:
+        check(request, now=datetime.now(tz=UTC).timestamp())
 
 
 def check(request: Any, *, now: float) -> None:

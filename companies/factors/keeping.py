@@ -19,8 +19,8 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from companies.changing import changing
 from companies.errors import Conflict, Invalid, Missing
 from companies.factors import calc
-from companies.follow_ups import follow_up
 from companies.models import Membership, Passkey, RecoveryCode, Stamp, User
+from companies.security import telling
 
 MOST_PASSKEYS = 20
 CODES = 10
@@ -111,7 +111,7 @@ def added(user: User, what: str, *, stamp: Stamp) -> list[str]:
     if first:
         user.second_factor_since = stamp.time
         user.save(update_fields=["second_factor_since"])
-    follow_up("factor_changed", user=user, what=what, stamp=stamp)
+    telling.factor_changed(user=user, what=what, stamp=stamp)
     return fresh_codes(user) if first else []
 
 
@@ -143,7 +143,7 @@ def after_removal(user: User, what: str, *, stamp: Stamp) -> None:
         RecoveryCode.objects.of(user.pk).delete()
         user.second_factor_since = None
         user.save(update_fields=["second_factor_since"])
-    follow_up("factor_changed", user=user, what=what, stamp=stamp)
+    telling.factor_changed(user=user, what=what, stamp=stamp)
 
 
 @transaction.atomic
@@ -168,7 +168,7 @@ def new_codes(*, user: User, stamp: Stamp) -> list[str]:
     held(user)
     if user.second_factor_since is None:
         raise Missing
-    follow_up("factor_changed", user=user, what="New recovery codes were made.", stamp=stamp)
+    telling.factor_changed(user=user, what="New recovery codes were made.", stamp=stamp)
     return fresh_codes(user)
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db import transaction
 
+from companies import hooks
 from companies.api import throttling
 from companies.changing import changing
 from companies.errors import Conflict, Denied, TooMany
-from companies.follow_ups import follow_up
 from companies.models import STATUS_MOVES, Company, Membership, Stamp, SystemStatus, User
 from companies.permissions import Permission, Permissions, Role
 
@@ -84,7 +84,7 @@ def found_company(
             membership = change.store(Membership(company=company, user=owner, role=Role.OWNER))
             after = {"name": name, "base_currency": base_currency, "owner": str(owner.id)}
             change.record(company, "company.created", after=after)
-            follow_up("company_founded", company=company, stamp=stamp)
+            hooks.company_created.run(company=company, stamp=stamp)
     return company, membership
 
 
@@ -119,7 +119,7 @@ def change_company(*, company: Company, stamp: Stamp, permissions: Permissions, 
         if changed:
             change.update(stored, "company.updated", last_overall_updated_time=stamp.time, **values)
         if changed & RECOMPUTES:
-            follow_up("company_rules_changed", company=stored, stamp=stamp, changed=changed & RECOMPUTES)
+            hooks.company_settings_changed.run(company=stored, stamp=stamp, changed=changed & RECOMPUTES)
     return stored
 
 

@@ -16,12 +16,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from companies import emails
+from companies import emails, hooks
 from companies.api import throttling
 from companies.callers.access import Access
 from companies.changing import Change, changing
 from companies.errors import Conflict, Denied, TooMany
-from companies.follow_ups import follow_up
 from companies.locales import EVERYBODYS, locale_of_person, reading_as
 from companies.membership.founding import CompanyExpired
 from companies.membership.members import check_grant, check_reach
@@ -149,7 +148,7 @@ def accept(
         )
         after = {"email": membership.shown_email, "role": membership.role, "permissions": membership.permissions}
         change.record(membership, "member.joined", after=after)
-        follow_up("member_joined", membership=membership, stamp=stamp)
+        hooks.member_joined.run(membership=membership, stamp=stamp)
     return membership
 
 

@@ -8,13 +8,14 @@ from django.contrib.auth.tokens import default_token_generator
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from companies import hooks
 from companies.callers.access import Access
 from companies.changing import Change, changing
 from companies.errors import Conflict, Denied, Missing
-from companies.follow_ups import follow_up
 from companies.models import ApiKey, Company, Membership, Stamp, User
 from companies.models.memberships import MembershipQuerySet
 from companies.permissions import Permission, Role, membership_permissions
+from companies.security import ending
 
 
 class LastOwner(Conflict):
@@ -88,7 +89,8 @@ def person_changed(*, user: User, before: dict[str, Any], stamp: Stamp) -> None:
                 with changing(membership.company, stamp=stamp) as change:
                     change.record(membership, "member.updated", before=before, after=after)
     if before["is_active"] and not user.is_active:
-        follow_up("person_deactivated", user=user, stamp=stamp)
+        ending.person_deactivated(user=user, stamp=stamp)
+        hooks.user_deactivated.run(user=user, stamp=stamp)
 
 
 def remove(*, company: Company, stamp: Stamp, by: Access, member_id: UUID | str) -> Membership:
@@ -119,9 +121,9 @@ def end(change: Change, membership: Membership, action: str) -> None:
     keys = ApiKey.objects.of(change.company.id).live(change.stamp.time)
     left = list(keys.filter(created_user_id=str(membership.user_id))) if membership.user_id else []
     change.delete(membership, action, before=before)
-    follow_up("member_left", membership=membership, stamp=change.stamp)
+    hooks.member_left.run(membership=membership, stamp=change.stamp)
     if left:
-        follow_up("api_key_creator_left", membership=membership, keys=left, stamp=change.stamp)
+        hooks.api_key_creator_left.run(membership=membership, keys=left, stamp=change.stamp)
 
 
 def check_grant(*, by: Access, role: str, permissions: list[str] | None) -> None:

@@ -1,8 +1,6 @@
 """The pages of what went wrong: for people; programs get the usual body."""
 
 import sys
-from collections.abc import Callable
-from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
@@ -50,16 +48,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if "Retry-After" in answer:
         page["Retry-After"] = answer["Retry-After"]
     return page
-
-
-def refused_for_now(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Middleware that answers 429 where a page is asked for too often, or too many times at once."""
-
-    def middleware(request: Any) -> Any:
-        return get_response(request)
-
-    middleware.process_exception = too_many  # type: ignore[attr-defined]
-    return middleware
 
 
 def too_many(request: HttpRequest, exception: Exception) -> HttpResponse | None:

@@ -6,11 +6,12 @@ from uuid import UUID
 
 from companies.changing import changing
 from companies.errors import unknown_id
-from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
 from companies.versions import unless_stale
+from ledger import hooks
 from ledger.models import COUNTS_AS_CASH, Account, AccountGroup, Categorization, Category, Source, Transaction
 from ledger.money.amounts import amount_in
+from ledger.purposes import rule_references
 from ledger.transactions.booking import remove
 
 
@@ -63,7 +64,8 @@ def close_account(*, company: Company, stamp: Stamp, account_id: UUID | str) -> 
         account = change.locked(Account, account_id)
         initial = Transaction.objects.of(company.id).filter(account=account).initial()
         remove(change, list(initial.values_list("id", flat=True)))
-        follow_up("account_closed", account=account, stamp=stamp)
+        rule_references.disable_rules_of_account(account=account, stamp=stamp)
+        hooks.account_deleted.run(account=account, stamp=stamp)
         change.delete(account, "account.deleted")
     return account
 
@@ -134,5 +136,5 @@ def set_initial_balance(
             Categorization(company=company, transaction=stored, category=category, **whole).save(force_insert=True)
         elif change.update(stored, "initialBalance.updated", **facts, categorized_value=value):
             Categorization.objects.of(company.id).filter(transaction=stored).update(**whole)
-        follow_up("balances_changed", change=change, account_ids={account.id})
+        hooks.balances_changed.run(change=change, account_ids={account.id})
     return stored

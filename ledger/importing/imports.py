@@ -11,9 +11,9 @@ from uuid import UUID
 from companies.api.limits import MOST_ERRORS
 from companies.changing import Change, changing
 from companies.errors import FieldErrors, unknown_at
-from companies.follow_ups import follow_up
 from companies.models import Company, Stamp, new_id
 from companies.running.counters import note_import
+from ledger import hooks
 from ledger.bulk.bodies import Fault, amount_fault, in_order, spelled
 from ledger.bulk.copying import NULL, copy_lines, nullable, plain
 from ledger.bulk.statistics import gather_after
@@ -78,7 +78,7 @@ def import_transactions(
         note_import(source="transactions", outcome=outcome)
         if rows and not request.dry_run:
             keep(change, outcome, source=source, purposes=purposes, account_ids=accounts, file=file)
-            follow_up("balances_changed", change=change, account_ids=accounts)
+            hooks.balances_changed.run(change=change, account_ids=accounts)
     return outcome
 
 
@@ -117,7 +117,7 @@ def keep(
         gather_after("ledger_categorization", "ledger_posting", rows=len(wholes), company_id=company.id)
     stored = Transaction.objects.of(company.id).filter(import_batch=batch)
     assigned = assign(change, stored)
-    follow_up("transactions_booked", change=change, rows=stored)
+    hooks.transactions_booked.run(change=change, rows=stored)
     after = {**counts, "errors": len(outcome.errors), **assigned.in_log()}
     change.record_many("import.finished", "import", entity_id=batch.id, after=after)
     import_finished(

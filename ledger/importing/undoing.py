@@ -7,8 +7,8 @@ from django.db import transaction
 
 from companies.changing import changing
 from companies.errors import Conflict
-from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
+from ledger import hooks
 from ledger.models import ImportBatch, PendingBefore, Transaction
 from ledger.transactions.booking import find_account_ids, remove
 from ledger.transactions.touching import touched
@@ -43,7 +43,7 @@ def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
         ours = Transaction.objects.of(company.id)
         before = PendingBefore.objects.of(company.id).filter(import_batch=batch)
         waited = list(before.values_list("transaction_id", flat=True))
-        follow_up("import_undoing", change=change, batch=batch)
+        hooks.import_undo_started.run(change=change, batch=batch)
         rows = ours.filter(import_batch=batch)
         changed = rows.touched().count()
         ids = list(rows.values_list("id", flat=True))
@@ -51,8 +51,8 @@ def undo(*, company: Company, stamp: Stamp, import_id: UUID | str) -> Outcome:
         deleted, partners = remove(change, ids)
         batch.undone_time, batch.undone_user_id = stamp.time, stamp.actor
         batch.save(update_fields=["undone_time", "undone_user_id"])
-        follow_up("import_undone", change=change, batch=batch)
-        follow_up("balances_changed", change=change, account_ids=account_ids)
+        hooks.import_undone.run(change=change, batch=batch)
+        hooks.balances_changed.run(change=change, account_ids=account_ids)
         after = {"deleted": deleted, "changed": changed, "filename": batch.filename}
         entry = change.record(batch, "import.undone", after=after)
         touched(change, entry, (), partners=partners)

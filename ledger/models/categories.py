@@ -4,16 +4,15 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce, Left, Lower
-from django.utils.module_loading import import_string
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from companies.errors import Conflict
 from companies.models import Audited, CompanyOwned, CompanyOwnedQuerySet
+from ledger import hooks
 from ledger.models.external_ids import ExternalIdTaken
 
 
@@ -82,8 +81,7 @@ def uses_by_transactions(company_id: UUID, *, of: str = "category") -> Any:
 
 def uses_by_planned(company_id: UUID) -> Any:
     """How many planned transactions name an annotated category; the app that plans says how to count them."""
-    path = settings.PLANNED_USES_OF_CATEGORY
-    return import_string(path)(company_id) if path else Value(0)
+    return sum(hooks.count_planned_uses.run(company_id), start=Value(0))
 
 
 class CategoryQuerySet(CompanyOwnedQuerySet["Category"]):

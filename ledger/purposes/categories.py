@@ -9,9 +9,10 @@ from django.db.models import Q
 
 from companies.changing import Change, changing
 from companies.errors import Conflict, Invalid, unknown_id
-from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
+from ledger import hooks
 from ledger.models import FINANCING_KEYS, STARTING_CATEGORIES, Account, Categorization, Category, CategoryInUse
+from ledger.purposes import rule_references
 from ledger.transactions.touching import touched
 
 
@@ -72,7 +73,8 @@ def change(*, company: Company, stamp: Stamp, category_id: UUID | str, values: d
             raise PlTypeInUse
         change.update(category, "category.updated", **values)
         if lost:
-            follow_up("category_lines_changed", company=company, category=category, stamp=stamp)
+            hooks.category_lines_changed.run(company=company, category=category, stamp=stamp)
+            rule_references.disable_rules_of_lost_lines(company=company, category=category, stamp=stamp)
     return category
 
 
@@ -99,7 +101,7 @@ def delete(*, company: Company, stamp: Stamp, category_id: UUID | str, replace_w
         Account.objects.of(company.id).filter(default_category=category).update(
             default_category=None, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
         )
-        follow_up("category_deleted", company=company, category_id=category.id, stamp=stamp)
+        rule_references.disable_rules_of_category(company=company, category_id=category.id, stamp=stamp)
         change.delete(category, "category.deleted")
 
 
@@ -130,7 +132,10 @@ def replace(change: Change, *, category: Category, replacement_id: UUID) -> None
     Account.objects.of(company.id).filter(default_category=category).update(
         default_category=found, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
     )
-    follow_up("category_replaced", company=company, category_id=category.id, replacement_id=found.id, stamp=stamp)
+    rule_references.move_rules_to_category(
+        company=company, category_id=category.id, replacement_id=found.id, stamp=stamp
+    )
+    hooks.category_replaced.run(company=company, category_id=category.id, replacement_id=found.id, stamp=stamp)
     entry = change.record(category, "category.replaced", after={"replaced_with": str(found.id)})
     touched(change, entry, ids)
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from companies.changing import changing
 from companies.errors import unknown_id
-from companies.follow_ups import follow_up
 from companies.models import Company, Stamp, snapshot
+from ledger import hooks
 from ledger.models import (
     Categorization,
     Counterparty,
@@ -20,6 +20,7 @@ from ledger.models import (
     SubscriptionEvent,
     Transaction,
 )
+from ledger.purposes import rule_references
 from ledger.transactions.touching import touched
 
 
@@ -59,7 +60,7 @@ def mark_referring(*, row: Counterparty, stamp: Stamp) -> None:
     Transaction.objects.of(row.company_id).filter(id__in=parts.values("transaction_id")).update(
         last_updated_time=stamp.time, last_updated_user_id=stamp.actor
     )
-    follow_up("counterparty_type_changed", counterparty=row, stamp=stamp)
+    hooks.counterparty_type_changed.run(counterparty=row, stamp=stamp)
 
 
 def merge(*, company: Company, stamp: Stamp, counterparty_id: UUID | str, into: UUID | str) -> Counterparty:
@@ -83,7 +84,8 @@ def merge(*, company: Company, stamp: Stamp, counterparty_id: UUID | str, into: 
             last_updated_time=stamp.time, last_updated_user_id=stamp.actor
         )
         parts.update(counterparty=kept)
-        follow_up("counterparty_merged", company=company, gone=gone, kept=kept, stamp=stamp)
+        rule_references.move_rules_to_counterparty(company=company, gone=gone, kept=kept, stamp=stamp)
+        hooks.counterparty_merged.run(company=company, gone=gone, kept=kept, stamp=stamp)
         entry = change.delete(gone, "counterparty.merged", before=snapshot(gone) | {"merged_into": kept.name})
         touched(change, entry, ids)
         if kept.external_id is None and kept.type == gone.type:

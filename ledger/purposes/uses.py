@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Q
-from django.utils.module_loading import import_string
 from django.utils.translation import ngettext
 
 from companies.pages.amounts import number
+from ledger import hooks
 from ledger.models import Account, Categorization, CategorizationRule, Subscription
 
 Use = tuple[int, str]  # (how many, in words: 3 rules)
@@ -17,7 +16,8 @@ Use = tuple[int, str]  # (how many, in words: 3 rules)
 
 def uses_of(kind: str, *, company_id: UUID, row_id: UUID) -> list[str]:
     """What names the row in words, without what nothing of does; ``kind`` is category or counterparty."""
-    found = [use for path in settings.USES_TOLD[kind] for use in import_string(path)(company_id, row_id)]
+    own, others = USES[kind]
+    found = [*own(company_id, row_id), *(use for uses in others.run(company_id, row_id) for use in uses)]
     return [said for count, said in found if count]
 
 
@@ -46,3 +46,9 @@ def of_transactions(parts: Any) -> Use:
 def of_rules(rows: Any) -> Use:
     count = rows.count()
     return count, ngettext("{count} rule", "{count} rules", count).format(count=number(count))
+
+
+USES = {
+    "category": (of_category, hooks.list_category_uses),
+    "counterparty": (of_counterparty, hooks.list_counterparty_uses),
+}

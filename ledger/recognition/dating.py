@@ -1,16 +1,12 @@
 """Which period a part belongs to: what its rule says, with the invoice date that is known for its transaction."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 from uuid import UUID
-
-from django.conf import settings
-from django.utils.module_loading import import_string
 
 from companies.errors import Invalid
 from companies.models import Among
+from ledger import hooks
 from ledger.calc.months import months_between
 from ledger.calc.recognition import DateRule, service_period
 from ledger.models import FileTransaction
@@ -81,14 +77,13 @@ def needs_invoice_date(rule: Rule, *, moves_revenue: bool, has_revenue: bool) ->
 def invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, date]:
     """The invoice date known for each transaction: its settled planned transaction's, else an attached file's.
 
-    Of several files the one attached first counts. The app above, which plans, is asked through the settings.
+    Of several files the one attached first counts. Planning answers for planned transactions (ledger.hooks).
     """
     found = FileTransaction.objects.of(company_id).filter(
         Among("transaction_id", transaction_ids), file__parse_data__date__isnull=False
     )
     rows = found.order_by("-file__created_time", "-file_id").values_list("transaction_id", "file__parse_data__date")
     dates = {transaction_id: date.fromisoformat(text) for transaction_id, text in rows if text}
-    if settings.PLANNED_INVOICE_DATES:
-        planned: Callable[..., Any] = import_string(settings.PLANNED_INVOICE_DATES)
-        dates |= planned(company_id=company_id, transaction_ids=transaction_ids)
+    for planned_dates in hooks.list_invoice_dates.run(company_id=company_id, transaction_ids=transaction_ids):
+        dates |= planned_dates
     return dates

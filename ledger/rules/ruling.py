@@ -1,4 +1,4 @@
-"""Making, changing, ordering and deleting rules; and what becomes of one whose category or account goes away."""
+"""Making, changing, ordering and deleting rules."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from companies.changing import Change, changing
+from companies.changing import changing
 from companies.errors import Conflict, FieldErrors, unknown_at, unknown_id
 from companies.models import Company, Stamp, snapshot
 from companies.versions import unless_stale
@@ -15,9 +15,7 @@ from ledger.models import (
     TEXTS,
     Account,
     CategorizationRule,
-    Category,
     Counterparty,
-    DisabledReason,
     RuleAccount,
 )
 from ledger.purposes.categorizing import checked_counterparty, line_of, pl_types_of
@@ -229,57 +227,3 @@ def checked_category(rule: CategorizationRule, given: dict[str, Any], *, enabled
         return {"category_id": None}
     lines = pl_types_of(rule.company, category_id, pointer=f"{at}/action/categoryId")
     return {"category_id": category_id, "pl_type": line_of(lines, given.get("pl_type"), pointer=f"{at}/action/plType")}
-
-
-# ---------------------------------------------------------------------------------------------- what they refer to
-
-
-def disable(change: Change, rules: Any, *, reason: DisabledReason, **values: Any) -> None:
-    """Switches rules off, and says why."""
-    for rule in rules:
-        rule.company = change.company
-        change.update(rule, "categorizationRule.disabled", enabled=False, disabled_reason=reason.value, **values)
-
-
-def category_deleted(*, company: Company, category_id: UUID, stamp: Stamp) -> None:
-    """Before a category goes that no transaction has."""
-    with changing(company, stamp=stamp) as change:
-        rules = CategorizationRule.objects.of(company.id).filter(category=category_id)
-        disable(change, rules, reason=DisabledReason.CATEGORY_DELETED, category_id=None)
-
-
-def category_lines_changed(*, company: Company, category: Category, stamp: Stamp) -> None:
-    """A rule whose line the category lost is off."""
-    with changing(company, stamp=stamp) as change:
-        rules = CategorizationRule.objects.of(company.id).enabled().filter(category=category)
-        disable(change, rules.exclude(pl_type__in=category.pl_types), reason=DisabledReason.PL_TYPE_LOST)
-
-
-def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: Stamp) -> None:
-    """The rules of one category speak of the other from now on: on their line, or on its only one."""
-    with changing(company, stamp=stamp) as change:
-        lines = pl_types_of(company, replacement_id)
-        for rule in CategorizationRule.objects.of(company.id).filter(category=category_id):
-            rule.company = company
-            if rule.pl_type in lines or len(lines) == 1:
-                line = rule.pl_type if rule.pl_type in lines else lines[0]
-                change.update(rule, "categorizationRule.updated", category_id=replacement_id, pl_type=line)
-            else:
-                disable(change, [rule], reason=DisabledReason.PL_TYPE_LOST, category_id=replacement_id)
-
-
-def account_closed(*, account: Account, stamp: Stamp) -> None:
-    """Before an account goes: rules that were limited to it are off, lest they hold everywhere."""
-    with changing(account.company, stamp=stamp) as change:
-        limits = RuleAccount.objects.of(account.company_id).filter(account=account)
-        rules = CategorizationRule.objects.of(account.company_id).filter(id__in=limits.values("rule_id"))
-        disable(change, list(rules), reason=DisabledReason.ACCOUNT_DELETED)
-        limits.delete()
-
-
-def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, stamp: Stamp) -> None:
-    """Rules about the one, and rules that name it, are of the other."""
-    for column in ("counterparty", "given_counterparty"):
-        CategorizationRule.objects.of(company.id).filter(**{column: gone}).update(
-            **{column: kept}, last_updated_time=stamp.time, last_updated_user_id=stamp.actor
-        )

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import connection
 
 from companies.changing import Change
-from companies.follow_ups import follow_up
+from ledger import hooks
 from ledger.importing.calc.entries import Entry
 from ledger.importing.calc.matching import Row
 from ledger.models import Categorization, ImportBatch, Transaction
@@ -151,7 +151,7 @@ def book_pending(change: Change, batch: ImportBatch, pairs: Sequence[tuple[Row, 
     redate(change, ids)
     booked = Transaction.objects.of(change.company.id).filter(id__in=ids)
     assign(change, booked)
-    follow_up("transactions_booked", change=change, rows=booked)
+    hooks.transactions_booked.run(change=change, rows=booked)
 
 
 def let_lapse(change: Change, batch: ImportBatch, ids: list[UUID]) -> None:
@@ -198,5 +198,5 @@ def make_pending(change: Change, names: dict[str, Any]) -> None:
         with connection.cursor() as cursor:
             cursor.execute(_PARTS_BACK, names | {"ids": [*before]})
             cursor.execute(_UNBOOK, names | {"ids": ids, "changed": changed})
-    follow_up("transactions_pending", company=change.company, transaction_ids=ids, stamp=change.stamp)
+    hooks.transactions_pending.run(company=change.company, transaction_ids=ids, stamp=change.stamp)
     redate(change, ids)

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from companies.api.limits import MOST_ERRORS
 from companies.changing import Change, changing
 from companies.errors import FieldErrors
-from companies.follow_ups import follow_up
 from companies.models import Company, Stamp, new_id
 from companies.running.counters import note_import
+from ledger import hooks
 from ledger.bulk.bodies import BulkRequest, Fault, amount_fault, in_order
 from ledger.bulk.copying import copy_lines, nullable
 from ledger.bulk.statistics import gather_after
@@ -82,7 +82,7 @@ def keep(change: Change, outcome: Outcome, *, rows: list[tuple[str, Item]], name
     after = {**counts, "first_id": ids[0], "last_id": ids[-1], **created}
     change.record_many("subscriptionEvents.imported", "subscriptionEvent", after=after)
     changed = EventsChanged(customers=customers_of(company, rows), added=tuple(ids))
-    follow_up("subscription_events_changed", company=company, stamp=stamp, changed=changed)
+    hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=changed)
 
 
 def accepted(*, company: Company, request: BulkRequest, names: Names, outcome: Outcome) -> list[tuple[str, Item]]:

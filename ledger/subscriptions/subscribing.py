@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from companies.changing import changing
 from companies.errors import FieldErrors, unknown_id
-from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
+from ledger import hooks
 from ledger.models import (
     Counterparty,
     CounterpartyType,
@@ -67,7 +67,7 @@ def change_subscription(
         change.update(row, "subscription.updated", **values)
         if moves:
             changed = EventsChanged(customers=None)  # both customers' past is another: all is added up anew
-            follow_up("subscription_events_changed", company=company, stamp=stamp, changed=changed)
+            hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=changed)
     return row
 
 
@@ -90,7 +90,7 @@ def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterpa
     moved = Subscription.objects.of(company.id).filter(customer=gone)
     if moved.update(customer=kept, last_updated_time=stamp.time, last_updated_user_id=stamp.actor):
         changed = EventsChanged(customers=None)  # what was two customers' past is one's: all is added up anew
-        follow_up("subscription_events_changed", company=company, stamp=stamp, changed=changed)
+        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=changed)
 
 
 def check_product(*, company: Company, product_id: UUID | None) -> None:
@@ -118,7 +118,7 @@ def add_event(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Subs
             raise unknown_id("#/subscriptionId")
         event = change.create(SubscriptionEvent(company=company, **values), "subscriptionEvent.created")
         changed = EventsChanged(customers=frozenset({subscription.customer_id}), added=(event.id,))
-        follow_up("subscription_events_changed", company=company, stamp=stamp, changed=changed)
+        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=changed)
     return event
 
 
@@ -134,4 +134,4 @@ def retract_event(*, company: Company, stamp: Stamp, event_id: UUID | str) -> No
         change.update(event, "subscriptionEvent.retracted", retracted_time=stamp.time)
         subscription = Subscription.objects.of(company.id).get(id=event.subscription_id)
         changed = EventsChanged(customers=frozenset({subscription.customer_id}), retracted=(event.id,))
-        follow_up("subscription_events_changed", company=company, stamp=stamp, changed=changed)
+        hooks.subscription_events_changed.run(company=company, stamp=stamp, changed=changed)

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from companies.changing import Change, changing
 from companies.errors import FieldErrors, Invalid, unknown_id
-from companies.follow_ups import follow_up
 from companies.models import Company, Membership, Stamp, id_from, snapshot
+from ledger import hooks
 from ledger.calc.money import too_fine
 from ledger.models import TOLD, Account, Categorization, InitialBalanceFixed, Source, Transaction, TransactionLinked
 from ledger.money.amounts import amount_in
@@ -44,10 +44,10 @@ def book(*, company: Company, stamp: Stamp, values: dict[str, Any]) -> Transacti
         values = written(values, currency=values.get("amount_currency") or account.default_currency)
         check_assignee(company, values)
         row = change.store(Transaction(company=company, source=Source.MANUAL, **values))
-        follow_up("transaction_booked", company=company, transaction=row, stamp=stamp)
+        hooks.transaction_created.run(company=company, transaction=row, stamp=stamp)
         change.record(row, "transaction.created", after=snapshot(row))
-        follow_up("transactions_booked", change=change, rows=Transaction.objects.of(company.id).filter(id=row.id))
-        follow_up("balances_changed", change=change, account_ids={account.id})
+        hooks.transactions_booked.run(change=change, rows=Transaction.objects.of(company.id).filter(id=row.id))
+        hooks.balances_changed.run(change=change, account_ids={account.id})
     return row
 
 
@@ -81,12 +81,11 @@ def change(*, company: Company, stamp: Stamp, transaction_id: UUID | str, values
         if parts and changed & DATES_DEPEND_ON:
             redate(change, [row.id])
         if changed:
-            follow_up("transaction_edited", company=company, transaction=row, changed=changed, stamp=stamp)
+            hooks.transaction_updated.run(company=company, transaction=row, changed=changed, stamp=stamp)
             change.record(row, "transaction.updated", before=before, after=snapshot(row))
         if "pending" in changed:
             settle_anew(change, row)
-        follow_up(
-            "balances_changed",
+        hooks.balances_changed.run(
             change=change,
             account_ids=account_ids | {row.account_id} if changed & BALANCES_DEPEND_ON else (),
         )
@@ -103,10 +102,10 @@ def keep_as_told(row: Transaction, changed: set[str]) -> None:
 def settle_anew(change: Change, row: Transaction) -> None:
     """What is booked settles what is planned with its amount; what is pending settles nothing."""
     if row.pending:
-        follow_up("transactions_pending", company=change.company, transaction_ids=[row.id], stamp=change.stamp)
+        hooks.transactions_pending.run(company=change.company, transaction_ids=[row.id], stamp=change.stamp)
     else:
         rows = Transaction.objects.of(change.company.id).filter(id=row.id)
-        follow_up("transactions_booked", change=change, rows=rows)
+        hooks.transactions_booked.run(change=change, rows=rows)
 
 
 def check_parts(parts: list[Categorization], *, currency: str, changed: set[str]) -> None:
@@ -160,7 +159,7 @@ def remove_one(*, company: Company, stamp: Stamp, transaction_id: UUID | str) ->
         row = change.locked(Transaction, transaction_id)
         entry = change.record(row, "transaction.deleted", before=snapshot(row))
         touched(change, entry, (), partners=remove(change, [row.id]).partners)
-        follow_up("balances_changed", change=change, account_ids={row.account_id})
+        hooks.balances_changed.run(change=change, account_ids={row.account_id})
 
 
 def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None]) -> int:
@@ -175,7 +174,7 @@ def remove_many(*, company: Company, stamp: Stamp, ids: Mapping[str, UUID | None
         after = {"deleted": removed.deleted, "ids": [str(each) for each in known[:100]]}
         entry = change.record_many("transactions.deleted", "transaction", after=after)
         touched(change, entry, known, partners=removed.partners)
-        follow_up("balances_changed", change=change, account_ids=account_ids)
+        hooks.balances_changed.run(change=change, account_ids=account_ids)
     return removed.deleted
 
 
@@ -200,7 +199,7 @@ def remove(change: Change, ids: list[UUID]) -> Removed:
     if not ids:
         return Removed(0, [])
     company = change.company
-    follow_up("transactions_deleted", company=company, transaction_ids=ids, stamp=change.stamp)
+    hooks.transactions_deleted.run(company=company, transaction_ids=ids, stamp=change.stamp)
     partners = partners_of(company, ids)
     unpost(company=company, transaction_ids=ids)
     names: dict[str, Any] = {"company": company.id, "ids": ids}

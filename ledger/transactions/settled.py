@@ -1,17 +1,16 @@
-"""What transactions settle: the app above, which plans, is asked through the settings."""
+"""What transactions settle, as planning answers it (ledger.hooks)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
-from django.utils.module_loading import import_string
+from ledger import hooks
 
 
 def settled_by(*, company_id: UUID, transaction_ids: Iterable[UUID]) -> dict[UUID, Any]:
-    """Transaction → the occurrence that it settles, with its ``planned_id``, ``date`` and ``name``; one statement."""
-    if not settings.SETTLED_OCCURRENCES:
-        return {}
-    ask: Callable[..., Any] = import_string(settings.SETTLED_OCCURRENCES)
-    found: dict[UUID, Any] = ask(company_id=company_id, transaction_ids=list(transaction_ids))
+    """Return the occurrence that a transaction settles, by transaction id: planned_id, date and name; one query."""
+    ids = list(transaction_ids)
+    found: dict[UUID, Any] = {}
+    for settled in hooks.list_settled_occurrences.run(company_id=company_id, transaction_ids=ids):
+        found |= settled
     return found

@@ -11,8 +11,8 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 
 from companies.changing import Change, changing
-from companies.follow_ups import follow_up
 from companies.models import Company, Stamp
+from ledger import hooks
 from ledger.models import CategorizationRun, RunAct, TransactionBefore
 from ledger.recognition.posting import LINES, unpost
 from ledger.recognition.redating import redate
@@ -122,7 +122,7 @@ def take_back(*, company: Company, stamp: Stamp, run_id: UUID | str) -> TakenBac
         ids = with_their_partners(run, returnable(run))
         put_back(change, run, ids)
         if run.act == RunAct.DELETE:
-            follow_up("balances_changed", change=change, account_ids=find_account_ids(company, ids))
+            hooks.balances_changed.run(change=change, account_ids=find_account_ids(company, ids))
         done = TakenBack(affected=len(ids), kept_count=run.affected - len(ids))
         run.delete()
         after = {"act": run.act, "affected": done.affected, "kept": done.kept_count}

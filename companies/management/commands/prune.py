@@ -2,19 +2,19 @@
 
 import logging
 from argparse import ArgumentParser
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any
 
-from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
+from companies import hooks
 from companies.running import months, rounds
 
-SESSIONS = "clearsessions"
+Prune = Callable[..., int]
 log = logging.getLogger(__name__)
 
 
@@ -32,9 +32,11 @@ class Command(BaseCommand):
         if log_before is not None and log_before > months.month_of(now):
             raise CommandError("--log-before: the month under way and those to come stay in the log.")
         failed: list[str] = []
-        counts = {part: try_to_forget(part, now, failed, wait=False) for part in (*settings.PRUNED, SESSIONS)}
-        for part in [part for part, count in counts.items() if count is None]:  # others were at it, if they still live
-            counts[part] = try_to_forget(part, now, failed, wait=True)
+        parts = {get_part_name(function): function for function in hooks.prune_expired.functions}
+        parts["clearsessions"] = clear_sessions
+        counts = {part: try_to_prune(part, prune, now, failed, wait=False) for part, prune in parts.items()}
+        for part in [part for part, count in counts.items() if count is None]:  # another process had them
+            counts[part] = try_to_prune(part, parts[part], now, failed, wait=True)
         self.stdout.write(f"{sum(filter(None, counts.values()))} expired records were deleted.")
         months.make_ahead(now=now)
         try:
@@ -51,10 +53,19 @@ def a_month(text: str) -> date:
     return datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
 
 
-def try_to_forget(part: str, now: datetime, failed: list[str], *, wait: bool) -> int | None:
-    """Return what ``forget`` does; 0 for a kind that fails, which is logged and named: the others are pruned."""
+def get_part_name(function: Prune) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def clear_sessions(*, now: datetime) -> int:
+    call_command("clearsessions")
+    return 0
+
+
+def try_to_prune(part: str, prune: Prune, now: datetime, failed: list[str], *, wait: bool) -> int | None:
+    """Return what ``prune_part`` does; 0 for a part that fails, which is logged and named: the others are pruned."""
     try:
-        return forget(part, now, wait=wait)
+        return prune_part(part, prune, now, wait=wait)
     except Exception:
         log.exception("prune failed for %s", part)
         failed.append(part)
@@ -62,11 +73,8 @@ def try_to_forget(part: str, now: datetime, failed: list[str], *, wait: bool) ->
 
 
 @transaction.atomic
-def forget(part: str, now: datetime, *, wait: bool) -> int | None:
-    """How many records of this kind were deleted; None where another process is at them and is not waited for."""
+def prune_part(part: str, prune: Prune, now: datetime, *, wait: bool) -> int | None:
+    """Return how many rows were deleted; None where another process prunes this part and is not waited for."""
     if not rounds.take(f"prune:{part}", wait=wait):
         return None
-    if part == SESSIONS:
-        call_command(SESSIONS)
-        return 0
-    return int(import_string(part)(now=now))
+    return prune(now=now)

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.module_loading import import_string
 from django.views.decorators.http import require_safe
 
+from companies import hooks
 from companies.callers.authentication import SessionCredential
 from companies.pages.visits import person, signed_in
 
@@ -16,11 +15,11 @@ from companies.pages.visits import person, signed_in
 @require_safe
 @signed_in
 def home(request: HttpRequest) -> HttpResponse:
-    """The user's companies. Other apps add figures to their cards (HOME_FIGURES)."""
+    """The user's companies. Other apps add figures to their cards."""
     accesses = SessionCredential(user=person(request)).accesses()
     figures: dict[Any, list[tuple[str, str]]] = {}
-    for path in settings.HOME_FIGURES:
-        for company_id, entries in import_string(path)(accesses=accesses, today=timezone.now().date()).items():
+    for found in hooks.list_home_figures.run(accesses=accesses, today=timezone.now().date()):
+        for company_id, entries in found.items():
             figures.setdefault(company_id, []).extend(entries)
     cards = [{"access": access, "figures": figures.get(access.company.id, [])} for access in accesses]
     return render(request, "companies/home.html", {"cards": cards})

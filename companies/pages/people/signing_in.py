@@ -18,11 +18,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST
 
+from companies import hooks
 from companies.api import throttling
 from companies.callers import addresses, sessions
 from companies.callers.client_network import get_client_network
 from companies.factors import passkeys, steps
-from companies.follow_ups import follow_up
 from companies.locales import locale_of_person, reading_as
 from companies.membership.members import password_link
 from companies.models import User
@@ -124,7 +124,7 @@ def password_change(request: HttpRequest) -> HttpResponse:
         with transaction.atomic():
             user = form.save()
             if form.cleaned_data["sign_out_apps"]:
-                follow_up("apps_signed_out", user=user, stamp=stamp)
+                hooks.connected_apps_revoked.run(user=user, stamp=stamp)
             update_session_auth_hash(request, user)
             here = request.session.session_key
             ending.password_changed(user=user, now=stamp.time, request=request, but=here)
@@ -187,7 +187,7 @@ class SetPassword(PasswordResetConfirmView):
         response = super().form_valid(form)
         stamp = stamp_of(form.user, self.request)
         if form.cleaned_data["sign_out_apps"]:
-            follow_up("apps_signed_out", user=form.user, stamp=stamp)
+            hooks.connected_apps_revoked.run(user=form.user, stamp=stamp)
         here = self.request.session.session_key  # a visitor's, or it knows by itself that the password is another
         ending.password_changed(user=form.user, now=stamp.time, request=self.request, but=here)
         messages.success(self.request, _("Your password is set. Sign in with it."))

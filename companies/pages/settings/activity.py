@@ -5,13 +5,11 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from django.apps import apps
-from django.conf import settings
 from django.http import HttpResponse
-from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from companies.hooks import AUDIT_LABELS, AUDITED_MODELS
 from companies.models import ApiKey, AuditEntry, Membership, User, id_from, latest_first
 from companies.pages.settings.log_fields import code_word, field_word, plain
 from companies.pages.settings.log_words import ACTS, COUNTS, KINDS, named, sentence
@@ -107,8 +105,8 @@ def called(key: ApiKey) -> str:
 
 def hides(visit: Visit, kind: str) -> bool:
     """Whether the visitor may not see things of this kind, nor how one that is gone was called."""
-    permission = settings.LOG_NAMED.get(kind, ("", ""))[1]
-    return bool(permission) and not visit.may(Permission(permission))
+    audited = AUDITED_MODELS.get(kind)
+    return audited is not None and not visit.may(audited.permission)
 
 
 def entry_of(
@@ -131,12 +129,12 @@ def things_of(visit: Visit, rows: Iterable[AuditEntry]) -> dict[tuple[str, str],
     may see."""
     wanted: dict[str, set[str]] = {}
     for row in rows:
-        label, permission = settings.LOG_NAMED.get(row.entity_type, ("", ""))
-        if label and visit.may(Permission(permission)) and id_from(row.entity_id):
+        audited = AUDITED_MODELS.get(row.entity_type)
+        if audited and visit.may(audited.permission) and id_from(row.entity_id):
             wanted.setdefault(row.entity_type, set()).add(row.entity_id)
     found = {}
     for kind, ids in wanted.items():
-        model: Any = apps.get_model(settings.LOG_NAMED[kind][0])
+        model: Any = AUDITED_MODELS[kind].model
         there = model.objects.of(visit.company.id).filter(id__in=ids)
         for thing in there.with_people() if kind == "member" else there:
             found[kind, str(thing.id)] = getattr(thing, "called", None) or str(thing)
@@ -184,9 +182,9 @@ def said_already(name: str, row: AuditEntry) -> bool:
 
 def worded(name: str, value: Any) -> Any:
     """A code in the words that the pages of its kind have for it: cac → Sales and marketing."""
-    if name not in settings.LOG_WORDS:
+    if name not in AUDIT_LABELS:
         return code_word(name, value)
-    words = {str(code): str(word) for code, word in import_string(settings.LOG_WORDS[name]).items()}
+    words = {str(code): str(word) for code, word in AUDIT_LABELS[name].items()}
     if isinstance(value, list):
         return [words.get(each, each) for each in value]
     return words.get(value, value)

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
+from companies import hooks
 from companies.changing import changing
 from companies.models import Company, Stamp
 from companies.running import progress, rounds
@@ -49,15 +48,10 @@ class Command(BaseCommand):
 
     def check_one(self, company: Company) -> list[str]:
         with transaction.atomic():
-            return [f"{company.id} {each}" for _, differences in derived() for each in differences(company.id)]
+            differences = hooks.find_derived_differences.run(company.id)
+            return [f"{company.id} {line}" for lines in differences for line in lines]
 
     def rebuild_one(self, company: Company) -> bool:
         with changing(company, stamp=Stamp(time=timezone.now())):  # what others post meanwhile would be lost, or twice
-            for rebuild, _ in derived():
-                rebuild(company.id)
+            hooks.rebuild_derived_tables.run(company.id)
         return True
-
-
-def derived() -> list[tuple[Any, Any]]:
-    """(rebuild, differences) of each module that the settings name under DERIVED."""
-    return [(import_string(f"{module}.rebuild"), import_string(f"{module}.differences")) for module in settings.DERIVED]

@@ -7,7 +7,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import connection
@@ -15,7 +14,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
-from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -25,6 +23,7 @@ from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from companies.versions import version_of
+from ledger import hooks
 from ledger.models import Account, CategorizationRun, RunAct, Transaction
 from ledger.purposes import shapes
 from ledger.purposes.completing import categorize_rest
@@ -251,7 +250,7 @@ def undo_of(visit: Visit) -> Undo | None:
     done = {"run": run and run.id, "refused": id_from(asked.get("refused", ""))}
     if name := next((name for name, each in done.items() if each), None):
         return Undo("", {"act": "undo", name: str(done[name]), "next": asked.get("back", "")})
-    return next(filter(None, (import_string(path)(visit) for path in settings.INBOX_UNDOS)), None)
+    return next(filter(None, hooks.find_inbox_undo.run(visit)), None)
 
 
 def in_order(pairs: list[dict[str, Any]], offered: list[dict[str, Any]], lines: list[dict[str, Any]]) -> None:
@@ -335,8 +334,8 @@ def pair_of(pair: Pair, rows: dict[UUID, Transaction], names: Names) -> dict[str
 
 def offers(visit: Visit) -> Iterable[Offer]:
     """What the apps above know to fit together."""
-    for path in settings.INBOX_OFFERS:
-        yield from import_string(path)(visit)
+    for found in hooks.list_inbox_offers.run(visit):
+        yield from found
 
 
 def notices(visit: Visit) -> Iterable[Notice]:
@@ -347,5 +346,5 @@ def notices(visit: Visit) -> Iterable[Notice]:
             if (account.bank_connection or {}).get("balanceMismatchSince"):
                 address = f"{reverse('account', args=[visit.company.id, account.id])}#reconciliation"
                 yield _("{account}: the balance is not the bank's").format(account=account.name), address
-    for path in settings.INBOX_NOTICES:
-        yield from import_string(path)(visit)
+    for found in hooks.list_inbox_notices.run(visit):
+        yield from found

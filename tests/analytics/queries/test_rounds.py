@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from analytics.queries import metrics
+from companies import hooks
 from companies.models import Company, IdempotencyRecord, LastRound
 from companies.running import rounds
 from ledger.calc.fx import MissingRate
@@ -193,7 +194,7 @@ def test_what_has_expired_is_forgotten_once_by_several(now):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_another_is_forgetting_comes_last_and_is_waited_for(settings, now):
+def test_what_another_is_forgetting_comes_last_and_is_waited_for(monkeypatch, now):
     """The first run is at its only part and is told to end once the second one waits."""
     at_it, go_on, order = threading.Event(), threading.Event(), []
 
@@ -209,9 +210,7 @@ def test_what_another_is_forgetting_comes_last_and_is_waited_for(settings, now):
         go_on.set()
         return 1
 
-    slow.__name__, quick.__name__ = "slow", "quick"
-    globals()["slow"], globals()["quick"] = slow, quick
-    settings.PRUNED = [f"{__name__}.slow", f"{__name__}.quick"]
+    monkeypatch.setattr(hooks.prune_expired, "functions", [slow, quick])
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(said, "prune")
         assert at_it.wait(60)

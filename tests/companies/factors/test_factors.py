@@ -16,6 +16,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from companies.membership.members import password_link
 from companies.models import AuditEntry, Membership, RecoveryCode, User
+from companies.security import telling
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
@@ -155,24 +156,20 @@ def test_new_codes_make_the_old_ones_void(holder):
         assert client.post(SECOND, {"code": typed}).status_code == status
 
 
-def test_who_is_to_know_is_told_of_every_change(alices, alice, settings, monkeypatch):
+def test_change_of_second_factor_notifies_the_user(alices, alice, monkeypatch):
     told = []
-    monkeypatch.setitem(settings.FOLLOW_UPS, "factor_changed", [f"{__name__}.note"])
-    monkeypatch.setattr(f"{__name__}.TOLD", told, raising=False)
+
+    def note(*, user, what, stamp):
+        told.append((user, what))
+        assert stamp.user_id == user.pk
+
+    monkeypatch.setattr(telling, "factor_changed", note)
     set_up(alices)
     alices.post(f"{FACTORS}/codes")
     alices.post(f"{ADD}/remove")
     assert [what for user, what in told if user == alice] == [
         "An authenticator app was added.", "New recovery codes were made.", "The authenticator app was removed."
     ]  # fmt: skip
-
-
-TOLD: list = []
-
-
-def note(*, user, what, stamp):
-    TOLD.append((user, what))
-    assert stamp.user_id == user.pk
 
 
 def test_nobody_changes_a_factor_without_a_session():

@@ -10,6 +10,7 @@ from django.core import mail
 from django.db.models import F
 from django.test import Client
 
+from companies import hooks
 from companies.membership import members
 from companies.models import ApiKey, AuditEntry, Membership, Session, User
 from companies.permissions import ADMIN_LEVEL, ALL, Role, known
@@ -319,8 +320,8 @@ def figures(*, accesses, today):
     return {access.company.id: [("Cash", "1,234.00 EUR")] for access in accesses}
 
 
-def test_other_apps_add_figures_to_the_home_page(visitor, alice, settings):
-    settings.HOME_FIGURES = [f"{__name__}.figures"]
+def test_other_apps_add_figures_to_the_home_page(visitor, alice, monkeypatch):
+    monkeypatch.setattr(hooks.list_home_figures, "functions", [figures])
     sign_in(visitor, alice)
     assert "1,234.00 EUR" in visitor.get("/app/").content.decode()
 

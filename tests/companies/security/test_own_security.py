@@ -12,9 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.callers import sessions
-from companies.follow_ups import follow_up
 from companies.models import PersonalEntry, PersonalEvent, Session, Stamp, User
-from companies.security import ending, log, words
+from companies.security import ending, log, telling, words
 from tests import factories
 from tests.companies.pages.test_pages import PASSWORD, ahead, send, sign_in
 
@@ -383,7 +382,7 @@ def test_a_key_that_somebody_makes_is_told_with_its_name_leading_nowhere(told, b
 
 
 def test_a_second_factor_that_comes_or_goes_is_told(told, alice, stamp):
-    (mail,) = told(follow_up, "factor_changed", user=alice, what="A passkey was added", stamp=stamp)
+    (mail,) = told(telling.factor_changed, user=alice, what="A passkey was added", stamp=stamp)
     assert (mail.subject, mail.to) == ("Your second factor was changed", [alice.email])
     assert mail.body.startswith("A passkey was added on ")
     entry = PersonalEntry.objects.of(alice).get()

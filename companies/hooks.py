@@ -1,0 +1,127 @@
+"""Hooks: what an app announces to apps above it, which it cannot import.
+
+An app declares a hook as a function signature and runs it; an app above registers a function of the same signature in
+its ``AppConfig.ready``. The type checker holds both sides against the signature. Registered functions run in the
+transaction of the caller, in the order of INSTALLED_APPS; an error in one of them ends the operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from django.db.models import Model
+
+    from companies.callers.access import Access
+    from companies.models import ApiKey, Company, Membership, Stamp, User
+    from companies.permissions import Permission
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Hook(Generic[P, R]):
+    """A named list of functions of one signature."""
+
+    def __init__(self, signature: Callable[P, R]) -> None:
+        self.name = signature.__name__
+        self.__doc__ = signature.__doc__
+        self.functions: list[Callable[P, R]] = []
+
+    def register(self, function: Callable[P, R]) -> None:
+        """Add a function; registering it again changes nothing."""
+        if function not in self.functions:
+            self.functions.append(function)
+
+    def run(self, *args: P.args, **kwargs: P.kwargs) -> list[R]:
+        """Call every registered function and return their results, in order."""
+        return [function(*args, **kwargs) for function in self.functions]
+
+
+@Hook
+def company_created(*, company: Company, stamp: Stamp) -> None:
+    """A company was created."""
+
+
+@Hook
+def company_settings_changed(*, company: Company, stamp: Stamp, changed: set[str]) -> None:
+    """Settings changed that figures depend on; ``changed`` names the columns."""
+
+
+@Hook
+def member_joined(*, membership: Membership, stamp: Stamp) -> None:
+    """A person accepted an invitation."""
+
+
+@Hook
+def member_left(*, membership: Membership, stamp: Stamp) -> None:
+    """A membership ended."""
+
+
+@Hook
+def user_deactivated(*, user: User, stamp: Stamp) -> None:
+    """An account of a person was deactivated."""
+
+
+@Hook
+def connected_apps_revoked(*, user: User, stamp: Stamp) -> None:
+    """A person changed the password and asked to sign out connected apps too."""
+
+
+@Hook
+def api_key_created(*, key: ApiKey, stamp: Stamp) -> None:
+    """An API key was created."""
+
+
+@Hook
+def api_key_creator_left(*, membership: Membership, keys: list[ApiKey], stamp: Stamp) -> None:
+    """A member left whose API keys still work."""
+
+
+@Hook
+def app_connected(*, consent: Any, stamp: Stamp) -> None:
+    """A person allowed an app to use a company; ``consent`` is an oauth.ConsentGrant."""
+
+
+@Hook
+def app_revoked(*, consent: Any, stamp: Stamp) -> None:
+    """A consent ended; ``consent`` is an oauth.ConsentGrant."""
+
+
+@Hook
+def list_home_figures(*, accesses: Iterable[Access], today: date) -> dict[Any, list[tuple[str, str]]]:
+    """Return figures for the cards of the home page: (label, text) by company id."""
+    return {}
+
+
+@Hook
+def prune_expired(*, now: datetime) -> int:
+    """Delete expired rows of one kind and return how many."""
+    return 0
+
+
+@Hook
+def rebuild_derived_tables(company_id: UUID) -> None:
+    """Compute a company's rows of derived tables anew from the facts."""
+
+
+@Hook
+def find_derived_differences(company_id: UUID) -> list[str]:
+    """Return where a company's rows of derived tables differ from the facts, one line each."""
+    return []
+
+
+class AuditedModel(NamedTuple):
+    """How the audit log page names an entity: its model, and the permission that it takes to see it."""
+
+    model: type[Model]
+    permission: Permission
+
+
+# By entity type of the audit log, such as "account"; apps add theirs in AppConfig.ready.
+AUDITED_MODELS: dict[str, AuditedModel] = {}
+# By column: the label of each code that the audit log stores, such as {"cac": "Sales and marketing"}.
+AUDIT_LABELS: dict[str, Mapping[Any, Any]] = {}

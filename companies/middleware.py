@@ -1,0 +1,169 @@
+"""The middlewares of this project, in the order in which MIDDLEWARE lists them."""
+
+import re
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.cache import patch_vary_headers
+
+from companies.api import bodies
+from companies.api.concurrency import RequestSlots
+from companies.callers import passwords, sessions
+from companies.locales import locale_of, reading_as
+from companies.models import new_id
+from companies.pages import failures
+from companies.running import compression
+from companies.security import arriving
+
+GetResponse = Callable[[Any], Any]
+REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
+LOCALIZED_PATHS = ("/app/", "/auth/oauth2/authorize")  # everything else answers programs, or staff, in English
+API = "/companies"
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE",
+    "Access-Control-Allow-Headers": (
+        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id"
+    ),
+    "Access-Control-Max-Age": "7200",  # seconds; browsers cap it there
+}
+EXPOSED = (
+    "Content-Disposition, ETag, Idempotency-Replayed, Ignored-Fields, Link, Location, RateLimit-Limit, "
+    "RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Amount, X-Total-Count"
+)
+
+
+def set_request_context(get_response: GetResponse) -> GetResponse:
+    """Set what the whole request is known by: the caller's address, an id, and the slots it holds.
+
+    ``REMOTE_ADDR`` becomes the caller's address where trusted proxies stand in front. ``request.request_id`` is taken
+    from X-Request-Id if it is well-formed, and answered there. Slots are released once the answer is sent.
+    """
+
+    def middleware(request: Any) -> Any:
+        address = get_forwarded_address(request.META.get("HTTP_X_FORWARDED_FOR", ""), proxies=settings.TRUSTED_PROXIES)
+        if address:
+            request.META["REMOTE_ADDR"] = address
+        given = request.META.get("HTTP_X_REQUEST_ID", "")
+        request.request_id = given if REQUEST_ID.fullmatch(given) else str(new_id())
+        request.slots = slots = RequestSlots()
+        try:
+            response = get_response(request)
+        except BaseException:
+            slots.give_back()
+            raise
+        if response.streaming:
+            response._resource_closers.append(slots.give_back)  # noqa: SLF001 - Django has no public hook for it
+        else:
+            slots.give_back()
+        response.headers["X-Request-Id"] = request.request_id
+        if request.method == "HEAD" and not response.streaming:
+            response.content = b""  # its length was announced; the server would warn of bytes that it may not send
+        return response
+
+    return middleware
+
+
+def get_forwarded_address(header: str, *, proxies: int) -> str | None:
+    """Return the address that the outermost of ``proxies`` trusted proxies saw, or None.
+
+    Each proxy appends the address that called it; whatever stands further left was written by the caller.
+    """
+    hops = header.split(",")
+    if not 0 < proxies <= len(hops) or "%" in hops[-proxies]:
+        return None
+    try:
+        return str(ip_address(hops[-proxies].strip()))
+    except ValueError:
+        return None
+
+
+def allow_cross_origin(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Let pages of CORS_ORIGINS call the API with bearer tokens (https://fetch.spec.whatwg.org/#http-cors-protocol).
+
+    Never with cookies: credentials are not allowed, and no other origin reads what a session's cookie would answer.
+    """
+
+    def middleware(request: Any) -> Any:
+        if not settings.CORS_ORIGINS or not request.path.startswith(API):
+            return get_response(request)
+        origin = request.headers.get("Origin")
+        trusted = origin in settings.CORS_ORIGINS
+        if trusted and request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers:
+            response = HttpResponse(status=204, headers=PREFLIGHT)
+        else:
+            response = get_response(request)
+            trusted = trusted and (
+                "Authorization" in request.headers or settings.SESSION_COOKIE_NAME not in request.COOKIES
+            )
+        if trusted:
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Access-Control-Expose-Headers"] = EXPOSED
+        patch_vary_headers(response, ("Origin",))
+        return response
+
+    return middleware
+
+
+def compress_responses(get_response: GetResponse) -> GetResponse:
+    """Compress static files, and pages at addresses without a query (see companies.running.compression)."""
+    compress_static_file = compression.StaticFileCompressor()
+
+    def middleware(request: Any) -> Any:
+        response = get_response(request)
+        if request.path_info.startswith(settings.STATIC_URL):
+            return compress_static_file(request, response)
+        return compression.compress_page(request, response)
+
+    return middleware
+
+
+def limit_bodies(get_response: GetResponse) -> GetResponse:
+    """Refuse bodies that are too large, chunked, or incomplete forms.
+
+    Endpoints of the API do so themselves, after 401, 404 and 403 (``ApiViewSet.most_bytes``).
+    """
+
+    def middleware(request: Any) -> Any:
+        return bodies.refuse_body(request) or get_response(request)
+
+    return middleware
+
+
+def prepare_pages(get_response: GetResponse) -> GetResponse:
+    """Serve pages in the reader's language, redirect forms with 303, and answer 429 with a page.
+
+    A redirect that answers a form is 303: every client follows it with GET (RFC 9110, 15.4.4; RFC 9700, 4.12). OAuth
+    answers apps in its own way (``oauth.pages.Redirect``).
+    """
+
+    def middleware(request: HttpRequest) -> Any:
+        if request.path.startswith(LOCALIZED_PATHS):
+            with reading_as(locale_of(request)):
+                response = get_response(request)
+            patch_vary_headers(response, ["Accept-Language"])
+        else:
+            response = get_response(request)
+        if request.method == "POST" and isinstance(response, HttpResponseRedirect) and response.status_code == 302:
+            response.status_code = 303
+        return response
+
+    def process_exception(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        return passwords.page(request, exception) or failures.too_many(request, exception)
+
+    middleware.process_exception = process_exception  # type: ignore[attr-defined]
+    return middleware
+
+
+def check_session(get_response: GetResponse) -> GetResponse:
+    """End sessions that are idle, too old, or lack the second factor that their user has set up since."""
+
+    def middleware(request: Any) -> Any:
+        sessions.check_current(request)
+        response = get_response(request)
+        arriving.remember(request, response)
+        return response
+
+    return middleware

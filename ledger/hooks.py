@@ -1,0 +1,137 @@
+"""Hooks of the ledger: what it announces to planning, analytics and its own upper packages (see companies.hooks)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from companies.hooks import Hook
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from companies.changing import Change
+    from companies.models import Company, Stamp
+    from companies.pages.visits import Visit
+    from ledger.models import Account, Category, Counterparty, ImportBatch, Transaction
+    from ledger.rules.pages.inbox import Offer, Undo
+    from ledger.subscriptions.subscribing import EventsChanged
+
+
+@Hook
+def transaction_created(*, company: Company, transaction: Transaction, stamp: Stamp) -> None:
+    """One transaction was created by hand or by API."""
+
+
+@Hook
+def transaction_updated(*, company: Company, transaction: Transaction, changed: set[str], stamp: Stamp) -> None:
+    """A person or an app changed a transaction; ``changed`` names the columns."""
+
+
+@Hook
+def transactions_booked(*, change: Change, rows: QuerySet[Transaction]) -> None:
+    """New booked transactions are stored, or pending ones became booked."""
+
+
+@Hook
+def transactions_pending(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:
+    """Booked transactions became pending again."""
+
+
+@Hook
+def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp: Stamp) -> None:
+    """Transactions are about to be deleted."""
+
+
+@Hook
+def balances_changed(*, change: Change, account_ids: set[UUID]) -> None:
+    """Amounts, dates or accounts of transactions changed, or transactions were stored or deleted."""
+
+
+@Hook
+def import_undo_started(*, change: Change, batch: ImportBatch) -> None:
+    """An import is about to be undone; its transactions are still there."""
+
+
+@Hook
+def import_undone(*, change: Change, batch: ImportBatch) -> None:
+    """An import was undone; its transactions are deleted."""
+
+
+@Hook
+def account_deleted(*, account: Account, stamp: Stamp) -> None:
+    """An account is about to be deleted."""
+
+
+@Hook
+def category_lines_changed(*, company: Company, category: Category, stamp: Stamp) -> None:
+    """A category lost P&L lines."""
+
+
+@Hook
+def category_replaced(*, company: Company, category_id: UUID, replacement_id: UUID, stamp: Stamp) -> None:
+    """A category is about to be replaced by another one and deleted."""
+
+
+@Hook
+def counterparty_type_changed(*, counterparty: Counterparty, stamp: Stamp) -> None:
+    """A counterparty changed between customer, vendor and employee."""
+
+
+@Hook
+def counterparty_merged(*, company: Company, gone: Counterparty, kept: Counterparty, stamp: Stamp) -> None:
+    """A counterparty is about to be merged into another one and deleted."""
+
+
+@Hook
+def subscription_events_changed(*, company: Company, stamp: Stamp, changed: EventsChanged) -> None:
+    """Subscription events were stored, changed or deleted."""
+
+
+@Hook
+def count_planned_uses(company_id: UUID) -> Any:
+    """Return an expression that counts the planned transactions of an annotated category."""
+
+
+@Hook
+def list_category_uses(company_id: UUID, category_id: UUID) -> Iterable[tuple[int, str]]:
+    """Return what uses a category: (how many, such as "3 rules")."""
+    return ()
+
+
+@Hook
+def list_counterparty_uses(company_id: UUID, counterparty_id: UUID) -> Iterable[tuple[int, str]]:
+    """Return what uses a counterparty: (how many, such as "3 rules")."""
+    return ()
+
+
+@Hook
+def list_invoice_dates(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, date]:
+    """Return the invoice date of what a transaction settled, by transaction id."""
+    return {}
+
+
+@Hook
+def list_settled_occurrences(*, company_id: UUID, transaction_ids: list[UUID]) -> dict[UUID, Any]:
+    """Return the occurrence that a transaction settles, by transaction id: planned_id, date and name."""
+    return {}
+
+
+@Hook
+def list_inbox_notices(visit: Visit) -> Iterable[tuple[str, str]]:
+    """Return what else needs attention on the inbox page: (text, address)."""
+    return ()
+
+
+@Hook
+def list_inbox_offers(visit: Visit) -> Iterable[Offer]:
+    """Return what can be confirmed in one press on the inbox page."""
+    return ()
+
+
+@Hook
+def find_inbox_undo(visit: Visit) -> Undo | None:
+    """Return how to undo what was just done on the inbox page, if this app did it."""
+    return None
