@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import date
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -46,7 +46,7 @@ def transactions_deleted(*, company: Company, transaction_ids: list[UUID], stamp
 
 
 @Hook
-def balances_changed(*, change: Change, account_ids: set[UUID]) -> None:
+def balances_changed(*, change: Change, account_ids: Collection[UUID | str]) -> None:
     """Amounts, dates or accounts of transactions changed, or transactions were stored or deleted."""
 
 

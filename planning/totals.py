@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Sum
+from django.db.models import Case, Exists, F, OuterRef, Sum, When
 
 from ledger.calc.fx import RateTable
 from ledger.calc.months import first_of_month, last_of_month
@@ -62,7 +62,8 @@ def find_settled_amounts(
     if not rules:
         return NOTHING_SETTLED
     first, last = first_of_month(start), last_of_month(end)
-    booked = sum_booked(company_id, list_categories(rules), start=first, end=last)
+    counterparty_ids = {planned.counterparty_id for planned, _ in rules if planned.counterparty_id}
+    booked = sum_booked(company_id, list_categories(rules), counterparty_ids, start=first, end=last)
     totals = group_totals(rules, months={month for month, _ in booked})
     settled: dict[OccurrenceKey, Decimal] = {}
     for key, amounts in booked.items():
@@ -80,9 +81,12 @@ def list_categories(rules: Iterable[tuple[PlannedRule, Overrides]]) -> set[UUID]
 
 
 def sum_booked(
-    company_id: UUID, category_ids: Iterable[UUID], *, start: dt.date, end: dt.date
+    company_id: UUID, category_ids: Iterable[UUID], counterparty_ids: Iterable[UUID], *, start: dt.date, end: dt.date
 ) -> dict[CategoryMonth, list[BookedAmount]]:
-    """What is booked in the categories, by month: what counts in the profit and loss and settles no occurrence."""
+    """Return what is booked in the categories, by month: what counts in the P&L and settles no occurrence.
+
+    Only the counterparties in ``counterparty_ids`` are told apart; amounts of all others are added up without one.
+    """
     settling = PlannedOverride.objects.filter(company=OuterRef("company"), transaction=OuterRef("transaction"))
     rows = (
         Categorization.objects.of(company_id)
@@ -94,7 +98,7 @@ def sum_booked(
             "transaction__date",
             "transaction__amount_currency",
             "transaction__account_id",
-            "counterparty_id",
+            Case(When(counterparty__in=list(counterparty_ids), then=F("counterparty_id"))),
         )
         .order_by()
         .annotate(amount=Sum("value"))

@@ -157,11 +157,12 @@ class Facts:
         """The first day of the period on which something is known of the accounts that count as cash (True), and of the
         others (False); None where nothing is."""
         days: dict[bool, list[date]] = {True: [], False: []}
-        for account, day, _, _, _, _ in self.moves:
-            if self.start <= day <= self.until:
-                days[UUID(account) in self.cash_ids].append(day)
         for account_id in self.held_then:  # what moved before the period
             days[account_id in self.cash_ids].append(self.start)
+        if not all(days.values()):
+            for account, day, _, _, _, _ in self.moves:
+                if self.start <= day <= self.until:
+                    days[UUID(account) in self.cash_ids].append(day)
         return {is_cash: min(found, default=None) for is_cash, found in days.items()}
 
     @cached_property

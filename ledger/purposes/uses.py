@@ -1,12 +1,13 @@
 """What names a category or a counterparty, told before it goes; each app that stands above says it of its tables."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
 from django.utils.translation import ngettext
 
+from companies.hooks import Hook
 from companies.pages.amounts import number
 from ledger import hooks
 from ledger.models import Account, Categorization, CategorizationRule, Subscription
@@ -48,7 +49,7 @@ def of_rules(rows: Any) -> Use:
     return count, ngettext("{count} rule", "{count} rules", count).format(count=number(count))
 
 
-USES = {
+USES: dict[str, tuple[Callable[[UUID, UUID], Iterator[Use]], Hook[[UUID, UUID], Iterable[Use]]]] = {
     "category": (of_category, hooks.list_category_uses),
     "counterparty": (of_counterparty, hooks.list_counterparty_uses),
 }

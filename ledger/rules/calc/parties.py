@@ -115,7 +115,7 @@ def normalize_number(text: str) -> str:
 def find_phrase(words: Tokens, phrase: Tokens) -> list[range]:
     """Return where the words of a phrase stand one after the other."""
     size = len(phrase)
-    if not size:
+    if not size or phrase[0] not in words:
         return []
     return [
         range(start, start + size) for start in range(len(words) - size + 1) if words[start : start + size] == phrase
@@ -126,6 +126,8 @@ def find_number(words: Tokens, number: str) -> list[range]:
     """Return where an account number stands, also where it is written in groups."""
     places = []
     for start in range(len(words)):
+        if not number.startswith(words[start]):
+            continue
         joined = ""
         for end in range(start, len(words)):
             joined += words[end]
@@ -252,14 +254,13 @@ def is_own_party(from_to: str, description: str, account_id: object, identity: I
 
     The description counts only where ``from_to`` names nobody: a customer may write the company's name there too.
     """
-    if find_third_party(from_to, identity):
+    words, description_words = tokenize(from_to), tokenize(description)
+    named = bool(identity.find_names(words) or identity.find_numbers(words, except_account=account_id))
+    numbered_below = bool(identity.find_numbers(description_words, except_account=account_id))
+    named_below = bool(identity.find_names(description_words))
+    if not (named or numbered_below or named_below) or find_third_party(from_to, identity):
         return False
-    words = tokenize(from_to)
-    if identity.find_names(words) or identity.find_numbers(words, except_account=account_id):
-        return True
-    if identity.find_numbers(tokenize(description), except_account=account_id):
-        return True
-    return bool(identity.find_names(tokenize(description))) and not find_third_party(description, identity)
+    return named or numbered_below or not find_third_party(description, identity)
 
 
 def read_signs(from_to: str, description: str, account_id: object, identity: Identity) -> Signs:
