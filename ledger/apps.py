@@ -23,9 +23,12 @@ def register_company_hooks() -> None:
     hooks.company_settings_changed.register(redating.company_rules_changed)
     hooks.prune_expired.register(uploads.prune)
     hooks.prune_expired.register(undoing.prune)
-    for module in (movements, posting, derived):
-        hooks.rebuild_derived_tables.register(module.rebuild)
-        hooks.find_derived_differences.register(module.differences)
+    hooks.rebuild_derived_tables.register(movements.rebuild)
+    hooks.rebuild_derived_tables.register(posting.rebuild)
+    hooks.rebuild_derived_tables.register(derived.rebuild)
+    hooks.find_derived_differences.register(movements.differences)
+    hooks.find_derived_differences.register(posting.differences)
+    hooks.find_derived_differences.register(derived.differences)
 
 
 def register_ledger_hooks() -> None:

@@ -253,7 +253,7 @@ def test_a_rebuild_goes_on_past_a_company_that_fails(many, monkeypatch):
         rebuilt.append(company_id)
         rebuild(company_id)
 
-    monkeypatch.setattr(movements, "rebuild", fails_for_one)
+    monkeypatch.setattr(hooks.rebuild_derived_tables, "functions", [fails_for_one])
     told = io.StringIO()
     with pytest.raises(CommandError, match="1 companies failed"):
         call_command("rebuild_derived", stdout=told, stderr=told)
@@ -261,10 +261,20 @@ def test_a_rebuild_goes_on_past_a_company_that_fails(many, monkeypatch):
     assert len(rebuilt) == COMPANIES - 1
 
 
-def test_pruning_goes_on_past_a_kind_that_fails(db, settings, monkeypatch):
-    monkeypatch.setattr("companies.api.idempotency.prune", lambda now: 1 / 0)
-    with pytest.raises(CommandError, match=re.escape("companies.api.idempotency.prune")):
+def test_pruning_goes_on_past_a_kind_that_fails(db, monkeypatch):
+    called = []
+
+    def fail(*, now):
+        raise ZeroDivisionError
+
+    def succeed(*, now):
+        called.append(now)
+        return 1
+
+    monkeypatch.setattr(hooks.prune_expired, "functions", [fail, succeed])
+    with pytest.raises(CommandError, match=re.escape(f"{__name__}.")):
         said("prune")
+    assert len(called) == 1
 
 
 def test_the_metrics_of_a_company_with_many_large_subscriptions_are_stored(api, acme, stamp):
