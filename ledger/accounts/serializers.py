@@ -1,15 +1,18 @@
 """Accounts and account groups."""
 
 import json
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
 
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape, Shape, StoredShape
+from ledger.calc.csv_settings import SettingFault, list_setting_faults
 from ledger.models import Account, AccountGroup
 from ledger.money.fields import AmountField, CurrencyField
 
@@ -70,8 +73,20 @@ CSV_SETTINGS = (
     " `notes`; null where there is none. `directionValues` {in, out}, `statusValues` {booked, pending, leaveOut},"
     " `accountValues` (of rows that are imported), `encoding`, `separator`, `decimalMark` (`point`, `comma`),"
     " `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and `skipBelow` (lines), `flipSign` (true where money"
-    " out has no minus)"
+    " out has no minus), `currency` (of amounts whose sign, such as $, may mean several, or that have none)"
 )
+
+
+def nest_faults(name: str, faults: Iterable[SettingFault]) -> dict[str, Any]:
+    """The faults of settings below a member, as serializers tell errors of nested fields."""
+    nested: dict[str, Any] = {}
+    for fault in faults:
+        *outer, last = map(str, (name, *fault.path))
+        part = nested
+        for each in outer:
+            part = part.setdefault(each, {})
+        part[last] = [ErrorDetail(fault.detail, code=fault.code)]
+    return nested
 
 
 class ImportSettings(serializers.Serializer):
@@ -82,6 +97,8 @@ class ImportSettings(serializers.Serializer):
         """Whole, whatever stands beside ``csv``: each integration has its own words."""
         super().to_internal_value(data)
         found = fields.JsonField().run_validation(data)
+        if faults := list_setting_faults(found.get("csv") or {}):
+            raise serializers.ValidationError(nest_faults("csv", faults))
         if len(json.dumps(found)) > LONGEST_SETTINGS:
             raise serializers.ValidationError(_("Must not be longer than 16 KiB."), code="too_long")
         return found

@@ -6,6 +6,7 @@ A month is written as its first day.
 from datetime import date
 
 MONTHS_A_YEAR = 12
+FIRST_YEAR, LAST_YEAR = 1900, 2100  # of what banks tell; other years are misread, or cut off
 LONGEST_MONTH = 31
 
 
@@ -21,12 +22,15 @@ def days_in_month(year: int, month: int) -> int:
 
 
 def day_in_month(year: int, month: int, day: int) -> date:
-    """The day as banks write it: one that the month has not, such as 31 November, is its last. Raises ValueError.
+    """The day as banks write it: one that the month has not, such as 31 November, is its last.
+
+    Raises ValueError, for years before 1900 and after 2100 too.
 
     >>> str(day_in_month(2026, 11, 31))
     '2026-11-30'
     """
-    if not 1 <= month <= MONTHS_A_YEAR or not 1 <= day <= LONGEST_MONTH:
+    is_known = FIRST_YEAR <= year <= LAST_YEAR
+    if not is_known or not 1 <= month <= MONTHS_A_YEAR or not 1 <= day <= LONGEST_MONTH:
         raise ValueError("no such day")
     return date(year, month, min(day, days_in_month(year, month)))
 

@@ -158,13 +158,15 @@ def lines_of(text: TextIO, *, most: int, separator: str | None = None) -> list[L
     if named:
         text.readline()
     feed = Feed(text)
-    reader = csv.reader(feed, delimiter=chosen_separator(separator, named, sample), skipinitialspace=True)
+    delimiter = chosen_separator(separator, named, sample)
+    reader = csv.reader(feed, delimiter=delimiter, skipinitialspace=True)
     found: list[Line] = []
     empty = 0
     begins = skipped + 1
     try:
         for row in reader:
             cells = cells_of(row, line=begins)
+            check_quotes(feed, delimiter, line=begins)
             if any(cells):
                 found.append(Line(begins, cells))
                 if len(found) >= most:
@@ -174,9 +176,9 @@ def lines_of(text: TextIO, *, most: int, separator: str | None = None) -> list[L
                 if empty > MOST_EMPTY:
                     raise NotATable("The table has more than {most} empty lines.", most=MOST_EMPTY)
             begins = skipped + reader.line_num + 1
-            feed.taken = 0
+            feed.begin_row()
     except csv.Error:
-        raise NotATable("Line {line}: a quotation mark is opened there and never closed.", line=str(begins)) from None
+        raise open_quote(begins) from None
     except TooLong:
         raise NotATable("Line {line} is longer than a row of any table.", line=str(begins)) from None
     return found
@@ -205,18 +207,46 @@ class TooLong(ValueError):
     """A row of more characters than any table's."""
 
 
+def check_quotes(feed: "Feed", delimiter: str, *, line: int) -> None:
+    """Raises NotATable where a quotation mark is not closed, or only by one of another row, so that rows are lost."""
+    if feed.count < 2 and not feed.ended:
+        return
+    try:
+        list(
+            csv.reader(
+                io.StringIO(feed.row.decode(), newline=""), delimiter=delimiter, skipinitialspace=True, strict=True
+            )
+        )
+    except csv.Error as error:
+        if feed.count > 1 or "end of data" in str(error):
+            raise open_quote(line) from None
+
+
+def open_quote(line: int) -> NotATable:
+    return NotATable("Line {line}: a quotation mark is opened there and never closed.", line=str(line))
+
+
 class Feed:
-    """The lines of a text one by one; ``taken`` counts the characters of one row, which may have several lines."""
+    """The lines of a text one by one. Of one row, which may have several, ``taken`` counts the characters and ``count``
+    the lines, and ``row`` has them all."""
 
     def __init__(self, text: TextIO):
-        self.text, self.taken = text, 0
+        self.text, self.taken, self.count, self.ended = text, 0, 0, False
+        self.row = bytearray()
+
+    def begin_row(self) -> None:
+        self.taken = self.count = 0
+        self.row.clear()
 
     def __iter__(self) -> Iterator[str]:
         while line := self.text.readline(LONGEST_ROW):
             self.taken += len(line)
             if self.taken >= LONGEST_ROW:
                 raise TooLong
+            self.count += 1
+            self.row += line.encode()
             yield line
+        self.ended = True
 
 
 def first_of_usual_width(lines: Sequence[Line]) -> int:

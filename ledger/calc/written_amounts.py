@@ -1,6 +1,7 @@
 """Amounts as bank files write them: one strict parser. What is not clearly one amount is refused, never repaired."""
 
 import re
+from collections.abc import Iterable
 
 MAX_WHOLE_DIGITS = 15
 # One decimal mark at most, and between thousands one and the same other mark, in groups of three digits.
@@ -9,21 +10,65 @@ _GROUPED = re.compile(
     r"(?P<whole>[0-9]{1,3}(?P<group>[.,' ])[0-9]{3}(?:(?P=group)[0-9]{3})*)(?:(?!(?P=group))[.,](?P<decimals>[0-9]*))?"
 )
 _SIGN = re.compile(r"([+-]?) *")
-_ONE_COMMA_AND_THREE_DIGITS = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}")
+_MARKS = re.compile(r"[.,]")
+_ONE_MARK_AND_THREE_DIGITS = re.compile(r"(?<![0-9.,])[1-9][0-9]{0,2}[.,][0-9]{3}(?![0-9])")
 
 
 class GarbledAmountError(ValueError):
     """The text is not one amount, such as 12.3.4, 1,2.3, 123 45, 1e3 or 5-5."""
 
 
-def parse_written_amount(text: str) -> str:
-    """Return an amount with an optional sign as plain text: a minus at most, digits, and a point before decimals.
+class MixedMarksError(ValueError):
+    """Some amounts of one file have a decimal point, and others a decimal comma; ``texts`` are two of them."""
 
-    A comma before exactly three digits sets off thousands, since no currency has three decimals; a point is the decimal
-    mark. Zeros stay as they are written.
+    def __init__(self, *texts: str):
+        self.texts = texts
+        super().__init__(" / ".join(texts))
+
+
+def find_decimal_mark(texts: Iterable[str]) -> str:
+    """Return the decimal mark that the amounts of one file have; nothing where none of them tells.
+
+    Three digits behind a single mark tell nothing: they are decimals or thousands.
 
     Raises:
-        GarbledAmountError: the text is not one amount.
+        MixedMarksError: some tell a point and others a comma.
+
+    >>> find_decimal_mark(["-4,50", "-1,234"]), find_decimal_mark(["1,234.50"]), find_decimal_mark(["1,234", "5"])
+    (',', '.', '')
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        if mark := tell_mark(text):
+            found.setdefault(mark, text.strip())
+    if len(found) > 1:
+        raise MixedMarksError(*found.values())
+    return next(iter(found), "")
+
+
+def tell_mark(text: str) -> str:
+    """The decimal mark that one amount tells; nothing where it has none, may have either, or is garbled."""
+    marks = _MARKS.findall(text)
+    try:
+        parse_written_amount(text)
+    except GarbledAmountError:
+        return ""
+    if len(set(marks)) > 1:
+        return marks[-1]
+    if len(marks) > 1:
+        return "," if marks[0] == "." else "."
+    return "" if not marks or _ONE_MARK_AND_THREE_DIGITS.search(text) else marks[0]
+
+
+def parse_written_amount(text: str, mark: str = "") -> str:
+    """Return an amount with an optional sign as plain text: a minus at most, digits, and a point before decimals.
+
+    ``mark`` is the decimal mark of its file. Where no amount of the file tells it, a comma before exactly three digits
+    sets off thousands, since no currency has three decimals, and a point is the decimal mark. Zeros stay as they are
+    written.
+
+    Raises:
+        GarbledAmountError: the text is not one amount, or not with this mark.
 
     >>> parse_written_amount("-1,234.50"), parse_written_amount("1.234,5"), parse_written_amount("1,050")
     ('-1234.50', '1234.5', '1050')
@@ -33,9 +78,10 @@ def parse_written_amount(text: str) -> str:
     sign = _SIGN.match(text)
     number = text[sign.end() :] if sign else text
     match = _UNGROUPED.fullmatch(number)
-    if match is None or _ONE_COMMA_AND_THREE_DIGITS.fullmatch(number):
+    group = {"": ",", ".": ",", ",": "."}[mark]
+    if match is None or (_ONE_MARK_AND_THREE_DIGITS.fullmatch(number) and group in number):
         match = _GROUPED.fullmatch(number)
-    if match is None:
+    if match is None or (mark and match["decimals"] is not None and group == number[match.start("decimals") - 1]):
         raise GarbledAmountError(text)
     whole, decimals = re.sub(r"[^0-9]", "", match["whole"]), match["decimals"] or ""
     if not (whole or decimals) or len(whole.lstrip("0")) > MAX_WHOLE_DIGITS:

@@ -17,11 +17,12 @@ from ledger.importing.bodies import MOST_ITEMS, Item, Request, read_item
 from ledger.importing.calc.amounts import drop_zeros
 from ledger.importing.calc.dates import find_day
 from ledger.importing.calc.detection import detect
-from ledger.importing.calc.mapping import Mapping
+from ledger.importing.calc.mapping import Mapping, fold_value
 from ledger.importing.calc.questions import Detection, Own, Question
 from ledger.importing.calc.rows import BalanceRun, Balances, LeftOut, Movement, RowReader
 from ledger.importing.calc.sheets import SHEETS_BEGIN, has_sheets, sheet_lines
 from ledger.importing.calc.table import Table
+from ledger.importing.category_names import find_category_ids
 from ledger.models import Account, AccountType
 
 LINES_BESIDE = 1000  # headings, and what banks write above them
@@ -163,8 +164,10 @@ def description(mapping: Mapping, cells: Sequence[str]) -> str:
 class Rows:
     """The rows of a table, read by one mapping for one account; those that are no movements are in ``left_out``."""
 
-    def __init__(self, table: Table, mapping: Mapping, *, account_id: str, currency: str):
-        self.table, self.mapping, self.account_id, self.currency = table, mapping, account_id, currency
+    def __init__(self, table: Table, mapping: Mapping, *, account: Account):
+        self.table, self.mapping, self.account_id = table, mapping, str(account.id)
+        self.currency = currency = account.default_currency
+        self.category_ids = find_category_ids(account.company_id) if "category" in mapping.columns else {}
         self.reader = RowReader(table, mapping, currency)
         self.lines: list[Line] = []  # of the items
         self.left_out: list[LeftOut] = []
@@ -230,9 +233,17 @@ class Rows:
         values |= {wire: as_it_was(text) for name, wire in WIRE.items() if (text := self.reader.cell(cells, name))}
         if text := description(self.mapping, cells):
             values["description"] = as_it_was(text)
+        if category_id := self.find_category_id(cells, row):
+            values["categoryId"] = category_id
         if notes := self.notes(cells, row):
             values["notes"] = as_it_was(notes)
         return values
+
+    def find_category_id(self, cells: Sequence[str], row: Movement) -> str | None:
+        """The category that a row names, where the company has one of that name; an amount of zero has none."""
+        if not self.category_ids or not row.amount.strip("-0."):
+            return None
+        return self.category_ids.get(fold_value(self.reader.cell(cells, "category")))
 
     def notes(self, cells: Sequence[str], row: Movement) -> str:
         """What has no field of its own, each in a line."""
@@ -242,7 +253,7 @@ class Rows:
             parts.append(self.value_date(valued, row))
         if text := self.reader.cell(cells, "counterpartyAccount"):
             parts.append(f"Account {text}")
-        if text := self.reader.cell(cells, "category"):
+        if (text := self.reader.cell(cells, "category")) and not self.find_category_id(cells, row):
             parts.append(f"Category {text}")
         return "\n".join(filter(None, parts))
 

@@ -11,10 +11,11 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from companies.changing import changing
-from companies.errors import Conflict
+from companies.errors import Conflict, FieldErrors
 from companies.models import Company, Stamp, new_id
 from companies.stores.storing import store_whole
 from ledger.accounts.opening import change_account, set_initial_balance
+from ledger.calc.csv_settings import list_setting_faults
 from ledger.documents import quota
 from ledger.importing import progress
 from ledger.importing.bodies import Request
@@ -86,6 +87,8 @@ def import_kept(
     ``reading`` is how the account's next file is read, None where that stays; ``opening`` becomes the account's initial
     balance. Raises UploadGone, FieldErrors.
     """
+    if faults := list_setting_faults(reading or {}):
+        raise FieldErrors([("#/importSettings/csv", fault.code, fault.detail) for fault in faults])
     owned: dict[str, Any] = {"company_id": company.id, "user_id": stamp.user_id, "upload_id": upload_id}
     with changing(company, stamp=stamp):
         if not is_kept(**owned):

@@ -21,7 +21,9 @@ from ledger.importing.calc.entries import Entry
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, fold_value, normalize_settings
 from ledger.importing.calc.questions import Detection, Own
 from ledger.importing.calc.rows import LeftOut, RowReader
+from ledger.importing.encoding_choices import Choice, find_encoding_choices
 from ledger.importing.items import (
+    EXAMPLES,
     Rows,
     TooManyRows,
     UnreadableTable,
@@ -34,6 +36,7 @@ from ledger.models import Account, AccountType
 from ledger.statements.accounts import AccountDiffers, AccountUnknown, find_by_name, find_by_number, spellings
 from ledger.statements.calc import archives, formats, qif
 from ledger.statements.calc.facts import NoStatement, Statement, TooManyEntries, Unreadable, Unsafe, clean
+from ledger.statements.table_errors import check_refused
 
 
 class FormatUnknown(Unsupported):
@@ -55,7 +58,7 @@ class UnsafeXml(Invalid):
 
 
 class CurrencyUnknown(Invalid):
-    """The statement is in a currency that is none of the thirty."""
+    """The statement, or a row of it, is in a currency that is none of the thirty."""
 
     code = "currency_unknown"
 
@@ -99,7 +102,7 @@ def read(
     ``settings`` say how a CSV file is read, in place of those that are kept.
 
     Raises FormatUnknown, StatementUnreadable, UnsafeXml, CurrencyUnknown, ColumnsUnknown, MappingAmbiguous,
-    DateOrderUnknown, AccountUnknown, AccountDiffers, TooManyRows.
+    DateOrderUnknown, AccountUnknown, AccountDiffers, TooManyRows, and those of table_errors.
     """
     try:
         found = of_kind(formats.kind_of(content), content, company, account, date_order, settings)
@@ -217,7 +220,9 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     detection = detect_for(account, lines, kept)
     check_columns(detection)
     check_numbers(detection, account)
-    check_questions(detection, account.default_currency)
+    check_refused(detection.refused)
+    encodings = find_encoding_choices(content, settings=kept, account=account, count=EXAMPLES)
+    check_questions(detection, account.default_currency, encodings)
     rows, statement = read_rows(account, detection)
     return Read("csv", [statement], left_out=sum(rows.left_out_counts.values()))
 
@@ -242,6 +247,7 @@ def read_csv_of_accounts(company: Company, lines: Sequence[Line], settings: Any)
     own = Own(currencies.pop() if len(currencies) == 1 else "", is_card)
     detection = detect(lines, settings={**given, "accountValues": list(parts)}, own=own)
     check_columns(detection)
+    check_refused(detection.refused)
     check_questions(detection, own.currency or company.base_currency)
     detection.mapping = replace(detection.mapping, accounts=None)
     check_rows_without_account(detection, without_account)
@@ -261,10 +267,14 @@ def find_labelled(accounts: Sequence[Account], label: str) -> Account:
     return found[0] if len(found) == 1 else find_by_number(accounts, Statement(label, "", []))
 
 
-def check_questions(detection: Detection, currency: str) -> None:
-    """Raises MappingAmbiguous where a question is open."""
-    if detection.questions:
-        raise MappingAmbiguous(choices_of(detection, currency))
+def check_questions(detection: Detection, currency: str, encodings: Sequence[Choice] = ()) -> None:
+    """Raises MappingAmbiguous where a question is open, of the encoding too."""
+    choices = choices_of(detection, currency)
+    if encodings:
+        options = [{"value": name, "examples": rows} for name, rows in encodings]
+        choices.insert(0, {"question": "encoding", "field": "encoding", "options": options})
+    if choices:
+        raise MappingAmbiguous(choices)
 
 
 def check_rows_without_account(detection: Detection, lines: list[Line]) -> None:
@@ -277,13 +287,16 @@ def check_rows_without_account(detection: Detection, lines: list[Line]) -> None:
 
 def read_rows(account: Account, detection: Detection) -> tuple[Rows, Statement]:
     """The rows of a table as a statement of an account. Raises StatementUnreadable."""
-    rows = Rows(detection.table, detection.mapping, account_id=str(account.id), currency=account.default_currency)
+    rows = Rows(detection.table, detection.mapping, account=account)
     request = Request(items=[], trusts_ids=False)
     entries = []
     for item in rows.read_items(request):
         if item is None or request.errors:
             bad = rows.bad_rows(request.errors[:1])[0]
-            raise StatementUnreadable(at_line(bad.line, f"{bad.column}: {bad.reason}"))
+            is_currency = request.errors[0][0].endswith("/currency")
+            raise (CurrencyUnknown if is_currency else StatementUnreadable)(
+                at_line(bad.line, f"{bad.column}: {bad.reason}")
+            )
         entries.append(
             Entry(
                 day=item.date,
@@ -294,6 +307,7 @@ def read_rows(account: Account, detection: Detection) -> tuple[Rows, Statement]:
                 notes=item.notes or "",
                 reference=item.external_id or "",
                 pending=bool(item.pending),
+                category_id=item.category_id or "",
                 line=rows.lines[-1].number,
             )
         )

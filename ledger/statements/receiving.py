@@ -244,6 +244,7 @@ def items(statements: Sequence[Told]) -> Iterator[BankItem]:
                     notes=entry.notes or None,
                     pending=entry.pending,
                     bank_reference=entry.reference or None,
+                    category_id=entry.category_id or None,
                 )
 
 
@@ -260,7 +261,7 @@ def stored(
         dry_run=received.dry_run,
     )
     note_import(source="statements", outcome=outcome)
-    purposes = Purposes(company=change.company, items=())
+    purposes = Purposes(company=change.company, items=received.new)
     batch = keep(change, outcome, source=Source.BANK, purposes=purposes, account_ids=set(accounts), file=file)
     received.batch = batch
     book_pending(change, batch, decided.booked)

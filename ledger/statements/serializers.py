@@ -1,6 +1,7 @@
 """Statements on the wire, and what they say of accounts."""
 
 import json
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +13,7 @@ from companies.api import fields
 from companies.api.serializers import Shape
 from companies.errors import FieldErrors
 from ledger.bulk.shapes import skipped_rows
+from ledger.calc.csv_settings import list_setting_faults
 from ledger.importing.bodies import MOST_ITEMS
 from ledger.importing.serializers import FORMATS
 from ledger.money.amounts import amount_out
@@ -132,7 +134,19 @@ def settings_of(options: dict[str, str]) -> Any:
         found = None
     if not isinstance(found, dict):
         raise FieldErrors([("#/importSettings", "invalid_value", "Must be a JSON object.")])
-    return found.get("csv", found)
+    settings, pointer = (found["csv"], "#/importSettings/csv") if "csv" in found else (found, "#/importSettings")
+    if settings is None:
+        return None
+    if not isinstance(settings, dict):
+        raise FieldErrors([(pointer, "invalid_value", "Must be an object.")])
+    if faults := list_setting_faults(settings):
+        raise FieldErrors([(pointer_of(pointer, fault.path), fault.code, fault.detail) for fault in faults])
+    return settings
+
+
+def pointer_of(start: str, path: Iterable[str | int]) -> str:
+    """A JSON pointer to a member below another."""
+    return "/".join([start, *(str(each).replace("~", "~0").replace("/", "~1") for each in path)])
 
 
 def answered(received: Received) -> dict[str, Any]:

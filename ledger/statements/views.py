@@ -19,7 +19,7 @@ from ledger.importing.items import TooManyRows
 from ledger.models import Account, Statement
 from ledger.money.amounts import amount_out
 from ledger.recognition.posting import NoRate
-from ledger.statements import accounts, reading, receiving
+from ledger.statements import accounts, reading, receiving, table_errors
 from ledger.statements import serializers as shapes
 from ledger.statements.reconciling import Compared, compared
 
@@ -33,13 +33,13 @@ class StatementViewSet(CompanyViewSet):
             accounts.AccountUnknown,
             accounts.AccountDiffers,
             accounts.AccountAmbiguous,
-            accounts.CurrencyDiffers,
             reading.FormatUnknown,
             reading.StatementUnreadable,
             reading.UnsafeXml,
             reading.CurrencyUnknown,
             reading.ColumnsUnknown,
             reading.MappingAmbiguous,
+            *table_errors.BY_CODE.values(),
             reading.DateOrderUnknown,
             TooManyRows,
             NoRate,

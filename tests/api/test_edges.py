@@ -34,7 +34,7 @@ def test_a_number_that_could_not_be_answered_is_refused(api, account, number, wh
 
 @pytest.mark.parametrize("number", [2**63 - 1, -(2**63) + 1, 0.1, 1e15, -5])
 def test_what_can_be_answered_is_kept_as_it_is(api, account, number):
-    settings = {"csv": {"skip": number}}
+    settings = {"other": {"skip": number}}
     assert api.put(f"accounts/{account}", {"importSettings": settings}).json()["importSettings"] == settings
     assert api.get(f"accounts/{account}").json()["importSettings"] == settings
 

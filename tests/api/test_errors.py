@@ -193,7 +193,7 @@ def test_nested_data_may_be_deep_but_not_bottomless(api):
         value = 1
         for _ in range(depth):
             value = {"a": value}
-        return {"type": "bank", "name": "x", "importSettings": {"csv": value}}
+        return {"type": "bank", "name": "x", "importSettings": {"other": value}}
 
     stored = api.post("accounts", nested(20))
     assert stored.status_code == 201
@@ -205,7 +205,7 @@ def test_nested_data_may_be_deep_but_not_bottomless(api):
 
 def test_nested_text_that_cannot_be_stored_is_refused(api):
     for value in ({"a": "\0"}, {"\0": 1}, ["\0"]):
-        answer = api.post("accounts", {"type": "bank", "name": "x", "importSettings": {"csv": {"x": value}}})
+        answer = api.post("accounts", {"type": "bank", "name": "x", "importSettings": {"other": {"x": value}}})
         assert answer.status_code == 400
     assert not Account.objects.exists()
 

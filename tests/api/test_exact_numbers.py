@@ -131,9 +131,9 @@ def test_any_number_is_read_and_taken_or_refused(text, api, account, categories)
 
 
 def test_settings_with_long_numbers_are_stored_and_answered(api, account):
-    body = {"importSettings": {"csv": {"rate": Decimal("1.23456789012345678901"), "n": 5, "deep": [{"x": 0.5}]}}}
+    body = {"importSettings": {"bank": {"rate": Decimal("1.23456789012345678901"), "n": 5, "deep": [{"x": 0.5}]}}}
     answer = sent(api, "put", f"accounts/{account}", body)
-    assert answer.json()["importSettings"]["csv"] == {"rate": 1.2345678901234567, "n": 5, "deep": [{"x": 0.5}]}
+    assert answer.json()["importSettings"]["bank"] == {"rate": 1.2345678901234567, "n": 5, "deep": [{"x": 0.5}]}
 
 
 def test_depth_is_refused_where_the_body_has_long_numbers(api, account):

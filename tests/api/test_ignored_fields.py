@@ -77,7 +77,7 @@ def test_events_of_an_import_too(api):
 
 
 def test_what_takes_any_object_knows_every_field(api, account):
-    body = {"importSettings": {"csv": {"date": {"place": 1}}, "other": {"x": 1}}}
+    body = {"importSettings": {"csv": {"columns": {"date": 1}}, "other": {"x": 1}}}
     answer = api.put(f"accounts/{account}", body)
     assert ignored(answer) is None
     assert answer.json()["importSettings"] == body["importSettings"]

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from ledger.importing.calc.amounts import DecimalMark
-from ledger.importing.calc.columns import Column, are_complements, find_table_marks
+from ledger.importing.calc.amounts import DecimalMark, is_amount
+from ledger.importing.calc.columns import Column, are_complements, find_table_marks, is_date_written
 from ledger.importing.calc.mapping import AMOUNT_FIELDS
 from ledger.importing.calc.proofs import Steps, decimals, join_pair, prove_fee, prove_pair, prove_single
-from ledger.importing.calc.questions import Answer, changed
+from ledger.importing.calc.questions import Answer, FileFault, changed
 from ledger.importing.calc.search import Search
+from ledger.importing.calc.table import SAMPLE
 
 MIN_STEPS = 2  # of a balance across accounts, to tell that it is one
 MAX_TRIED = 8  # columns that are held against a balance; a table with more numbers is not a bank's
@@ -28,11 +29,32 @@ class AmountSearch(Search):
         """Three digits behind each mark may be thousands; asked where the chosen columns have such."""
         if "decimalMark" in self.given or len(self.marks) < 2 or "decimal_mark" in self.result.proven:
             return
+        self.refuse_mixed_marks()
+        if self.result.refused:
+            return
         places = [self.mapping.columns[name] for name in (*AMOUNT_FIELDS, "fee") if name in self.mapping.columns]
         texts = [text for place in places for text in self.columns[place].distinct]
         if any("." in text or "," in text for text in texts):
             options: list[Answer] = [(str(mark), changed(decimal_mark=mark)) for mark in self.marks]
             self.ask("decimal_mark", "decimalMark", options)
+
+    def refuse_mixed_marks(self) -> None:
+        """Amounts with a point beside others with a comma are none of one file: no answer would read them all."""
+        first: dict[DecimalMark, tuple[int, str]] = {}
+        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        for line in self.table.rows[:SAMPLE]:
+            cells = line.cells
+            for text in (cells[place] for place in places if place < len(cells)):
+                marks = [mark for mark in DecimalMark if is_amount(text, mark)] if "." in text or "," in text else []
+                if len(marks) == 1 and any(map(is_date_written, cells)):
+                    first.setdefault(marks[0], (line.number, text))
+        if len(first) > 1:
+            (line_number, text), (other_line, other) = sorted(first.values())
+            self.result.refused = FileFault(
+                "decimal_marks_mixed",
+                "Line {line} has “{text}” and line {other_line} “{other}”: write all amounts with one decimal mark.",
+                {"line": str(line_number), "text": text[:40], "other_line": str(other_line), "other": other[:40]},
+            )
 
     def numbers(self) -> list[Column]:
         return [each for each in self.free(self.columns) if each.is_number]
@@ -184,8 +206,8 @@ class AmountSearch(Search):
             if any((amount or "0").strip("-0.") for amount in each.amounts(self.mapping.decimal_mark))
         ] or found
         found = self.without_equal(found)
-        own = [each for each in found if each.heading_currency == self.own.currency and each.heading_currency]
-        if len(own) == 1 and all(each.heading_currency or each.place == own[0].place for each in found):
+        own = [each for each in found if self.own.currency in each.heading_currencies]
+        if len(own) == 1 and all(each.heading_currencies for each in found):
             found = own
         if not found:
             return

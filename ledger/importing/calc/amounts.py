@@ -6,16 +6,13 @@ Nothing is taken for something else: text that does not fit the chosen decimal m
 import re
 from collections.abc import Collection, Iterable
 from enum import StrEnum
-from functools import cache, lru_cache
 from typing import NamedTuple
 
-from babel import Locale
-from babel.core import get_global
+from ledger.importing.calc.currencies import find_currencies
 
 MAX_DIGITS = 15  # before the decimal mark, as the ledger stores them
 MAX_LENGTH = 60  # characters of an amount or a date with its time; patterns try much on longer ones
 MAX_MONEY_DECIMALS = 2  # more than most currencies have are a group of thousands that was misread
-PLACES = ("en_US", "en_GB", "de_CH", "pl", "cs", "hu", "ro", "bg", "hr", "ru", "uk", "tr", "ja", "zh", "he", "ko", "sv")
 
 
 class Unreadable(ValueError):
@@ -67,54 +64,6 @@ _USUAL = {  # as most amounts are written, which are read at once
 _LIKE_AMOUNT = re.compile(r"[^0-9]{0,12}[0-9][0-9.,'\u2019\s]*[^0-9]{0,16}")
 OUT_MARKS = {"dr", "db", "d", "s", "dt", "deb"}
 IN_MARKS = {"cr", "c", "h", "kt", "cred", "k"}
-_OTHER_SIGNS = {
-    "$": ("USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN"), "us$": ("USD",), "c$": ("CAD",), "ca$": ("CAD",),
-    "a$": ("AUD",), "nz$": ("NZD",), "hk$": ("HKD",), "s$": ("SGD",), "r$": ("BRL",), "£": ("GBP",), "€": ("EUR",),
-    "¥": ("JPY", "CNY"), "元": ("CNY",), "円": ("JPY",), "kr": ("SEK", "NOK", "DKK", "ISK"), "fr": ("CHF",),
-    "sfr": ("CHF",), "ft": ("HUF",), "zl": ("PLN",), "kc": ("CZK",), "lei": ("RON",), "rs": ("INR",), "r": ("ZAR",),
-    "rm": ("MYR",), "rp": ("IDR",), "руб": ("RUB",), "р": ("RUB",), "грн": ("UAH",), "tl": ("TRY",), "лв": ("BGN",),
-    "nis": ("ILS",), "euro": ("EUR",), "euros": ("EUR",),
-}  # fmt: skip
-
-
-@cache
-def currency_codes() -> frozenset[str]:
-    """The currencies of ISO 4217, by code."""
-    return frozenset(get_global("all_currencies"))
-
-
-@cache
-def currency_signs() -> dict[str, tuple[str, ...]]:
-    """Signs and local abbreviations, in small letters, and the currencies that each may mean."""
-    signs: dict[str, tuple[str, ...]] = {}
-    for place in PLACES:
-        for code, sign in Locale.parse(place).currency_symbols.items():
-            name = sign.casefold().rstrip(".")
-            if sign != code and name not in signs and code in currency_codes():
-                signs[name] = (code,)
-    return signs | _OTHER_SIGNS
-
-
-@lru_cache(maxsize=4096)
-def find_currencies(word: str) -> tuple[str, ...]:
-    """The currencies that a code or a sign may mean, the most usual first; none for other words.
-
-    >>> find_currencies("GBP"), find_currencies("zł"), find_currencies("kr")[:2], find_currencies("VWZ")
-    (('GBP',), ('PLN',), ('SEK', 'NOK'), ())
-    """
-    code = word.upper()
-    if code in currency_codes():
-        return (code,)
-    return currency_signs().get(word.casefold().rstrip("."), ())
-
-
-def choose_currency(currencies: tuple[str, ...], own: str) -> str:
-    """The account's own currency where a sign may mean it, else the most usual one.
-
-    >>> choose_currency(("USD", "CAD"), "CAD"), choose_currency(("USD", "CAD"), "EUR")
-    ('CAD', 'USD')
-    """
-    return own if own in currencies else currencies[0]
 
 
 def parse_amount(text: str, mark: DecimalMark) -> str:
@@ -169,6 +118,8 @@ def _read_words(match: re.Match[str], text: str) -> tuple[tuple[str, ...], str]:
     for word in filter(None, match.group("front", "back", "last")):
         plain = word.casefold().rstrip(".")
         is_number_of_something = word == match["front"] and len(plain) == 1 and plain.isascii() and plain.isalpha()
+        if word == "k" and f"{match['number'][-1]}k" in text:  # thousands
+            raise Unreadable("“{text}” is no amount.", text=text[:40])
         if not marked and plain in OUT_MARKS | IN_MARKS and not is_number_of_something:
             marked = "-" if plain in OUT_MARKS else "+"
         elif not currencies and not is_number_of_something and (found := find_currencies(word)):

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from ledger.importing.calc.amounts import DecimalMark, Unreadable, find_currencies, find_marks, is_amount, parse_amount
+from ledger.calc.money import CURRENCIES
+from ledger.importing.calc.amounts import DecimalMark, Unreadable, find_marks, is_amount, parse_amount
+from ledger.importing.calc.currencies import find_heading_currencies, find_named_currencies, is_currency_code
 from ledger.importing.calc.dates import is_date, looks_like_date
-from ledger.importing.calc.headings import find_fields, find_heading_currency
+from ledger.importing.calc.headings import find_fields
 from ledger.importing.calc.mapping import MAX_VALUES, fold_value
 from ledger.importing.calc.table import SAMPLE, Table, is_number
 
@@ -16,8 +18,10 @@ ENOUGH = 0.8  # the share of a column's cells that must be dates, or amounts, to
 ENOUGH_NAMED = 0.5  # where the heading says so
 DATE_FIELDS = {"date", "valueDate"}
 MAX_CELLS = 60_000  # looked at in all columns together
+MONEY_FIELDS = {"amount", "debit", "credit", "balance", "fee", "net", "gross"}
 NUMBER_FIELDS = {"amount", "debit", "credit", "balance", "fee", "net", "gross", "tax", "number"}
 MAX_STATUSES, MAX_DIRECTIONS = 12, 6
+LONGEST_CURRENCY = 30  # characters of a currency's name in a column of its own
 
 
 @dataclass
@@ -42,8 +46,9 @@ class Column:
         return list(find_fields(self.name)) if self.name else []
 
     @cached_property
-    def heading_currency(self) -> str:
-        return find_heading_currency(self.name)
+    def heading_currencies(self) -> tuple[str, ...]:
+        """The currencies that the heading may name; none where it names none."""
+        return find_heading_currencies(self.name)
 
     @cached_property
     def is_named(self) -> bool:
@@ -67,11 +72,22 @@ class Column:
 
     @cached_property
     def is_currency(self) -> bool:
-        return (
-            bool(self.filled)
-            and len(self.distinct) <= MAX_VALUES
-            and self._mostly(lambda text: bool(find_currencies(text)))
-        )
+        """Whether the cells are codes or signs of currencies; single ones may be unknown words such as n/a or BTC."""
+        if not self.filled or len(self.distinct) > MAX_VALUES:
+            return False
+        known = sum(count for text, count in self.distinct.items() if is_currency_code(text))
+        is_like = any(text in CURRENCIES for text in self.distinct) and all(map(is_like_code, self.distinct))
+        return 2 * known >= len(self.filled) or is_like
+
+    @cached_property
+    def may_be_currency(self) -> bool:
+        """Whether the cells may be currencies where the heading says so, with unknown words among them."""
+        if self.is_date or len(self.distinct) > MAX_VALUES or max(map(len, self.filled)) > LONGEST_CURRENCY:
+            return False
+        known = [text for text in self.distinct if find_named_currencies(text)]
+        if self.is_number:
+            return len(known) == len(self.distinct)
+        return bool(known) or ("currency", 3) in self.fields
 
     @cached_property
     def has_decimals(self) -> bool:
@@ -119,7 +135,7 @@ class Column:
             return self.is_date
         if name in NUMBER_FIELDS:
             return self.is_number
-        others = {"original": self.is_number or self.is_currency, "currency": self.is_currency}
+        others = {"original": self.is_number or self.is_currency, "currency": self.may_be_currency}
         others |= {"direction": self.is_plain and len(self.values) <= MAX_DIRECTIONS and not self.is_currency}
         others |= {"status": self.is_plain and len(self.values) <= MAX_STATUSES}
         others |= {"account": not self.is_date and len(self.values) <= MAX_VALUES and not self.has_decimals}
@@ -129,6 +145,17 @@ class Column:
     @property
     def is_plain(self) -> bool:
         return not self.is_number and not self.is_date
+
+
+def is_like_code(text: str) -> bool:
+    """Whether a text is written as a code of a currency, or says that there is none."""
+    return (3 <= len(text) <= 4 and text.isalpha() and text.isupper()) or text.casefold() in (
+        "n/a",
+        "na",
+        "none",
+        "-",
+        "?",
+    )
 
 
 def has_letters(text: str) -> bool:
@@ -173,12 +200,15 @@ def find_roles(columns: Sequence[Column]) -> dict[str, list[Column]]:
 
 
 def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
-    """The decimal marks that all number columns together allow."""
-    texts = [text for column in columns if column.is_number for text in column.distinct if "." in text or "," in text]
-    marks = list(find_marks(texts))
-    if len(marks) > 1 and all(_agree(text) for text in texts):
-        return marks[:1]
-    return marks
+    """The decimal marks that the columns of money allow; where both are left, those that all number columns allow."""
+    numbers = [column for column in columns if column.is_number]
+    money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]
+    for found in (money, numbers):
+        texts = [text for column in found for text in column.distinct if "." in text or "," in text]
+        marks = list(find_marks(texts))
+        if texts and (len(marks) == 1 or all(map(_agree, texts))):
+            return marks[:1]
+    return marks if texts else marks[:1]
 
 
 def _agree(text: str) -> bool:

@@ -13,6 +13,7 @@ from ledger.calc.months import day_in_month
 from ledger.importing.calc.amounts import MAX_LENGTH, Unreadable
 
 CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
+SHORT_SPAN_DAYS = 60  # a reading of short years that spans more is none where another spans a tenth of it
 LANGUAGES = (
     "en", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sk", "hu", "ro", "sv", "da", "nb", "fi", "ru", "uk", "tr",
 )  # fmt: skip
@@ -101,7 +102,7 @@ def date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None:
         return int(year), int(month or month_alone), int(day or day_alone)
     if match := _YEAR_LAST.fullmatch(text):
         if order is DateOrder.ISO:
-            return None
+            return _short_year_first(match)
         first, second = int(match[1]), int(match[3])
         day_number, month_number = (first, second) if order is DateOrder.DAY_FIRST else (second, first)
         return whole_year(match[4]), month_number, day_number
@@ -112,6 +113,13 @@ def date_parts(text: str, order: DateOrder) -> tuple[int, int, int] | None:
         if match := pattern.fullmatch(text):
             return _with_name(match[year_at], match[name_at], match[day_at])
     return None
+
+
+def _short_year_first(match: re.Match[str]) -> tuple[int, int, int] | None:
+    """(year, month, day) of numbers that begin with two digits of the year, such as 24-03-25."""
+    if len(match[1]) != 2 or len(match[4]) != 2:
+        return None
+    return whole_year(match[1]), int(match[3]), int(match[4])
 
 
 def _with_name(year: str, name: str, day: str) -> tuple[int, int, int] | None:
@@ -137,7 +145,7 @@ def find_day(text: str, order: DateOrder) -> date | None:
 
 def is_date(text: str) -> bool:
     """Whether the text is a day in any order."""
-    return any(find_day(text, order) for order in (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST))
+    return any(find_day(text, order) for order in DateOrder)
 
 
 def looks_like_date(text: str) -> bool:
@@ -148,20 +156,64 @@ def looks_like_date(text: str) -> bool:
 def find_orders(texts: Iterable[str]) -> list[DateOrder]:
     """The orders in which the most of the texts are dates, and mean different days; the first is the usual one.
 
-    Dates with points are never written with the month first.
+    Dates with points are never written with the month first. Years of two digits stand where the file spans the
+    shortest time.
 
     >>> [order.value for order in find_orders(["03/04/2026", "03/05/2026"])]
     ['dayFirst', 'monthFirst']
     >>> [order.value for order in find_orders(["2026-01-31"])], [order.value for order in find_orders(["07/07/2024"])]
     (['iso'], ['dayFirst'])
+    >>> [order.value for order in find_orders(["24-03-25", "24-03-28"])], len(find_orders(["24-03-25"]))
+    (['iso'], 2)
     """
     known = list(dict.fromkeys(texts))
-    days = {order: [find_day(text, order) for text in known] for order in DateOrder}
+    days = {order: [find_day(text, order) for text in known] for order in PREFERRED_ORDERS}
     counts = {order: sum(day is not None for day in found) for order, found in days.items()}
     best = max(counts.values(), default=0)
-    orders = [order for order in DateOrder if counts[order] == best]
-    if DateOrder.ISO in orders:
+    if counts[DateOrder.ISO] == best and not any(map(is_short_date, known)):
         return [DateOrder.ISO]
-    if days[DateOrder.DAY_FIRST] == days[DateOrder.MONTH_FIRST] or any("." in text[:6] for text in known):
-        return [DateOrder.DAY_FIRST] if DateOrder.DAY_FIRST in orders else orders
-    return orders
+    orders = [order for order in PREFERRED_ORDERS if counts[order] == best]
+    has_points = any("." in text[:6] for text in known)
+    if has_points and DateOrder.DAY_FIRST in orders:
+        orders = [order for order in orders if order is not DateOrder.MONTH_FIRST]
+    orders = _without_long_spans(orders, {order: _span(days[order]) for order in orders})
+    if has_points and DateOrder.DAY_FIRST in orders:
+        orders = [order for order in orders if order is not DateOrder.ISO]
+    return [order for place, order in enumerate(orders) if days[order] not in [days[each] for each in orders[:place]]]
+
+
+PREFERRED_ORDERS = (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST, DateOrder.ISO)
+
+
+def is_short_date(text: str) -> bool:
+    """Whether a date has no year of four digits, and its first two may be the year."""
+    match = _YEAR_LAST.fullmatch(text.translate(_SAME).strip()) if len(text) <= MAX_LENGTH else None
+    return match is not None and _short_year_first(match) is not None
+
+
+def _span(days: list[date | None]) -> int:
+    known = [day for day in days if day]
+    return (max(known) - min(known)).days if known else 0
+
+
+def _without_long_spans(orders: list[DateOrder], spans: dict[DateOrder, int]) -> list[DateOrder]:
+    """Without those that take a day for the year, under which a file of some days spans many years."""
+
+    def is_too_long(order: DateOrder) -> bool:
+        others = [spans[each] for each in orders if (each is DateOrder.ISO) != (order is DateOrder.ISO)]
+        return bool(others) and spans[order] > max(SHORT_SPAN_DAYS, 10 * min(others))
+
+    return [order for order in orders if not is_too_long(order)]
+
+
+def find_mixed(texts: Iterable[str]) -> tuple[str, str] | None:
+    """Two dates of which each is none in the order of the other, such as 13/02/2026 and 02/13/2026; else None."""
+    known = list(dict.fromkeys(texts))
+    found = {
+        order: {text for text in known if find_day(text, order) is not None}
+        for order in (DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST)
+    }
+    by_day, by_month = found[DateOrder.DAY_FIRST], found[DateOrder.MONTH_FIRST]
+    day_first = next((text for text in known if text in by_day - by_month), None)
+    month_first = next((text for text in known if text in by_month - by_day), None)
+    return (day_first, month_first) if day_first and month_first else None

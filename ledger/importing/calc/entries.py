@@ -8,7 +8,8 @@ from datetime import date
 class Entry:
     """One movement as the bank tells it; ``amount`` is plain text with its sign, minus is money out.
 
-    ``parts`` are its single payments, where they carry amounts that add up to it. ``line`` is where it stands.
+    ``parts`` are its single payments, where they carry amounts that add up to it. ``line`` is where it stands,
+    ``category_id`` the category that its row names.
     """
 
     day: date
@@ -21,3 +22,4 @@ class Entry:
     pending: bool = False
     line: int = 0
     parts: tuple["Entry", ...] = ()
+    category_id: str = ""

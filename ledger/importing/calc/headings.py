@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from ledger.calc.letters import bare
-from ledger.importing.calc.amounts import currency_codes
+from ledger.importing.calc.currencies import currency_codes, currency_signs
 
 WORDS_FILE = Path(__file__).with_name("headings.json")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -37,6 +37,13 @@ def _phrases() -> tuple[dict[str, tuple[str, ...]], int]:
     return {phrase: tuple(fields) for phrase, fields in found.items()}, max(len(each.split()) for each in found)
 
 
+@cache
+def _currency_words() -> frozenset[str]:
+    """Codes, signs and abbreviations that stand beside what a heading names."""
+    signs = (sign for sign in currency_signs() if len(sign) > 1 or _CJK.search(sign))
+    return frozenset(map(fold_heading, (*currency_codes(), *signs)))
+
+
 @lru_cache(maxsize=4096)
 def find_fields(heading: str) -> tuple[tuple[str, int], ...]:
     """The fields that a heading may name, the surest first, each with how sure: 3 the heading itself, 2 but for a
@@ -50,8 +57,7 @@ def find_fields(heading: str) -> tuple[tuple[str, int], ...]:
     phrases, _longest = _phrases()
     plain = fold_heading(heading)
     found = [(field, 3) for field in phrases.get(plain, ())]
-    codes = {code.casefold() for code in currency_codes()} | {"euro", "euros"}
-    words = [word for word in plain.split() if word not in codes]
+    words = [word for word in plain.split() if word not in _currency_words()]
     while words and words[-1] in _FILLERS:
         words.pop()
     short = " ".join(words)
@@ -76,17 +82,21 @@ def _find_within(plain: str, words: list[str]) -> list[tuple[str, int]]:
     return [("original", 1), *within] if ("original", 1) in within else within
 
 
-@lru_cache(maxsize=4096)
-def find_heading_currency(heading: str) -> str:
-    """The currency that a heading names, such as EUR of "Amount (EUR)"; empty where it names none.
+@cache
+def _languages() -> dict[str, frozenset[str]]:
+    """Languages by phrase."""
+    found: dict[str, set[str]] = {}
+    for languages in json.loads(WORDS_FILE.read_text("utf-8")).values():
+        for language, phrases in languages.items():
+            for phrase in phrases:
+                found.setdefault(fold_heading(phrase), set()).add(language)
+    return {phrase: frozenset(languages) for phrase, languages in found.items()}
 
-    >>> find_heading_currency("Betrag (GBP)"), find_heading_currency("Umsatz in EUR"), find_heading_currency("All")
-    ('GBP', 'EUR', '')
+
+def find_languages(heading: str) -> frozenset[str]:
+    """The languages in which a heading names a field.
+
+    >>> find_languages("Fecha"), "de" in find_languages("Datum")
+    (frozenset({'es'}), True)
     """
-    words = [word for word in _WORD.findall(heading) if word in currency_codes() and word.isupper()]
-    if "€" in heading:
-        return "EUR"
-    if "£" in heading:
-        return "GBP"
-    others = [word for word in _WORD.findall(heading) if word not in words]
-    return words[-1] if words and others else ""
+    return _languages().get(fold_heading(heading), frozenset())

@@ -2,7 +2,7 @@
 
 The JSON names are those of the API: ``columns`` by heading or position from 0, ``directionValues``, ``statusValues``,
 ``accountValues``, ``encoding``, ``separator``, ``decimalMark``, ``dateOrder``, ``skipAbove``, ``skipBelow``,
-``flipSign``.
+``flipSign``, ``currency``.
 """
 
 import json
@@ -11,21 +11,16 @@ from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ledger.calc import csv_settings
+from ledger.calc.money import CURRENCIES
 from ledger.importing.calc.amounts import DecimalMark
 from ledger.importing.calc.dates import DateOrder
 
-FIELDS = (
-    "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "fee", "currency", "counterparty",
-    "counterpartyAccount", "description", "reference", "status", "account", "category", "notes",
-)  # fmt: skip
+FIELDS = csv_settings.FIELDS
 AMOUNT_FIELDS = ("amount", "debit", "credit")
-STATUS_KINDS = ("booked", "pending", "leaveOut")
-DIRECTION_KINDS = ("in", "out")
-MAX_VALUES = 200  # of a column of statuses, directions or accounts
+STATUS_KINDS, DIRECTION_KINDS = csv_settings.STATUS_KINDS, csv_settings.DIRECTION_KINDS
+MAX_VALUES = csv_settings.MAX_VALUES
 MAX_HEADINGS_KEPT = 8 * 1024  # characters of the headings that are kept to find columns by their position
-EARLIER_NAMES = {"from_to": "counterparty", "external_id": "reference"}
-EARLIER_ORDERS = {"yearFirst": "iso", "ymd": "iso", "dmy": "dayFirst", "mdy": "monthFirst"}
-MARK_SIGNS = {".": "point", ",": "comma"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +36,8 @@ class Mapping:
     directions: dict[str, str] = field(default_factory=dict)  # value in small letters → in or out
     statuses: dict[str, str] = field(default_factory=dict)  # value in small letters → booked, pending or leaveOut
     accounts: tuple[str, ...] | None = None  # values of rows that are imported; None: all
-    currency: str = ""  # told by a heading
+    currency: str = ""  # of rows that tell none, and which of several a sign means
+    is_minor: bool = False  # amounts are counted in cents
 
     @property
     def places(self) -> dict[str, Any]:
@@ -79,18 +75,18 @@ def normalize_settings(kept: Any) -> dict[str, Any]:
 def _read_columns(kept: AnyMapping[str, Any]) -> dict[str, Any] | None:
     if not isinstance(kept.get("columns"), dict):
         return None
-    columns = {EARLIER_NAMES.get(str(name), str(name)): value for name, value in kept["columns"].items()}
+    columns = {csv_settings.EARLIER_NAMES.get(str(name), str(name)): value for name, value in kept["columns"].items()}
     return {name: value for name, value in columns.items() if name in FIELDS and _is_place(value)}
 
 
 def _read_mark(kept: AnyMapping[str, Any]) -> str | None:
     told = kept.get("decimalMark", kept.get("decimalSign"))
-    mark = MARK_SIGNS.get(str(told), told)
+    mark = csv_settings.MARK_SIGNS.get(str(told), told)
     return str(mark) if mark in list(DecimalMark) else None
 
 
 def _read_order(kept: AnyMapping[str, Any]) -> str | None:
-    order = EARLIER_ORDERS.get(str(kept.get("dateOrder")), kept.get("dateOrder"))
+    order = csv_settings.EARLIER_ORDERS.get(str(kept.get("dateOrder")), kept.get("dateOrder"))
     return str(order) if order in list(DateOrder) else None
 
 
@@ -104,7 +100,7 @@ def _read_if(name: str, test: Callable[[Any], bool]) -> Callable[[AnyMapping[str
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= csv_settings.MAX_LINES
 
 
 def _is_place(value: Any) -> bool:
@@ -139,6 +135,7 @@ _READERS: dict[str, Callable[[AnyMapping[str, Any]], Any]] = {
     ),
     "encoding": _read_if("encoding", _is_text),
     "separator": _read_if("separator", _is_text),
+    "currency": _read_if("currency", lambda value: value in CURRENCIES),
 }
 
 

@@ -36,6 +36,15 @@ class Question:
     options: list[Option]
 
 
+@dataclass(frozen=True, slots=True)
+class FileFault:
+    """Why no answer makes a file readable: a code of the API, and why with its values."""
+
+    code: str
+    why: str
+    values: dict[str, str]
+
+
 Answer = tuple[Any, Callable[[Mapping], Mapping]]  # the value, and what becomes of a mapping with it
 
 
@@ -58,4 +67,5 @@ class Detection:
     assumed: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)  # fields that are read as the last time
+    refused: FileFault | None = None
     lost: list[str] = field(default_factory=list)  # kept fields whose column is not there any more

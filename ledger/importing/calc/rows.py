@@ -4,23 +4,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
 
+from ledger.calc.money import CURRENCIES, minor_units
 from ledger.calc.tables import Line
 from ledger.importing.calc.amounts import (
     DecimalMark,
     Money,
     Unreadable,
-    choose_currency,
-    find_currencies,
     is_amount,
     negate,
     parse_amount,
     parse_money,
 )
+from ledger.importing.calc.currencies import choose_currency, find_named_currencies
 from ledger.importing.calc.dates import looks_like_date, parse_date
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, Mapping, fold_value
-from ledger.importing.calc.table import Table
+from ledger.importing.calc.table import SAMPLE, Table
 from ledger.importing.calc.vocabulary import find_line_kind
 
 
@@ -155,8 +156,10 @@ class RowReader:
             if any(cells[self.table.width :]) or len(cells) <= self.needed:
                 counts = {"count": str(len(cells)), "columns": str(self.table.width)}
                 raise Unreadable("The row has {count} columns, the table {columns}.", **counts)
+            name = "status"
+            is_pending = self.read_status(cells) == "pending"
             name = "date"
-            text = self.cell(cells, "date")
+            text = self.cell(cells, "date") or (self.cell(cells, "valueDate") if is_pending else "")
             if not text:
                 raise Unreadable("The date is missing.")
             day = parse_date(text, self.mapping.date_order)
@@ -164,11 +167,14 @@ class RowReader:
             amount, currencies = self.read_amount(cells)
             name = "currency"
             currency = self.read_currency(cells, currencies)
-            name = "status"
-            status = self.read_status(cells)
         except Unreadable as error:
             return BadCell(line.number, name, error)
-        return Movement(line.number, day, amount, currency, status == "pending", self.read_balance(cells))
+        balance = self.read_balance(cells)
+        if self.mapping.is_minor:
+            decimals = count_decimals(currency or self.own_currency)
+            amount = shift_decimals(amount, decimals)
+            balance = balance.scaleb(-decimals) if balance is not None else None
+        return Movement(line.number, day, amount, currency, is_pending, balance)
 
     def reason_to_leave_out(self, line: Line, cells: Sequence[str]) -> str:
         """Why a row is no movement; empty where it is one, or should be."""
@@ -256,14 +262,28 @@ class RowReader:
     def read_currency(self, cells: Sequence[str], currencies: tuple[str, ...]) -> str:
         """The currency that the row tells; empty where it tells none. Raises Unreadable."""
         text = self.cell(cells, "currency")
-        found = find_currencies(text) if text else ()
-        if text and not found:
+        named = find_named_currencies(text) if text else ()
+        if text and not named:
             raise Unreadable("“{text}” is no currency.", text=text[:40])
-        if found and currencies and not set(found) & set(currencies):
+        if named and currencies and not set(named) & set(currencies):
             raise Unreadable("“{text}” is another currency than its amount's.", text=text[:40])
-        if found or currencies:
-            return choose_currency(found or currencies, self.own_currency)
-        return self.mapping.currency
+        candidates = tuple(each for each in named if not currencies or each in currencies) or currencies
+        if not candidates:
+            if "currency" in self.mapping.columns and self.has_other_currencies:
+                raise Unreadable("The currency is missing.")
+            return self.mapping.currency
+        currency = choose_currency(candidates, own=self.own_currency, told=self.mapping.currency)
+        if currency is None:
+            raise Unreadable(
+                "“{text}” may be several currencies: choose one.", text=(text or "/".join(candidates))[:40]
+            )
+        return currency
+
+    @cached_property
+    def has_other_currencies(self) -> bool:
+        """Whether the column of currencies has others than the account's: a row without one may be in any then."""
+        values = {self.cell(line.cells, "currency") for line in self.table.rows[:SAMPLE]}
+        return any(self.own_currency not in find_named_currencies(value) for value in values if value)
 
     def read_status(self, cells: Sequence[str]) -> str:
         if "status" not in self.mapping.columns:
@@ -278,6 +298,20 @@ class RowReader:
         text = self.cell(cells, "balance")
         amount = self._parse_or_none(text) if text else None
         return Decimal(amount) if amount is not None else None
+
+
+def count_decimals(currency: str) -> int:
+    """The decimals of a currency, two of those that the ledger does not have."""
+    return minor_units(currency) if currency in CURRENCIES else 2
+
+
+def shift_decimals(amount: str, decimals: int) -> str:
+    """An amount of cents as one of whole units.
+
+    >>> shift_decimals("-1250", 2), shift_decimals("5", 0)
+    ('-12.50', '5')
+    """
+    return format(Decimal(amount).scaleb(-decimals), "f")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from ledger.importing.calc.columns import Column, build_columns, find_roles
-from ledger.importing.calc.dates import DateOrder, find_orders
+from ledger.importing.calc.dates import DateOrder, find_mixed, find_orders
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, Mapping, find_place, fold_value
 from ledger.importing.calc.proofs import Steps
-from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, Option, Own, Question, changed
+from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, FileFault, Option, Own, Question, changed
 from ledger.importing.calc.table import Table
 
 LATE_DATES = ("started", "created", "available", "kauf", "purchase")
@@ -126,14 +126,13 @@ class Search:
             found = named or [each for each in self.free(self.columns) if each.is_date_only]
             found = found or [each for each in self.free(self.columns) if each.is_date]
             if found:
-                most = max(len(each.filled) for each in found)
-                full = [each for each in found if len(each.filled) == most]
-                best = next((each for each in full if not each.name.casefold().startswith(LATE_DATES)), full[0])
-                self.put("date", best.place)
+                self.put("date", choose_booking_date(found).place)
                 if len(found) > 1 and not named:
                     self.result.assumed.append("date")
-        if "valueDate" not in self.pinned and (found := self.role("valueDate")):
-            self.put("valueDate", found[0].place)
+        if "valueDate" not in self.pinned:
+            started = [each for each in self.role("date") if is_named_started(each)]
+            if found := self.role("valueDate") or started:
+                self.put("valueDate", found[0].place)
         self.choose_order()
 
     def choose_order(self) -> None:
@@ -147,24 +146,41 @@ class Search:
             cells[place] for line in self.table.rows if place < len(cells := line.cells) and cells[place]
         )
         orders = find_orders(texts)
+        if len(orders) > 1 and (mixed := find_mixed(texts)):
+            self.refuse_mixed_dates(place, mixed)
         other = next((each for each in self.columns if each.place == self.mapping.columns.get("valueDate")), None)
         if len(orders) > 1 and other is not None:
             orders = [order for order in find_orders(other.distinct) if order in orders] or orders
         self.mapping = replace(self.mapping, date_order=orders[0])
-        if len(orders) > 1:
+        if len(orders) > 1 and not self.result.refused:
             self.ask(
                 "date_order",
                 "dateOrder",
                 [(str(each), changed(date_order=each)) for each in orders],
             )
 
+    def refuse_mixed_dates(self, place: int, mixed: tuple[str, str]) -> None:
+        """Dates with the day first beside others with the month first: no order reads them all."""
+        lines = dict.fromkeys(mixed, 0)
+        for line in reversed(self.table.rows):
+            if place < len(cells := line.cells) and cells[place] in lines:
+                lines[cells[place]] = line.number
+        (text, line_number), (other, other_line) = sorted(lines.items(), key=lambda pair: pair[1])
+        self.result.refused = FileFault(
+            "date_orders_mixed",
+            "Line {line} has “{text}” and line {other_line} “{other}”: write all dates in one order.",
+            {"line": str(line_number), "text": text, "other_line": str(other_line), "other": other},
+        )
+
     def all_values(self, place: int) -> list[str]:
         """The values of a column in all rows, without case, in their order."""
         found: dict[str, None] = {}
-        date_place = self.mapping.columns.get("date", 0)
+        columns = self.mapping.columns
+        date_places = {columns.get("date", 0), columns.get("valueDate", columns.get("date", 0))}
         for line in self.table.rows:
             cells = line.cells
-            if place < len(cells) and date_place < len(cells) and any(sign.isdigit() for sign in cells[date_place]):
+            days = [cells[each] for each in date_places if each < len(cells)]
+            if place < len(cells) and any(sign.isdigit() for day in days for sign in day):
                 found[fold_value(cells[place])] = None
         return list(found)
 
@@ -176,3 +192,18 @@ class Search:
             if place < len(cells) and cells[place]:
                 found.setdefault(fold_value(cells[place]), cells[place])
         return list(found.values())
+
+
+def is_named_started(column: Column) -> bool:
+    """Whether the heading names the day of a payment rather than the day on which it was booked."""
+    return column.name.casefold().startswith(LATE_DATES)
+
+
+def choose_booking_date(columns: Sequence[Column]) -> Column:
+    """The column of days on which rows were booked, even where pending rows have none yet; else the fullest."""
+    most = max(len(each.filled) for each in columns)
+    full = [each for each in columns if len(each.filled) == most]
+    if any(map(is_named_started, full)):
+        booked = [each for each in columns if not is_named_started(each) and 2 * len(each.filled) >= most]
+        return (booked or full)[0]
+    return full[0]

@@ -1,14 +1,12 @@
-"""Which amounts are money out, in which currency, and whether fees are inside them."""
+"""Which amounts are money out, and whether fees are inside them."""
 
 from dataclasses import replace
-from functools import partial
 
-from ledger.importing.calc.amount_search import AmountSearch
 from ledger.importing.calc.amounts import has_sign
 from ledger.importing.calc.columns import Column
-from ledger.importing.calc.mapping import AMOUNT_FIELDS, Mapping
+from ledger.importing.calc.currency_search import CurrencySearch
 from ledger.importing.calc.proofs import prove_pair
-from ledger.importing.calc.questions import Answer, chain, changed
+from ledger.importing.calc.questions import Answer, changed
 from ledger.importing.calc.vocabulary import find_direction, is_direction_column
 
 CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
@@ -18,8 +16,8 @@ CARD_HEADINGS = (
 )  # fmt: skip
 
 
-class SignSearch(AmountSearch):
-    """The steps that choose directions, signs, fees and currencies."""
+class SignSearch(CurrencySearch):
+    """The steps that choose directions, signs and fees."""
 
     def choose_direction_and_sign(self) -> None:
         place = self.mapping.columns.get("amount")
@@ -123,7 +121,8 @@ class SignSearch(AmountSearch):
         fees = [
             each
             for each in self.role("fee")
-            if any((amount or "0").strip("-0.") for amount in each.amounts(self.mapping.decimal_mark))
+            if self.is_in_own_currency(each)
+            and any((amount or "0").strip("-0.") for amount in each.amounts(self.mapping.decimal_mark))
         ]
         if not fees or self.is_proven or self.is_asked("columns.amount"):
             return
@@ -137,42 +136,11 @@ class SignSearch(AmountSearch):
             return
         self.ask_column("fee", "fee", [fee], none=True)
 
+    def is_in_own_currency(self, fee: Column) -> bool:
+        """Whether a fee can be taken off the amounts, as far as headings tell."""
+        currency = self.mapping.currency or self.own.currency
+        return not fee.heading_currencies or currency in fee.heading_currencies
+
     def gross_beside(self, net: Column) -> bool:
         """Whether another column has the amount before fees, so that this one has them inside."""
         return any(each is not net for each in self.roles.get("gross", []) + self.roles.get("amount", []))
-
-    def choose_currency(self) -> None:
-        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
-        headings = {self.columns[place].heading_currency for place in places} - {""}
-        if len(headings) == 1:
-            self.mapping = replace(self.mapping, currency=headings.pop())
-        if "currency" in self.pinned or self.mapping.currency:
-            return
-        named = self.role("currency")
-        unnamed = [each for each in self.free(self.columns) if each.is_currency and not each.is_number]
-        unnamed = [each for each in unnamed if not any(name == "original" for name, _ in each.fields)]
-        found = named or unnamed
-        if not found:
-            return
-        if self.is_asked("columns.amount") and len(found) > 1:  # each amount has the currency behind it
-            place = next(place for place, each in enumerate(self.open) if each[1] == "columns.amount")
-            question, path, options = self.open[place]
-            behind = partial(self.with_next_currency, found=found)
-            self.open[place] = (question, path, [(value, chain(change, behind)) for value, change in options])
-            self.mapping = behind(self.mapping)
-            return
-        different = [each for each in found if each.cells != found[0].cells]
-        if different:
-            near = [each for each in found if places and each.place == places[0] + 1]
-            if len(near) == 1:
-                self.put("currency", near[0].place)
-                return
-            self.put("currency", found[0].place)
-            self.ask_column("currency_column", "currency", [found[0], *different])
-            return
-        self.put("currency", found[0].place)
-
-    def with_next_currency(self, mapping: Mapping, found: list[Column]) -> Mapping:
-        place = mapping.columns["amount"]
-        behind = [each for each in found if each.place > place]
-        return mapping.with_column("currency", (behind or found[-1:])[0].place)

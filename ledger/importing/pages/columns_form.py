@@ -8,6 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from ledger.calc.money import CURRENCIES
 from ledger.importing.calc.amounts import DecimalMark
 from ledger.importing.calc.dates import DateOrder
 from ledger.importing.calc.mapping import FIELDS, Mapping, fold_value
@@ -45,6 +46,7 @@ MARKS = [
     (DecimalMark.COMMA.value, gettext_lazy("Comma: 1.234,56")),
 ]
 AS_FOUND = ("", gettext_lazy("As found"))
+AMOUNT_CURRENCIES = [("", gettext_lazy("As in the file, else the account's")), *((code, code) for code in CURRENCIES)]
 ENCODINGS = [
     AS_FOUND, ("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252"),
     ("windows-1250", "Windows-1250"), ("windows-1251", "Windows-1251"), ("iso-8859-2", "ISO-8859-2"),
@@ -83,6 +85,9 @@ class ColumnsForm(forms.Form):
     )  # fmt: skip
     date_order = forms.ChoiceField(label=gettext_lazy("Dates are written"), choices=ORDERS)
     decimal_mark = forms.ChoiceField(label=gettext_lazy("Decimal sign"), choices=MARKS)
+    amount_currency = forms.ChoiceField(
+        label=gettext_lazy("Currency of the amounts"), choices=AMOUNT_CURRENCIES, required=False
+    )
     encoding = forms.ChoiceField(label=gettext_lazy("Encoding"), choices=ENCODINGS, required=False)
     separator = forms.ChoiceField(label=gettext_lazy("Separator"), choices=SEPARATORS, required=False)
     flip_sign = forms.BooleanField(
@@ -168,8 +173,8 @@ class ColumnsForm(forms.Form):
     def chosen_account(self) -> Account:
         return self.accounts[self.cleaned_data["account"]]
 
-    def mapping(self, currency: str = "") -> Mapping:
-        """How the rows are read. ``currency``: what the heading of the amount tells."""
+    def mapping(self) -> Mapping:
+        """How the rows are read, but for what headings tell."""
         data = self.cleaned_data
         columns = {
             name: int(place) for name in FIELDS if name != "description" and (place := data.get(own_column(name)))
@@ -190,7 +195,6 @@ class ColumnsForm(forms.Form):
             directions=told["direction"],
             statuses=told["status"],
             accounts=own if self.value_names["account"] else None,
-            currency=currency,
         )
 
 
@@ -237,6 +241,7 @@ def as_sent(
     }
     sent |= {"date_order": mapping.date_order.value, "decimal_mark": mapping.decimal_mark.value}
     sent |= {field: settings[field] for field in ("encoding", "separator") if settings.get(field)}
+    sent |= {"amount_currency": settings["currency"]} if settings.get("currency") else {}
     for kind, known in (("direction", mapping.directions), ("status", mapping.statuses)):
         if kind in mapping.columns:
             values = values_of(table, mapping.columns[kind])

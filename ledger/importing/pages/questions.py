@@ -9,8 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ledger.importing.calc.questions import Detection, Question
+from ledger.importing.encoding_choices import Choice
 from ledger.importing.items import example_rows, letters
-from ledger.importing.pages.columns_form import DIRECTIONS, LABELS, MARKS, ORDERS, STATUSES
+from ledger.importing.pages.columns_form import DIRECTIONS, ENCODINGS, LABELS, MARKS, ORDERS, STATUSES
 
 SHOWN_EXAMPLES = 5
 
@@ -32,6 +33,7 @@ QUESTIONS = {
     "amount_column": gettext_lazy("Which column has the amounts in the currency of the account?"),
     "fee": gettext_lazy("Are the fees taken off these amounts, or already inside them?"),
     "currency_column": gettext_lazy("Which column has the currency of the amounts?"),
+    "currency": gettext_lazy("Which currency are these amounts in?"),
     "direction_values": gettext_lazy("Which rows are money out?"),
     "status_values": gettext_lazy("How should rows with these statuses be imported?"),
     "account_values": gettext_lazy("The file has several accounts. Which of them is this account?"),
@@ -59,6 +61,13 @@ def build_asked(detection: Detection, question: Question, currency: str) -> Aske
     return Asked(question.field, text, options)
 
 
+def build_asked_encoding(choices: Sequence[Choice]) -> Asked:
+    """The question of the encoding, with the rows that differ."""
+    names = dict(ENCODINGS)
+    options = [{"value": json.dumps(name), "label": str(names[name]), "rows": rows} for name, rows in choices]
+    return Asked("encoding", _("In which of these are the letters right?"), options)
+
+
 def option_in_words(detection: Detection, question: Question, value: Any, known: Mapping[str, str]) -> str:
     """What an option means, in the words of the page."""
     plain = {
@@ -68,6 +77,8 @@ def option_in_words(detection: Detection, question: Question, value: Any, known:
     }
     if not isinstance(value, list | dict) and (question.question, value) in plain:
         return plain[question.question, value]
+    if question.field == "currency":
+        return str(value)
     if question.field in ("dateOrder", "decimalMark"):
         return str({**dict(ORDERS), **dict(MARKS)}[value])
     if question.question == "account_values":

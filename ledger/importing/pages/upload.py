@@ -1,7 +1,5 @@
 """Importing a CSV file: uploaded, checked by a dry run that stores nothing, and imported once that is confirmed."""
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -14,32 +12,30 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, override
+from django.utils.translation import gettext_lazy, ngettext
 
 from companies.callers import addresses
 from companies.errors import Invalid, Refusal, TooLarge
 from companies.models import id_from
 from companies.pages.amounts import number
-from companies.pages.downloads import as_it_was
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
 from ledger.calc.tables import Line
 from ledger.importing import progress, uploads
 from ledger.importing.calc.detection import find_given_table
-from ledger.importing.calc.exports import of_export
-from ledger.importing.calc.headings import find_heading_currency
 from ledger.importing.calc.mapping import FIELDS, normalize_settings, to_settings
 from ledger.importing.calc.questions import Detection
+from ledger.importing.encoding_choices import find_encoding_choices
 from ledger.importing.imports import Outcome, import_transactions
-from ledger.importing.items import Rows, detect_for, table_of
+from ledger.importing.items import Rows, detect_for, table_of, told
+from ledger.importing.pages.chosen_rows import build_rows
 from ledger.importing.pages.columns_form import LABELS, ColumnsForm, as_sent, own_column
-from ledger.importing.pages.questions import Asked, build_asked
+from ledger.importing.pages.kept_settings import ANSWER, find_given_reading, settings_for, with_answers
+from ledger.importing.pages.questions import SHOWN_EXAMPLES, Asked, build_asked, build_asked_encoding
 from ledger.importing.uploads import Opening
 from ledger.models import Account, Transaction
-from ledger.transactions.pages.words import COLUMNS as EXPORTED
 
-ANSWER = "answer:"  # before the path of the settings that an answer belongs to
 MOST_FILES = 20  # statements at once; their names and ids stand in an address
 SHOWN_ROWS = 10
 LONGEST_NAME = 100  # of the file, as it is shown
@@ -165,23 +161,21 @@ def check(visit: Visit, upload_id: UUID) -> HttpResponse:
     sent: Any = visit.request.POST if visit.request.method == "POST" else visit.request.GET
     try:
         content = uploads.content(**owned(visit), upload_id=upload_id)
-        try:
-            lines = table_of(content, {name: sent.get(name) or None for name in ("encoding", "separator")})
-        except Refusal:
-            lines = table_of(content)
     except uploads.UploadGone:
         return no_longer(visit)
-    look = look_at(visit, upload_id, lines)
+    given = find_given_reading(sent, chosen_account(visit, sent), content)
+    try:
+        lines = table_of(content, given)
+    except Refusal:
+        lines = table_of(content)
+    look = look_at(visit, upload_id, lines, content)
+    if look.detection and look.detection.refused:
+        return look.show(status=200 if look.first else 400, error=told(look.detection.refused))
     if look.asked or not look.form.is_valid():
         return look.show(status=200 if look.first else 400)
-    table, account = look.form.table, look.form.chosen_account()
-    place = look.form.cleaned_data["amount"]
-    told = find_heading_currency(table.names[int(place)]) if place else ""
-    try:
-        mapping = look.form.mapping(told)
-        rows = Rows(table, mapping, account_id=str(account.id), currency=account.default_currency)
-    except Refusal as refusal:
-        return look.show(status=400, error=refusal.detail)
+    rows = build_rows(look.form)
+    if isinstance(rows, str):
+        return look.show(status=400, error=rows)
     if visit.request.method != "POST":
         return preview(look, rows)
     with progress.watched(**owned(visit), upload_id=upload_id):
@@ -194,14 +188,13 @@ def no_longer(visit: Visit) -> HttpResponse:
     return visit.to("import-new")
 
 
-def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
+def look_at(visit: Visit, upload_id: UUID, lines: list[Line], content: bytes) -> Look:
     """With the choices that were sent; at the first look those that were kept for the account, or else what is
     detected. It is the first look still where the account is the only thing that was chosen since, and again where
     the lines above the headings change: the columns are other ones then."""
     sent: Any = visit.request.POST if visit.request.method == "POST" else visit.request.GET
-    accounts = choosable(visit)
-    named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
-    account = next((each for each in accounts if str(each.id) == named), None)
+    accounts, account = choosable(visit), chosen_account(visit, sent)
+    named = sent.get("account") or (str(account.id) if account else "")
     answers = tuple((name, sent[name]) for name in sent if name.startswith(ANSWER) and sent[name])
     above = sent.get("skip_above") or "0"
     moved = "date" in sent and sent.get("found_above") not in (None, "", above) and above.isdecimal()
@@ -225,48 +218,24 @@ def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
     shown |= {name: sent[name] for name in ("encoding", "separator", "keep_duplicates") if sent.get(name)}
     form = ColumnsForm(shown, table=detection.table, accounts=accounts)
     currency = account.default_currency if account else visit.company.base_currency
-    asked = tuple(build_asked(detection, question, currency) for question in detection.questions) if account else ()
-    return Look(visit, upload_id, lines, form, first, detection, asked, answers)
+    asked = [build_asked(detection, question, currency) for question in detection.questions] if account else []
+    given = {**settings, **({"encoding": shown["encoding"]} if shown.get("encoding") else {})}
+    choices = find_encoding_choices(content, settings=given, account=account, count=SHOWN_EXAMPLES) if account else []
+    if choices:
+        asked.insert(0, build_asked_encoding(choices))
+    return Look(visit, upload_id, lines, form, first, detection, tuple(asked), answers)
+
+
+def chosen_account(visit: Visit, sent: Any) -> Account | None:
+    """The account that was chosen, or the only one."""
+    accounts = choosable(visit)
+    named = sent.get("account") or (str(accounts[0].id) if len(accounts) == 1 else "")
+    return next((each for each in accounts if str(each.id) == named), None)
 
 
 def number_in(sent: Any, name: str) -> int:
     text = str(sent.get(name, ""))
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 0
-
-
-def settings_for(account: Account | None, lines: list[Line]) -> dict[str, Any]:
-    """How our own export is read, or what was kept for the account."""
-    own = of_export(lines, headers())
-    if own is not None:
-        names = names_in_column(lines, own["columns"].get("account"))
-        ours = [name for name in names if account and as_it_was(name) == account.name]
-        return own | ({"accountValues": ours} if ours else {})
-    kept = ((account.import_settings or {}) if account else {}).get("csv")
-    return dict(kept) if isinstance(kept, dict) else {}
-
-
-def names_in_column(lines: list[Line], place: int | None) -> list[str]:
-    """What stands in a column of our own export, each once."""
-    rows = (line.cells for line in lines[1:])
-    return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))
-
-
-def with_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """The settings with the answers to questions, each at its path."""
-    found = {**settings}
-    for name, text in answers:
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        path = name.removeprefix(ANSWER)
-        outer, _point, inner = path.partition(".")
-        if inner:
-            before = found.get(outer)
-            found[outer] = {**(before if isinstance(before, dict) else {}), inner: value}
-        else:
-            found[outer] = value
-    return found
 
 
 def only_account_chosen(sent: Any, lines: list[Line]) -> bool:
@@ -275,17 +244,13 @@ def only_account_chosen(sent: Any, lines: list[Line]) -> bool:
     shown = as_sent(
         detection.mapping, detection.table, account=sent.get("account", ""), name=sent.get("name", ""), settings={}
     )
-    names = {*shown, *(own_column(name) for name in FIELDS)} - {"account", "name", "found_above", "skip_below"}
+    names = {*shown, "amount_currency", *(own_column(name) for name in FIELDS)} - {
+        "account",
+        "name",
+        "found_above",
+        "skip_below",
+    }
     return all(sent.get(name, "") == shown.get(name, "") for name in names)
-
-
-def headers() -> list[dict[str, str]]:
-    """What the columns of our exports are called, in each language."""
-    found = []
-    for language, _name in settings.LANGUAGES:
-        with override(language):
-            found.append({name: str(heading) for name, heading in EXPORTED.items()})
-    return found
 
 
 # ---------------------------------------------------------------------------------------------- preview and import
@@ -366,6 +331,8 @@ def settings_of(look: Look, rows: Rows) -> dict[str, Any]:
     kept["skipAbove"] = data["skip_above"] or 0
     if data["skip_below"]:
         kept["skipBelow"] = data["skip_below"]
+    if data["amount_currency"]:
+        kept["currency"] = data["amount_currency"]
     return kept | {name: data[name] for name in ("encoding", "separator") if data[name]}
 
 

@@ -10,7 +10,13 @@ from html import unescape
 
 from ledger.calc.money import CURRENCIES, round_half_up
 from ledger.calc.months import day_in_month
-from ledger.calc.written_amounts import GarbledAmountError, parse_written_amount
+from ledger.calc.written_amounts import (
+    GarbledAmountError,
+    MixedMarksError,
+    find_decimal_mark,
+    parse_written_amount,
+    tell_mark,
+)
 from ledger.importing.calc.entries import Entry
 from ledger.statements.calc.facts import (
     LONGEST_NUMBER,
@@ -25,6 +31,7 @@ from ledger.statements.calc.facts import (
 )
 
 TAG = re.compile(r"<(/?)([A-Za-z0-9_.]++)[^<>]*+>([^<]*)")
+AMOUNT_TAG = re.compile(r"<TRNAMT\b[^<>]*+>([^<\r\n]*)", re.IGNORECASE)
 UNSAFE = re.compile(r"<!(?:DOCTYPE|ENTITY|ELEMENT)", re.IGNORECASE)
 STATEMENTS = {"STMTRS", "CCSTMTRS"}
 MOVEMENTS = {"STMTTRN", "STMTTRNP"}  # the second kind is pending
@@ -44,7 +51,7 @@ def read(text: str, *, most: int, currency_of: Callable[[str], str] = no_currenc
     that name none (an empty CURDEF). Raises Unreadable, Unsafe, TooManyEntries."""
     if UNSAFE.search(text):
         raise Unsafe
-    reader, last = Reader(most, currency_of), ""
+    reader, last = Reader(most, currency_of, find_mark(text)), ""
     for count, (line, closing, name, value) in enumerate(tags(text), 1):
         enough(count, reader.count, line=line)
         last = f"/{name}" if closing else name
@@ -55,6 +62,20 @@ def read(text: str, *, most: int, currency_of: Callable[[str], str] = no_currenc
     if last != "/OFX":
         raise Unreadable("The file ends before its </OFX>.", line=text.count("\n") + 1)
     return reader.statements
+
+
+def find_mark(text: str) -> str:
+    """The decimal mark of all amounts; nothing where none tells it. Raises Unreadable where they differ."""
+    try:
+        return find_decimal_mark(match[1] for match in AMOUNT_TAG.finditer(text))
+    except MixedMarksError as error:
+        line = text.count("\n", 0, text.find(error.texts[1])) + 1
+        raise mixed_marks(error, line) from None
+
+
+def mixed_marks(error: MixedMarksError, line: int) -> Unreadable:
+    text, other = (each[:40] for each in error.texts)
+    return Unreadable("“{text}” and “{other}” have different decimal marks.", line=line, text=text, other=other)
 
 
 def tags(text: str) -> Iterator[tuple[int, bool, str, str]]:
@@ -77,12 +98,12 @@ class Draft:
 class Reader:
     """Takes tags one by one."""
 
-    def __init__(self, most: int, currency_of: Callable[[str], str]):
+    def __init__(self, most: int, currency_of: Callable[[str], str], mark: str):
         self.statements: list[Statement] = []
         self.most, self.count, self.currency_of = most, 0, currency_of
         self.draft: Draft | None = None
         self.movement: dict[str, str] | None = None
-        self.line = 0
+        self.line, self.mark = 0, mark
         self.section = self.skipped = ""
 
     def open(self, name: str, value: str, line: int) -> None:
@@ -113,13 +134,14 @@ class Reader:
                 raise TooManyEntries
             pending = name == "STMTTRNP"
             self.fill_currency(self.draft)
-            self.draft.entries.append(entry(self.movement, self.draft.about, self.line, pending=pending))
+            read_entry = entry(self.movement, self.draft.about, self.line, pending=pending, mark=self.mark)
+            self.draft.entries.append(read_entry)
             self.movement = None
         elif name in STATEMENTS and self.draft is not None:
             if len(self.statements) >= self.most:
                 raise TooManyEntries
             self.fill_currency(self.draft)
-            self.statements.append(finished(self.draft))
+            self.statements.append(finished(self.draft, self.mark))
             self.draft = None
 
     def fill_currency(self, draft: Draft) -> None:
@@ -133,11 +155,11 @@ def number_of(draft: Draft) -> str:
     return clean(number)[:LONGEST_NUMBER]
 
 
-def finished(draft: Draft) -> Statement:
+def finished(draft: Draft, mark: str) -> Statement:
     """The opening balance follows from the closing one and what was booked."""
     about = draft.about
     told = about.get("LEDGERBAL.BALAMT")
-    closing = Decimal(parse_signed_amount(told, draft.line)) if told else None
+    closing = Decimal(parse_signed_amount(told, draft.line, tell_mark(told) or mark)) if told else None
     start, end = about.get("DTSTART"), about.get("LEDGERBAL.DTASOF") or about.get("DTEND")
     statement = Statement(
         account_number=number_of(draft),
@@ -153,7 +175,7 @@ def finished(draft: Draft) -> Statement:
     return Statement(**{name: getattr(statement, name) for name in statement.__slots__} | {"opening": closing - booked})
 
 
-def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: bool) -> Entry:
+def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: bool, mark: str) -> Entry:
     """One movement. Raises Unreadable."""
     posted, amount = has.get("DTPOSTED") or (has.get("DTTRAN") if pending else None), has.get("TRNAMT")
     if not posted or amount is None:
@@ -162,7 +184,7 @@ def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: boo
     if len(from_to) > LONGEST_TEXT or len(memo) > LONGEST_TEXT:
         raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     currency, notes = about.get("CURDEF", "").upper(), []
-    value, foreign = parse_signed_amount(amount, line), has.get("CURRENCY.CURSYM", "").upper()
+    value, foreign = parse_signed_amount(amount, line, mark), has.get("CURRENCY.CURSYM", "").upper()
     if foreign and foreign != currency:
         notes.append(f"Amount {foreign} {value}")
         value, currency = in_own(value, has.get("CURRENCY.CURRATE"), currency=currency, foreign=foreign, line=line)
@@ -202,8 +224,8 @@ def rate_of(text: str, line: int) -> Decimal:
     return Decimal(plain)
 
 
-def parse_signed_amount(text: str, line: int) -> str:
-    """Return an amount with its sign as plain text.
+def parse_signed_amount(text: str, line: int, mark: str = "") -> str:
+    """Return an amount with its sign as plain text. ``mark`` is the decimal mark of its file, where that is known.
 
     Raises:
         Unreadable: the text is not one amount.
@@ -212,7 +234,7 @@ def parse_signed_amount(text: str, line: int) -> str:
     ('-1234.5', '12.5', '1050')
     """
     try:
-        amount = parse_written_amount(text)
+        amount = parse_written_amount(text, mark)
     except GarbledAmountError:
         raise Unreadable("“{text}” is no amount.", line=line, text=text[:40]) from None
     return amount_of(amount.removeprefix("-"), negative=amount.startswith("-"), line=line)

@@ -10,9 +10,10 @@ from datetime import date
 from typing import NamedTuple
 
 from ledger.calc.months import day_in_month
+from ledger.calc.written_amounts import MixedMarksError, find_decimal_mark
 from ledger.importing.calc.entries import Entry
 from ledger.statements.calc.facts import LONGEST_NUMBER, LONGEST_TEXT, TooManyEntries, Unreadable, clean
-from ledger.statements.calc.ofx import parse_signed_amount
+from ledger.statements.calc.ofx import mixed_marks, parse_signed_amount
 
 ACCOUNTS = {"bank", "cash", "ccard", "oth a", "oth l"}
 DAY_FIRST, MONTH_FIRST = "dayFirst", "monthFirst"
@@ -43,11 +44,12 @@ def read(
     order = order or told_order(written) or kept
     if order is None and not all(map(year_first, written)):
         raise OrderUnknown
+    mark = find_mark(records)
     currencies = {name: currency_of(name) for name in {each.account: None for each in records}}
     entries: dict[str, list[Entry]] = {name: [] for name in currencies}
     for match, record in zip(written, records, strict=True):
         when = day(match, order, record.date_line)
-        entries[record.account].append(entry(when, record.line, record.values, currencies[record.account]))
+        entries[record.account].append(entry(when, record.line, record.values, currencies[record.account], mark))
     return order, entries
 
 
@@ -168,13 +170,22 @@ def no_day(text: str, order: str | None, line: int) -> Unreadable:
     return why
 
 
-def entry(when: date, line: int, has: dict[str, str], currency: str) -> Entry:
+def find_mark(records: list[Record]) -> str:
+    """The decimal mark of all amounts; nothing where none tells it. Raises Unreadable where they differ."""
+    lines = {amount_in(each.values): each.line for each in reversed(records)}
+    try:
+        return find_decimal_mark(reversed(lines))
+    except MixedMarksError as error:
+        raise mixed_marks(error, lines[error.texts[1]]) from None
+
+
+def entry(when: date, line: int, has: dict[str, str], currency: str, mark: str) -> Entry:
     texts = {name: clean(has.get(name, "")) for name in "PMN"}
     if any(len(each) > LONGEST_TEXT for each in texts.values()):
         raise Unreadable("A text of more than {most} characters.", line=line, most=LONGEST_TEXT)
     return Entry(
         day=when,
-        amount=parse_signed_amount(amount_in(has), line),
+        amount=parse_signed_amount(amount_in(has), line, mark),
         currency=currency,
         from_to=texts["P"],
         description=texts["M"],

@@ -56,7 +56,7 @@ def test_banks_and_cash_count_as_cash_unless_told_otherwise(api, kind, cash):
         ("type", "transit"), ("name", "New"), ("accountNumber", "DE02"), ("accountNumber", None),
         ("includeInCashBalance", False), ("expectedAnnualReturn", -8388608), ("expectedAnnualReturn", None),
         ("order", 8388607), ("importType", "csv"), ("transitCurrency", "USD"), ("transitCurrency", None),
-        ("importSettings", {"csv": {"delimiter": ";", "snake_case": {"a_b": 1}}}), ("importSettings", None),
+        ("importSettings", {"csv": {"separator": ";"}, "snake_case": {"a_b": 1}}), ("importSettings", None),
         ("defaultCurrency", "CHF"),
     ],
 )  # fmt: skip

@@ -178,12 +178,12 @@ def test_another_companys_group_is_an_unknown_one(owner, acme, globex_api):
 
 
 def test_an_account_is_changed_and_what_the_form_does_not_show_stays(owner, api, acme, bank):
-    api.put(f"accounts/{bank}", {"importSettings": {"csv": {"a": 1}}, "order": 3})
+    api.put(f"accounts/{bank}", {"importSettings": {"csv": {"flipSign": True}}, "order": 3})
     sent = form(name="Renamed", type="other", includeInCashBalance="false")
     assert owner.post(page(acme, f"/{bank}/edit"), sent).status_code == 303
     told = api.get(f"accounts/{bank}").json()
     assert (told["name"], told["type"], told["includeInCashBalance"]) == ("Renamed", "other", False)
-    assert (told["order"], told["importSettings"]) == (3, {"csv": {"a": 1}})
+    assert (told["order"], told["importSettings"]) == (3, {"csv": {"flipSign": True}})
 
 
 def test_an_archived_group_is_neither_shown_nor_offered(owner, api, acme, bank):

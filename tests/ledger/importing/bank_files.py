@@ -5,6 +5,8 @@ Each is a kind of export that once was read wrongly without a word.
 
 from pathlib import Path
 
+from tests.ledger.importing import told_files
+
 FOLDER = Path(__file__).parents[2] / "data" / "bank_files"
 RENT, SALE, FEE = ("2024-03-24", "-500.00", "EUR"), ("2024-03-25", "120.50", "EUR"), ("2024-03-26", "-1.00", "EUR")
 
@@ -68,7 +70,7 @@ ROWS = {
     ],
     "57_monzo": [("2024-03-24", "-8.60", "GBP"), ("2024-03-25", "1200.00", "GBP")],
     "58_sparkasse_camt": eur(("2024-03-24", "-85.20"), ("2024-03-25", "1190.00"), ("2024-03-26", "-4.90")),
-    "59_revolut": eur(("2024-03-23", "-4.50"), ("2024-03-25", "-51.00"), ("2024-03-26", "100.00")),
+    "59_revolut": eur(("2024-03-24", "-4.50"), ("2024-03-25", "-51.00"), ("2024-03-26", "100.00")),
     "60_wise": eur(("2024-03-24", "1000.00"), ("2024-03-25", "-5.00"), ("2024-03-26", "-100.41")),
     "61_chase": [("2024-03-24", "-500.00", "USD"), ("2024-03-25", "700.00", "USD"), ("2024-03-26", "-4.50", "USD")],
 }
@@ -101,6 +103,10 @@ ASKED = {
 }
 ACCOUNT_TYPES = {"42_card_charges_positive": "creditCard"}
 ACCOUNT_CURRENCIES = {"53_hdfc": "INR", "54_alipay": "CNY", "56_mbank": "PLN", "57_monzo": "GBP", "61_chase": "USD"}
+REFUSED = told_files.REFUSED
+ROWS |= told_files.ROWS
+ASKED |= told_files.ASKED
+ACCOUNT_CURRENCIES |= told_files.ACCOUNT_CURRENCIES
 
 
 def content_of(name):

@@ -308,7 +308,7 @@ def test_a_currency_a_note_and_an_id_of_the_bank_are_stored_too(editor, acme, ba
 
 
 def test_how_a_file_was_read_is_kept_for_the_accounts_next_one(editor, acme, bank, api):
-    api.put(f"accounts/{bank}", {"importSettings": {"csv": {"old": 1}, "bank": {"x": 1}}})
+    api.put(f"accounts/{bank}", {"importSettings": {"csv": {"flipSign": False}, "bank": {"x": 1}}})
     text = "Day,One,Two\n02/03/2026,x,1.00\n"
     address, answer = checked(editor, acme, bank, text)
     assert "Which comes first in the dates" in text_of(answer)

@@ -132,10 +132,16 @@ def test_a_date_is_read_in_its_order_with_two_digits_of_its_year_or_four(day):
 @pytest.mark.parametrize(
     ("text", "day"),
     [("1/2/69", "2069-02-01"), ("1/2/70", "1970-02-01"), ("1/2'70", "2070-02-01"), ("1/2' 5", "2005-02-01"),
-     ("1/2/0099", "0099-02-01"), ("1/2/100", "0100-02-01"), ("31/02/26", "2026-02-28")],
+     ("1/2/1900", "1900-02-01"), ("1/2/2100", "2100-02-01"), ("31/02/26", "2026-02-28")],
 )  # fmt: skip
 def test_two_digits_are_a_year_from_1970_and_behind_an_apostrophe_from_2000(text, day):
     assert day_of(text, order=DAY_FIRST) == day
+
+
+@pytest.mark.parametrize("text", ["1/2/0099", "1/2/100", "0024-03-25"])
+def test_year_before_1900_is_none(text):
+    with pytest.raises(Unreadable):
+        day_of(text, order=DAY_FIRST)
 
 
 @pytest.mark.parametrize(
