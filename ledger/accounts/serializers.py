@@ -12,7 +12,7 @@ from rest_framework.exceptions import ErrorDetail
 
 from companies.api import fields
 from companies.api.serializers import AUDIT, RowShape, Shape, StoredShape
-from ledger.calc.csv_settings import SettingFault, list_setting_faults
+from ledger.calc.csv_settings import SettingFault, is_unknown_setting, list_setting_faults
 from ledger.models import Account, AccountGroup
 from ledger.money.fields import AmountField, CurrencyField
 
@@ -97,7 +97,8 @@ class ImportSettings(serializers.Serializer):
         """Whole, whatever stands beside ``csv``: each integration has its own words."""
         super().to_internal_value(data)
         found = fields.JsonField().run_validation(data)
-        if faults := list_setting_faults(found.get("csv") or {}):
+        faults = [fault for fault in list_setting_faults(found.get("csv") or {}) if not is_unknown_setting(fault)]
+        if faults:
             raise serializers.ValidationError(nest_faults("csv", faults))
         if len(json.dumps(found)) > LONGEST_SETTINGS:
             raise serializers.ValidationError(_("Must not be longer than 16 KiB."), code="too_long")

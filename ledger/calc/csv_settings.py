@@ -45,6 +45,11 @@ Path = tuple[str | int, ...]
 Check = Callable[[Path, Any], Iterator[SettingFault]]
 
 
+def is_unknown_setting(fault: SettingFault) -> bool:
+    """Return whether a fault is a setting of an unknown name, as another program may keep for itself."""
+    return fault.code == "unknown_field" and len(fault.path) == 1
+
+
 def _check_unknown(path: Path, _value: Any) -> Iterator[SettingFault]:
     yield SettingFault(path, "unknown_field", "There is no such setting.")
 

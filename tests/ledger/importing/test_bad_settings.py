@@ -21,7 +21,6 @@ BAD = [
     ({"skipAbove": -1}, "/skipAbove", "out_of_range"),
     ({"skipBelow": "2"}, "/skipBelow", "invalid_value"),
     ({"currency": "eur"}, "/currency", "invalid_choice"),
-    ({"colums": {}}, "/colums", "unknown_field"),
     ({"columns": ["Date"]}, "/columns", "invalid_value"),
     ({"columns": {"amont": "Sum"}}, "/columns/amont", "unknown_field"),
     ({"columns": {"amount": -1}}, "/columns/amount", "invalid_value"),
@@ -45,6 +44,18 @@ def test_settings_of_an_account_that_cannot_be_used_are_refused(api, bank, given
     for answer in (changed, created):
         assert (answer.status_code, pointers(answer)) == (400, [(f"#/importSettings/csv{path}", code)])
     assert [row.import_settings for row in Account.objects.all()] == [None]
+
+
+def test_account_keeps_settings_of_other_programs(api, bank):
+    assert api.put(f"accounts/{bank}", {"importSettings": {"csv": {"delimiter": ";"}}}).status_code == 200
+    assert api.get(f"accounts/{bank}").json()["importSettings"] == {"csv": {"delimiter": ";"}}
+
+
+def test_unknown_setting_of_a_request_is_refused(api, acme, bank):
+    content = content_of("12_more_lines_above_than_rows")
+    answer = send(api, content, accountId=bank, importSettings=json.dumps({"csv": {"colums": {}}}))
+    assert (answer.status_code, pointers(answer)) == (400, [("#/importSettings/csv/colums", "unknown_field")])
+    assert stored(acme) == []
 
 
 @pytest.mark.parametrize(("given", "path", "code"), BAD)
