@@ -39,7 +39,6 @@ from assistants.schemas import (
     POINTS,
     TEXT,
     Schema,
-    by_id,
     closed,
     listed,
     many,
@@ -54,6 +53,7 @@ from assistants.schemas import (
 COMPANY = told(ID, "id; optional if there is one")
 CONFIRM = told(TEXT, "digest of the call without it")
 DEFAULT_ROWS, MAX_ROWS = 20, 500
+DEFAULT_CATEGORIES = 40
 OF_LIST = {"limit": DEFAULT_ROWS, "total": True}
 TWICE = "Without confirm: only tells what would change, with a digest. "
 
@@ -77,6 +77,7 @@ class Tool:
     own_arguments: frozenset[str] = frozenset()  # that the endpoint does not have: condensing.py heeds them
     tells_changes: bool = False  # whether the first call lists what would change
     limits_rows: bool = False  # whether `limit` cuts a list that its endpoint answers whole
+    default_rows: int = DEFAULT_ROWS  # of such a list
 
     @property
     def in_company(self) -> bool:
@@ -114,6 +115,7 @@ def below(path: str) -> str:
     return f"/companies/{{companyId}}/{path}"
 
 
+BALANCE = {"value": NUMBER, "valuePreviousPeriod": NUMBER, "valueChange": NUMBER}
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_companies",
@@ -127,21 +129,23 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_balances",
         "Balances",
-        "Balance of each account at the end of endDate, in the base currency, and its change since startDate. By "
-        "account id; bank and cash accounts unless accountTypes says otherwise.",
+        "Balance of each account at the end of endDate, in the base currency, and its change since startDate; the "
+        "largest first, with totals of all. Bank and cash accounts unless accountTypes says otherwise; limit for more.",
         "POST",
         below("data/accountBalanceByAccount"),
-        {**WINDOW, "accountTypes": many(one_of("bank", "cash", "creditCard", "loan", "transit", "other"))},
-        by_id(
-            shaped(
-                "accountName value",
-                accountName=TEXT,
-                value=NUMBER,
-                valuePreviousPeriod=NUMBER,
-                valueChange=NUMBER,
-            )
+        {
+            **WINDOW,
+            "accountTypes": many(one_of("bank", "cash", "creditCard", "loan", "transit", "other")),
+            "limit": LIMIT,
+        },
+        shaped(
+            "items totals totalCount",
+            items=many(shaped("accountId accountName value", accountId=ID, accountName=TEXT, **BALANCE)),
+            totalCount=COUNT,
+            totals=told(shaped("value", **BALANCE), "of all accounts"),
         ),
         needs="startDate endDate",
+        own_arguments=frozenset({"limit"}),
     ),
     Tool(
         "get_cash_flow",
@@ -272,11 +276,18 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_categories",
         "Categories",
-        "All categories, each with the lines of the profit and loss it can post to.",
+        "The categories, each with the lines of the profit and loss it can post to; limit for more.",
         "GET",
         below("categories"),
-        {},
-        listed(shaped("id name plTypes", id=ID, name=TEXT, plTypes=many(TEXT), system=FLAG, used=COUNT)),
+        {"limit": told(COUNT, f"default {DEFAULT_CATEGORIES}")},
+        shaped(
+            "items totalCount",
+            items=many(shaped("id name plTypes", id=ID, name=TEXT, plTypes=many(TEXT), system=FLAG, used=COUNT)),
+            totalCount=COUNT,
+        ),
+        own_arguments=frozenset({"limit"}),
+        limits_rows=True,
+        default_rows=DEFAULT_CATEGORIES,
     ),
     Tool(
         "list_planned",

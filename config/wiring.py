@@ -1,6 +1,6 @@
 """What apps ask of and tell those above them, whom they cannot call: settings that are names of functions."""
 
-# Functions that add figures to the companies on the home page: (accesses, today) → {company id: [(label, text)]}.
+# Functions that add figures to the companies on the home page: (accesses, now) → {company id: [(label, text)]}.
 HOME_FIGURES: list[str] = ["analytics.overview.figures.on_home"]
 
 # Functions that say what else waits in the inbox of a company: (visit) → [(what to look at, address)], and what there

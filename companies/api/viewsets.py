@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -39,7 +39,8 @@ from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupp
 from companies.membership.founding import CompanyExpired
 from companies.models import Company, CompanyOwned, Stamp, id_from
 from companies.permissions import Permission
-from companies.versions import ABSENT, ANY, Expected, Stale, list_tags, short_digest, version_of
+from companies.time_zones import get_today
+from companies.versions import ABSENT, ANY, WEAK, Expected, Stale, list_tags, short_digest, version_of
 
 log = logging.getLogger("api")
 
@@ -284,7 +285,10 @@ class ApiViewSet(ViewSet):
         given = self.request.META.get("HTTP_IF_MATCH")
         if given is None:
             return None  # an empty one is not left out: it fits nothing
-        strong = [tag for tag in list_tags(given) if tag == ANY or tag.startswith('"')]
+        tags = list_tags(given)
+        strong = [tag for tag in tags if tag == ANY or tag.startswith('"')]
+        if tags and not strong and all(tag.startswith("W/") for tag in tags):
+            return frozenset({WEAK})
         return frozenset(tag.strip('"').partition(".")[0] for tag in strong)
 
 
@@ -302,6 +306,11 @@ class CompanyViewSet(ApiViewSet):
     access: Access
     company: Company
     blind = False  # the caller may make this change and not see what it is made to
+
+    @property
+    def today(self) -> date:
+        """The day of the request in the company's time zone."""
+        return get_today(self.company, self.now)
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:

@@ -18,9 +18,10 @@ from companies.pages.visits import person, signed_in
 def home(request: HttpRequest) -> HttpResponse:
     """The user's companies. Other apps add figures to their cards (HOME_FIGURES)."""
     accesses = SessionCredential(user=person(request)).accesses()
+    now = timezone.now()
     figures: dict[Any, list[tuple[str, str]]] = {}
     for path in settings.HOME_FIGURES:
-        for company_id, entries in import_string(path)(accesses=accesses, today=timezone.now().date()).items():
+        for company_id, entries in import_string(path)(accesses=accesses, now=now).items():
             figures.setdefault(company_id, []).extend(entries)
     cards = [{"access": access, "figures": figures.get(access.company.id, [])} for access in accesses]
     return render(request, "companies/home.html", {"cards": cards})
