@@ -130,5 +130,7 @@ def find_days_of_clocks(path):
 
 def test_only_one_function_says_which_day_it_is():
     packages = ("companies", "notifications", "webhooks", "ledger", "planning", "analytics", "oauth", "assistants")
-    found = [each for package in packages for path in (ROOT / package).rglob("*.py") for each in find_days_of_clocks(path)]
+    found = [
+        each for package in packages for path in (ROOT / package).rglob("*.py") for each in find_days_of_clocks(path)
+    ]
     assert found == []

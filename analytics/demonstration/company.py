@@ -69,9 +69,13 @@ def furnish(
 def fill(*, company: Company, stamp: Stamp, months: int, transactions: int, seed: int, tell: Tell = silent) -> None:
     """Gives an empty company its past and plan, up to the stamp's day. Raises MissingRate."""
     chance = random.Random(seed)  # noqa: S311 - figures to look at, not secrets
-    story = told(months=months, count=transactions, today=get_today(company, stamp.time), chance=chance, rates=rate_table())
+    story = told(
+        months=months, count=transactions, today=get_today(company, stamp.time), chance=chance, rates=rate_table()
+    )
     opened = accounts.opened(company=company, stamp=stamp, opening=story.opening, first=story.months[0])
-    subscriptions.subscribe(company=company, stamp=stamp, customers=story.customers, today=get_today(company, stamp.time))
+    subscriptions.subscribe(
+        company=company, stamp=stamp, customers=story.customers, today=get_today(company, stamp.time)
+    )
     books = Books(company=company, stamp=stamp, accounts=opened, tell=tell)
     books.store(story.movements)
     accounts.archive_former(opened=opened, stamp=stamp)

@@ -47,9 +47,7 @@ class BalanceViewSet(DataViewSet):
     def by_cash_type(self, request: Request, company_id: str) -> Response:
         """Cash and other balances, one point a day, ending today at the latest."""
         start, end = window(self.parsed(Window))
-        points = balances.by_cash_type(
-            company=self.company, start=start, end=end, today=self.today, rates=rate_table()
-        )
+        points = balances.by_cash_type(company=self.company, start=start, end=end, today=self.today, rates=rate_table())
         return Response(
             {
                 "cash": [{"date": point.day, "value": number(point.cash)} for point in points],
@@ -195,9 +193,7 @@ class CashFlowViewSet(DataViewSet):
         Each `…Url` lists the transactions behind its part; its `X-Total-Amount` is the part, up to rounding.
         """
         start, end = window(self.parsed(Window))
-        found = compute_cash_bridge(
-            company=self.company, start=start, end=end, today=self.today, rates=rate_table()
-        )
+        found = compute_cash_bridge(company=self.company, start=start, end=end, today=self.today, rates=rate_table())
         amounts = {"opening": found.opening, **found.parts, "closing": found.closing}
         address = f"{settings.BASE_URL}/companies/{self.company.id}/transactions"
         queries = build_part_queries(start=start, end=found.last)

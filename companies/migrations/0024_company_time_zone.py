@@ -13,7 +13,6 @@ class Migration(migrations.Migration):
             model_name="company",
             name="time_zone",
             field=models.CharField(
-                db_default="UTC",
                 default="UTC",
                 max_length=64,
                 validators=[companies.time_zones.check_time_zone],

@@ -2,13 +2,10 @@
 
 import logging
 
-from django.http import HttpResponse
-
 
 def test_a_foreign_host_is_refused_without_a_traceback(client, settings, caplog):
     settings.ALLOWED_HOSTS = ["finance.example"]
     with caplog.at_level(logging.INFO):
         for path in ("/companies", "/app/sign-in", "/auth/token", "/nothing"):
-            answer: HttpResponse = client.get(path, headers={"host": "evil.example"})
-            assert (answer.status_code, answer.json()["code"]) == (400, "bad_request"), path
+            assert client.get(path, headers={"host": "evil.example"}).status_code == 400, path
     assert [record for record in caplog.records if record.exc_info] == []

@@ -62,7 +62,9 @@ def test_twenty_thousand_of_the_largest_amounts_on_one_day_have_a_balance(api, b
 
 
 def test_a_currency_of_many_zeros_can_become_the_base_currency(api, bank, monkeypatch):
-    monkeypatch.setattr("ledger.recognition.posting.rate_table", lambda: rates.RateTable([("TRY", TODAY, Decimal(10**9))]))
+    monkeypatch.setattr(
+        "ledger.recognition.posting.rate_table", lambda: rates.RateTable([("TRY", TODAY, Decimal(10**9))])
+    )
     body = {"accountId": bank, "date": DAY, "amountValue": f"-{LARGEST}"}
     made = api.post("transactions", body).json()["id"]
     chosen = {"selection": {"mode": "ids", "ids": [made]}, "categoryId": category(api, "hosting")}
@@ -71,7 +73,7 @@ def test_a_currency_of_many_zeros_can_become_the_base_currency(api, bank, monkey
 
 
 def test_committed_revenue_of_the_largest_amounts_is_computed_at_night_and_answered(api, acme, subscription):
-    for number in range(20):
+    for _number in range(20):
         answer = api.post("subscription_events", subscribed(subscription, LARGEST))
         assert answer.status_code == 201, answer.content
     Company.objects.filter(id=acme.id).update(computed_committed_mrr_eur=Decimal("1e20"))
@@ -93,12 +95,11 @@ def test_cash_far_below_zero_is_told_at_night(api, bank, alice):
 def test_a_larger_amount_is_refused_at_every_entry(api, bank, subscription, amount):
     planned = {"accountId": bank, "name": "Rent", "startDate": DAY, "amountValue": amount}
     moved = {"accountId": bank, "date": DAY, "amountValue": amount}
-    event = {name: value for name, value in subscribed(subscription, amount).items()}
     bodies = {
         "transactions": (moved, "#/amountValue"),
         "transactions/import": ({"transactions": [moved]}, "#/transactions/0/amountValue"),
         "planned_transactions": (planned, "#/amountValue"),
-        "subscription_events": (event, "#/amountValue"),
+        "subscription_events": (subscribed(subscription, amount), "#/amountValue"),
     }
     for path, (body, pointer) in bodies.items():
         answer = api.post(path, body)

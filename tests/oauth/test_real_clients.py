@@ -34,7 +34,7 @@ def registered(request, transactional_db):
     return register(name="Client", redirect_uris=[REDIRECT], allowed=[], confidential=request.param == "confidential")
 
 
-# ---------------------------------------------------------------------------------------------- openid-client, oauth4webapi
+# ------------------------------------------------------------------------------ openid-client, oauth4webapi
 
 
 class Node:

@@ -84,7 +84,14 @@ def test_the_form_changes_what_it_shows_and_nothing_else(owner, acme):
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("name", ""), ("domain", "nonsense"), ("baseCurrency", "XXX"), ("dataStartDate", "tomorrow"), ("timeZone", "Mars")]
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("domain", "nonsense"),
+        ("baseCurrency", "XXX"),
+        ("dataStartDate", "tomorrow"),
+        ("timeZone", "Mars"),
+    ],
 )
 def test_a_wrong_fact_is_refused_at_its_field_and_kept_as_typed(owner, acme, field, value):
     answer = owner.post(page(acme, "settings"), facts(acme, **{"name": "Other", field: value}))
