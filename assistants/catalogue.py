@@ -50,12 +50,12 @@ from assistants.schemas import (
     totalled,
 )
 
-COMPANY = told(ID, "id; optional if there is one")
+COMPANY = told(ID, "optional if there is one")
 CONFIRM = told(TEXT, "digest of the call without it")
 DEFAULT_ROWS, MAX_ROWS = 20, 500
 DEFAULT_CATEGORIES = 40
 OF_LIST = {"limit": DEFAULT_ROWS, "total": True}
-TWICE = "Without confirm: only tells what would change, with a digest. "
+TWICE = "Without confirm: only shows the change and a digest. "
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,6 @@ def below(path: str) -> str:
     return f"/companies/{{companyId}}/{path}"
 
 
-BALANCE = {"value": NUMBER, "valuePreviousPeriod": NUMBER, "valueChange": NUMBER}
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_companies",
@@ -130,7 +129,7 @@ TOOLS: tuple[Tool, ...] = (
         "get_balances",
         "Balances",
         "Balance of each account at the end of endDate, in the base currency, and its change since startDate; the "
-        "largest first, with totals of all. Bank and cash accounts unless accountTypes says otherwise; limit for more.",
+        "largest first. Bank and cash accounts unless accountTypes says otherwise.",
         "POST",
         below("data/accountBalanceByAccount"),
         {
@@ -139,10 +138,19 @@ TOOLS: tuple[Tool, ...] = (
             "limit": LIMIT,
         },
         shaped(
-            "items totals totalCount",
-            items=many(shaped("accountId accountName value", accountId=ID, accountName=TEXT, **BALANCE)),
+            "items",
+            items=many(
+                shaped(
+                    "value",
+                    accountId=TEXT,
+                    accountName=TEXT,
+                    value=NUMBER,
+                    valuePreviousPeriod=NUMBER,
+                    valueChange=NUMBER,
+                )
+            ),
             totalCount=COUNT,
-            totals=told(shaped("value", **BALANCE), "of all accounts"),
+            totals=told(ANY, "of all accounts"),
         ),
         needs="startDate endDate",
         own_arguments=frozenset({"limit"}),
@@ -243,7 +251,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "search_transactions",
         "Search transactions",
-        "The transactions that all given filters leave, the latest first, a page at a time.",
+        "Transactions that match all filters, the latest first, a page at a time.",
         "GET",
         below("transactions"),
         {
@@ -276,13 +284,13 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_categories",
         "Categories",
-        "The categories, each with the lines of the profit and loss it can post to; limit for more.",
+        "Categories, each with the lines of the profit and loss it can post to.",
         "GET",
         below("categories"),
         {"limit": told(COUNT, f"default {DEFAULT_CATEGORIES}")},
         shaped(
-            "items totalCount",
-            items=many(shaped("id name plTypes", id=ID, name=TEXT, plTypes=many(TEXT), system=FLAG, used=COUNT)),
+            "items",
+            items=many(shaped("id name plTypes", id=TEXT, name=TEXT, plTypes=many(TEXT), system=FLAG, used=COUNT)),
             totalCount=COUNT,
         ),
         own_arguments=frozenset({"limit"}),
@@ -302,7 +310,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_due",
         "Due payments",
-        "Expected payments of some days, and what became of each. Its originalDate is the date of settle_planned.",
+        "Expected payments, and what became of each. originalDate is the date of settle_planned.",
         "GET",
         below("planned_transactions/due"),
         {**WINDOW, "limit": LIMIT},

@@ -1,4 +1,4 @@
-"""Amounts as large as they can be: their totals are stored, shown and computed at night, and larger ones are refused."""
+"""The largest amounts: their totals are stored, shown and computed at night. Larger ones are refused."""
 
 import io
 from decimal import Decimal
@@ -13,9 +13,10 @@ from tests.days import TODAY
 
 pytestmark = pytest.mark.django_db
 LARGEST = "999999999999999.99"
+MANY = 10_001  # add up to more than 10^19
 TOO_LARGE = ["1000000000000000", "1000000000000000.00", "-1000000000000000", "99999999999999999999"]
 DAY = str(TODAY)
-PAGES = ("", "transactions", "accounts", "profit-and-loss", "change-of-cash", "cash-plan", "planned", "plan",
+PAGES = ("", "transactions", "accounts", "profit-and-loss", "change-of-cash", "planned", "plan",
          "recurring-revenue", "recurring-revenue/customers", "inbox")  # fmt: skip
 
 
@@ -46,15 +47,15 @@ def category(api, key):
     return next(each["id"] for each in api.get("categories").json() if each["systemKey"] == key)
 
 
-def test_twenty_thousand_of_the_largest_amounts_on_one_day_have_a_balance(api, bank, browser_of, alice, acme):
+def test_ten_thousand_of_the_largest_amounts_on_one_day_have_a_balance(api, bank, browser_of, alice, acme):
     row = {"accountId": bank, "date": DAY, "amountValue": LARGEST}
-    answer = api.post("transactions/import", {"transactions": [row] * 20_000, "duplicates": "keep"})
+    answer = api.post("transactions/import", {"transactions": [row] * MANY})
     assert answer.status_code == 200, answer.content
-    total = Decimal(LARGEST) * 20_000
+    total = Decimal(LARGEST) * MANY
     (balance,) = api.post("data/accountBalanceByAccount", {"startDate": DAY, "endDate": DAY}).json().values()
     assert Decimal(str(balance["value"])) == pytest.approx(total)
     chosen = {"selection": {"mode": "all", "confirm": True}, "categoryId": category(api, "hosting")}
-    assert api.post("transactions/categorize", chosen).json()["affected"] == 20_000
+    assert api.post("transactions/categorize", chosen).json()["affected"] == MANY
     call_command("rebuild_derived", "--check", stdout=io.StringIO())
     client = browser_of(alice, acme).client
     for page in PAGES:
@@ -85,7 +86,7 @@ def test_committed_revenue_of_the_largest_amounts_is_computed_at_night_and_answe
 
 def test_cash_far_below_zero_is_told_at_night(api, bank, alice):
     row = {"accountId": bank, "date": DAY, "amountValue": f"-{LARGEST}"}
-    answer = api.post("transactions/import", {"transactions": [row] * 20_000, "duplicates": "keep"})
+    answer = api.post("transactions/import", {"transactions": [row] * 100})
     assert answer.status_code == 200, answer.content
     call_command("refresh_metrics", stdout=io.StringIO())
     assert api.get("notifications").status_code == 200
@@ -113,5 +114,5 @@ def test_a_larger_amount_is_refused_at_every_entry(api, bank, subscription, amou
 def test_parts_that_add_up_to_more_than_any_amount_are_refused(api, bank):
     made = api.post("transactions", {"accountId": bank, "date": DAY, "amountValue": LARGEST}).json()["id"]
     part = {"categoryId": category(api, "hosting"), "plSplit": {"cogs": 999999999999999}}
-    answer = api.put(f"transactions/{made}", {"categorizations": {str(n): part for n in range(50)}})
+    answer = api.put(f"transactions/{made}/categorizations", {"categorizations": {str(n): part for n in range(50)}})
     assert (answer.status_code, answer.json()["code"]) == (400, "split_exceeds_amount")
