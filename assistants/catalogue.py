@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assistants.parts import (
+    ACCOUNT_TYPES,
     AHEAD,
+    BALANCE,
+    CATEGORY,
     CHANGE,
     CONDITIONS,
     EXPECTED,
@@ -52,8 +55,7 @@ from assistants.schemas import (
 
 COMPANY = told(ID, "optional if there is one")
 CONFIRM = told(TEXT, "digest of the call without it")
-DEFAULT_ROWS, MAX_ROWS = 20, 500
-DEFAULT_CATEGORIES = 40
+DEFAULT_ROWS, DEFAULT_CATEGORIES, MAX_ROWS = 20, 40, 500
 OF_LIST = {"limit": DEFAULT_ROWS, "total": True}
 TWICE = "Without confirm: only shows the change and a digest. "
 
@@ -132,26 +134,8 @@ TOOLS: tuple[Tool, ...] = (
         "largest first. Bank and cash accounts unless accountTypes says otherwise.",
         "POST",
         below("data/accountBalanceByAccount"),
-        {
-            **WINDOW,
-            "accountTypes": many(one_of("bank", "cash", "creditCard", "loan", "transit", "other")),
-            "limit": LIMIT,
-        },
-        shaped(
-            "items",
-            items=many(
-                shaped(
-                    "value",
-                    accountId=TEXT,
-                    accountName=TEXT,
-                    value=NUMBER,
-                    valuePreviousPeriod=NUMBER,
-                    valueChange=NUMBER,
-                )
-            ),
-            totalCount=COUNT,
-            totals=told(ANY, "of all accounts"),
-        ),
+        {**WINDOW, "accountTypes": ACCOUNT_TYPES, "limit": LIMIT},
+        shaped("items", items=many(BALANCE), totalCount=COUNT, totals=told(ANY, "of all accounts")),
         needs="startDate endDate",
         own_arguments=frozenset({"limit"}),
     ),
@@ -288,11 +272,7 @@ TOOLS: tuple[Tool, ...] = (
         "GET",
         below("categories"),
         {"limit": told(COUNT, f"default {DEFAULT_CATEGORIES}")},
-        shaped(
-            "items",
-            items=many(shaped("id name plTypes", id=TEXT, name=TEXT, plTypes=many(TEXT), system=FLAG, used=COUNT)),
-            totalCount=COUNT,
-        ),
+        shaped("items", items=many(CATEGORY), totalCount=COUNT),
         own_arguments=frozenset({"limit"}),
         limits_rows=True,
         default_rows=DEFAULT_CATEGORIES,

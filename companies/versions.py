@@ -45,3 +45,17 @@ def short_digest(text: str) -> str:
 def list_tags(header: str) -> set[str]:
     """Return the tags of an If-Match or If-None-Match header as they are written."""
     return {tag.strip() for tag in header.split(",") if tag.strip()}
+
+
+def read_if_match(header: str | None) -> Expected:
+    """Return the versions that an If-Match header names.
+
+    It is compared strongly (RFC 9110, 13.1.1): a weak tag fits nothing. What an answer shows beside the row's own data
+    stands in nobody's way. An empty header is not left out: it fits nothing either.
+    """
+    if header is None:
+        return None
+    tags = list_tags(header)
+    if tags and all(tag.startswith("W/") for tag in tags):
+        return frozenset({WEAK})
+    return frozenset(tag.strip('"').partition(".")[0] for tag in tags if tag == ANY or tag.startswith('"'))

@@ -40,7 +40,7 @@ from companies.membership.founding import CompanyExpired
 from companies.models import Company, CompanyOwned, Stamp, id_from
 from companies.permissions import Permission
 from companies.time_zones import get_today
-from companies.versions import ABSENT, ANY, WEAK, Expected, Stale, list_tags, short_digest, version_of
+from companies.versions import ABSENT, Expected, Stale, list_tags, read_if_match, short_digest, version_of
 
 log = logging.getLogger("api")
 
@@ -275,21 +275,10 @@ class ApiViewSet(ViewSet):
 
     @property
     def expected(self) -> Expected:
-        """The versions that a change may be of: those of If-Match, or none yet with `If-None-Match: *`.
-
-        If-Match is compared strongly (RFC 9110, 13.1.1): a weak tag fits nothing. What an answer shows beside the row's
-        own data stands in nobody's way.
-        """
+        """The versions that a change may be of: those of If-Match, or none yet with `If-None-Match: *`."""
         if self.request.method in ("PUT", "DELETE") and self.request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
             return frozenset({ABSENT})
-        given = self.request.META.get("HTTP_IF_MATCH")
-        if given is None:
-            return None  # an empty one is not left out: it fits nothing
-        tags = list_tags(given)
-        strong = [tag for tag in tags if tag == ANY or tag.startswith('"')]
-        if tags and not strong and all(tag.startswith("W/") for tag in tags):
-            return frozenset({WEAK})
-        return frozenset(tag.strip('"').partition(".")[0] for tag in strong)
+        return read_if_match(self.request.META.get("HTTP_IF_MATCH"))
 
 
 def granted(*, reads: Permission, writes: Permission) -> dict[str, Permission]:
