@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assistants.parts import (
+    ACCOUNT_TYPES,
     AHEAD,
+    BALANCE,
+    CATEGORY,
     CHANGE,
     CONDITIONS,
     EXPECTED,
@@ -39,7 +42,6 @@ from assistants.schemas import (
     POINTS,
     TEXT,
     Schema,
-    by_id,
     closed,
     listed,
     many,
@@ -51,11 +53,11 @@ from assistants.schemas import (
     totalled,
 )
 
-COMPANY = told(ID, "id; optional if there is one")
+COMPANY = told(ID, "optional if there is one")
 CONFIRM = told(TEXT, "digest of the call without it")
-DEFAULT_ROWS, MAX_ROWS = 20, 500
+DEFAULT_ROWS, DEFAULT_CATEGORIES, MAX_ROWS = 20, 40, 500
 OF_LIST = {"limit": DEFAULT_ROWS, "total": True}
-TWICE = "Without confirm: only tells what would change, with a digest. "
+TWICE = "Without confirm: only shows the change and a digest. "
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Tool:
     own_arguments: frozenset[str] = frozenset()  # that the endpoint does not have: condensing.py heeds them
     tells_changes: bool = False  # whether the first call lists what would change
     limits_rows: bool = False  # whether `limit` cuts a list that its endpoint answers whole
+    default_rows: int = DEFAULT_ROWS  # of such a list
 
     @property
     def in_company(self) -> bool:
@@ -127,21 +130,14 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "get_balances",
         "Balances",
-        "Balance of each account at the end of endDate, in the base currency, and its change since startDate. By "
-        "account id; bank and cash accounts unless accountTypes says otherwise.",
+        "Balance of each account at the end of endDate, in the base currency, and its change since startDate; the "
+        "largest first. Bank and cash accounts unless accountTypes says otherwise.",
         "POST",
         below("data/accountBalanceByAccount"),
-        {**WINDOW, "accountTypes": many(one_of("bank", "cash", "creditCard", "loan", "transit", "other"))},
-        by_id(
-            shaped(
-                "accountName value",
-                accountName=TEXT,
-                value=NUMBER,
-                valuePreviousPeriod=NUMBER,
-                valueChange=NUMBER,
-            )
-        ),
+        {**WINDOW, "accountTypes": ACCOUNT_TYPES, "limit": LIMIT},
+        shaped("items", items=many(BALANCE), totalCount=COUNT, totals=told(ANY, "of all accounts")),
         needs="startDate endDate",
+        own_arguments=frozenset({"limit"}),
     ),
     Tool(
         "get_cash_flow",
@@ -239,7 +235,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "search_transactions",
         "Search transactions",
-        "The transactions that all given filters leave, the latest first, a page at a time.",
+        "Transactions that match all filters, the latest first, a page at a time.",
         "GET",
         below("transactions"),
         {
@@ -272,11 +268,14 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_categories",
         "Categories",
-        "All categories, each with the lines of the profit and loss it can post to.",
+        "Categories, each with the lines of the profit and loss it can post to.",
         "GET",
         below("categories"),
-        {},
-        listed(shaped("id name plTypes", id=ID, name=TEXT, plTypes=many(TEXT), system=FLAG, used=COUNT)),
+        {"limit": told(COUNT, f"default {DEFAULT_CATEGORIES}")},
+        shaped("items", items=many(CATEGORY), totalCount=COUNT),
+        own_arguments=frozenset({"limit"}),
+        limits_rows=True,
+        default_rows=DEFAULT_CATEGORIES,
     ),
     Tool(
         "list_planned",
@@ -291,7 +290,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "list_due",
         "Due payments",
-        "Expected payments of some days, and what became of each. Its originalDate is the date of settle_planned.",
+        "Expected payments, and what became of each. originalDate is the date of settle_planned.",
         "GET",
         below("planned_transactions/due"),
         {**WINDOW, "limit": LIMIT},

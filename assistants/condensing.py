@@ -25,10 +25,12 @@ def condense(tool: Tool, answer: Answer, arguments: Arguments) -> Answer:
     body = json.loads(answer.body, parse_float=Decimal, parse_int=parse_int)
     if tool.name == "get_profit_and_loss":
         body = pivot_profit_and_loss(body, arguments)
+    elif tool.name == "get_balances":
+        body = list_balances(list(body.values()), arguments)
     elif isinstance(body, list):
         rows, totals = body, answer.totals
         if tool.limits_rows:
-            rows, totals = body[: count_rows(arguments)], {"totalCount": len(body)}
+            rows, totals = body[: count_rows(arguments, default=tool.default_rows)], {"totalCount": len(body)}
         body = {"items": rows, "nextCursor": answer.next_cursor, **totals}
     return Answer(answer.status, orjson.dumps(prune(body, tool.answers), default=write_decimal))
 
@@ -53,9 +55,9 @@ def prune(value: Any, schema: Mapping[str, Any]) -> Any:
     return {name: prune(part, others if named is None else named[name]) for name, part in parts.items()}
 
 
-def count_rows(arguments: Arguments) -> int:
+def count_rows(arguments: Arguments, *, default: int = DEFAULT_ROWS) -> int:
     limit = value_of(arguments["limit"]) if "limit" in arguments else None
-    return limit if isinstance(limit, int) and 0 < limit <= MAX_ROWS else DEFAULT_ROWS
+    return limit if isinstance(limit, int) and 0 < limit <= MAX_ROWS else default
 
 
 def pivot_profit_and_loss(rows: list[dict[str, Any]], arguments: Arguments) -> dict[str, Any]:
@@ -90,6 +92,16 @@ def pivot_profit_and_loss(rows: list[dict[str, Any]], arguments: Arguments) -> d
     items.sort(key=lambda item: -sum(map(abs, (*item["actual"], *(item["planned"] or ())))))
     shown = items[: count_rows(arguments)]
     return {"months": months, "items": shown, "totalCount": len(items), "totals": totals}
+
+
+def list_balances(rows: list[dict[str, Any]], arguments: Arguments) -> dict[str, Any]:
+    """Return the accounts with the largest balances first, and the totals of all of them.
+
+    Amounts are in the base currency.
+    """
+    rows.sort(key=lambda row: -abs(row["value"]))
+    totals = {name: sum(row[name] for row in rows) for name in ("value", "valuePreviousPeriod", "valueChange")}
+    return {"items": rows[: count_rows(arguments)], "totalCount": len(rows), "totals": totals}
 
 
 def list_unless_empty(amounts: Iterable[Any]) -> list[Any] | None:

@@ -18,6 +18,10 @@ from assistants.schemas import (
 
 WINDOW = {"startDate": DAY, "endDate": DAY}
 OWED = shaped("count value", count=COUNT, value=NUMBER)
+ACCOUNT_TYPES = many(one_of("bank", "cash", "creditCard", "loan", "transit", "other"))
+BALANCE = shaped("value", accountId=TEXT, accountName=TEXT, value=NUMBER, valuePreviousPeriod=NUMBER,
+    valueChange=NUMBER)  # fmt: skip
+CATEGORY = shaped("id name plTypes", id=TEXT, name=TEXT, plTypes=many(TEXT), system=FLAG, used=COUNT)
 PARTY = shaped("id", id=ID, type=TEXT)
 SELECTION = shaped(
     "mode",

@@ -8,7 +8,7 @@ transaction of the caller, in the order of INSTALLED_APPS; an error in one of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 
@@ -92,7 +92,7 @@ def app_revoked(*, consent: Any, stamp: Stamp) -> None:
 
 
 @Hook
-def list_home_figures(*, accesses: Iterable[Access], today: date) -> dict[Any, list[tuple[str, str]]]:
+def list_home_figures(*, accesses: Iterable[Access], now: datetime) -> dict[Any, list[tuple[str, str]]]:
     """Return figures for the cards of the home page: (label, text) by company id."""
     return {}
 

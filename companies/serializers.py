@@ -3,6 +3,7 @@
 import re
 from typing import Any, ClassVar
 
+from django.core.exceptions import ValidationError as DjangoValidationError
 from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -12,6 +13,7 @@ from companies.api.naming import camel_keys
 from companies.api.serializers import AUDIT, RowShape, Shape, StoredShape
 from companies.models import LONGEST_ENTITY_ID, ApiKey, AuditEntry, Company, Currency, Membership, Status
 from companies.permissions import Permission, Role, in_order
+from companies.time_zones import INVALID_TIME_ZONE, MAX_TIME_ZONE_LENGTH, check_time_zone
 
 
 class Price(Shape):
@@ -54,6 +56,22 @@ class DomainField(fields.TextField):
         return text
 
 
+@extend_schema_field({"type": "string", "maxLength": MAX_TIME_ZONE_LENGTH, "examples": ["Europe/Berlin"]})
+class TimeZoneField(fields.TextField):
+    """The name of a time zone in the IANA database, in its own letters."""
+
+    default_error_messages = {"invalid_choice": INVALID_TIME_ZONE}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid_choice")
+        try:
+            check_time_zone(data)
+        except DjangoValidationError:
+            self.fail("invalid_choice")
+        return data
+
+
 DOMAIN = re.compile(r"([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,63}|xn--[a-z0-9-]{1,59})")
 SYSTEM = (
     "last_overall_updated_time",
@@ -72,6 +90,7 @@ SYSTEM = (
 WRITABLE = (
     "name",
     "base_currency",
+    "time_zone",
     "domain",
     "pl_show_planning_percentage_for_past_months",
     "pl_show_all_categories",
@@ -87,10 +106,11 @@ WRITABLE = (
 class CompanyShape(RowShape):
     system_payment_provider = PaymentProvider(read_only=True, allow_null=True, help_text="as the payment provider says")
     computed_committed_mrr_eur = serializers.DecimalField(
-        max_digits=19, decimal_places=2, read_only=True, allow_null=True, coerce_to_string=True
+        max_digits=30, decimal_places=2, read_only=True, allow_null=True, coerce_to_string=True
     )
     name = fields.NameField(max_length=200)
     domain = DomainField(allow_null=True, required=False, help_text="website domain, such as example.com")
+    time_zone = TimeZoneField(required=False)
 
     class Meta:
         model = Company

@@ -8,6 +8,9 @@ from companies.errors import Conflict
 Expected = frozenset[str] | None  # the versions that will do; None: any, and a row that is not there yet
 ANY = "*"  # among the expected: whatever it is, but there must be one
 ABSENT = "absent"  # the only expected one: there must be no row yet
+WEAK = "weak"  # the only expected one: nothing but weak tags was sent, and they fit no row
+
+WEAK_TAGS = 'If-Match takes no weak tags (W/"…"). Send the ETag as it was answered.'
 
 
 class Stale(Conflict):
@@ -15,9 +18,9 @@ class Stale(Conflict):
 
     code = "precondition_failed"
 
-    def __init__(self, row: Any):
+    def __init__(self, row: Any, detail: str = ""):
         self.row = row  # as it is now; None where it is gone or not yet
-        super().__init__()
+        super().__init__(detail)
 
 
 def version_of(row: Any) -> str:
@@ -29,6 +32,8 @@ def unless_stale(row: Any, expected: Expected) -> None:
     """Raises Stale where none of the expected versions is the row's. Call with the row locked."""
     if expected == {ABSENT} and row is None:
         return
+    if expected == {WEAK}:
+        raise Stale(row, WEAK_TAGS)
     if expected is not None and (row is None or not expected & {ANY, version_of(row)}):
         raise Stale(row)
 
@@ -40,3 +45,17 @@ def short_digest(text: str) -> str:
 def list_tags(header: str) -> set[str]:
     """Return the tags of an If-Match or If-None-Match header as they are written."""
     return {tag.strip() for tag in header.split(",") if tag.strip()}
+
+
+def read_if_match(header: str | None) -> Expected:
+    """Return the versions that an If-Match header names.
+
+    It is compared strongly (RFC 9110, 13.1.1): a weak tag fits nothing. What an answer shows beside the row's own data
+    stands in nobody's way. An empty header is not left out: it fits nothing either.
+    """
+    if header is None:
+        return None
+    tags = list_tags(header)
+    if tags and all(tag.startswith("W/") for tag in tags):
+        return frozenset({WEAK})
+    return frozenset(tag.strip('"').partition(".")[0] for tag in tags if tag == ANY or tag.startswith('"'))

@@ -230,6 +230,7 @@ FIELDS = {
     "targetTransactionId": "Transaction by which the money arrives.",
     "text": "What either of `fromTo` and `description` must match; null if any will do.",
     "time": "Time, in UTC.",
+    "timeZone": "IANA time zone that decides which day is today for the company, such as Europe/Berlin.",
     "title": "The status in words.",
     "transaction": "The transaction; null if there is none.",
     "transactionId": "Transaction.",

@@ -319,8 +319,11 @@ LOGGING = {
         # The request's line would carry query strings; errors are logged by our own handlers with their request id.
         "django.request": {"level": "CRITICAL"},
         "django.security.csrf": {"level": "ERROR"},
-        # Anybody can send such a form, as often as they like: it is answered 413, and wakes nobody.
-        **{f"django.security.{name}": {"level": "CRITICAL"} for name in ("TooManyFieldsSent", "TooManyFilesSent")},
+        # Anybody can send these, as often as they like: they are answered 400 or 413, and need no traceback.
+        **{
+            f"django.security.{name}": {"level": "CRITICAL"}
+            for name in ("DisallowedHost", "TooManyFieldsSent", "TooManyFilesSent")
+        },
         "oauthlib": {"level": "INFO"},  # below that it writes codes and tokens
         "oauth2_provider": {"level": "INFO"},
         "access": {"level": "INFO"},  # written with LOG_FORMAT=json alone

@@ -5,7 +5,7 @@ The functions named for events are called by the act itself, or through FOLLOW_U
 
 from collections.abc import Iterable
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -90,7 +90,7 @@ def page(company_id: UUID, path: str = "") -> str:
 
 def written(amount: Decimal, currency: str) -> str:
     """An amount as the API writes it: with the currency's decimals."""
-    return str(amount.quantize(Decimal(1).scaleb(-get_currency_precision(currency)), ROUND_HALF_UP))
+    return str(amount.quantize(Decimal(1).scaleb(-get_currency_precision(currency)), ROUND_HALF_UP, Context(prec=50)))
 
 
 API_KEYS_PAGE = "/settings/api-keys"

@@ -169,9 +169,7 @@ class PlannedTransactionViewSet(PlanningViewSet):
         `window_too_long`."""
         self.only_parameters("startDate", "endDate")
         window = self.parsed(OccurrenceWindow, data=request.query_params.dict())
-        found = due_in(
-            self.company, window_start=window["start_date"], window_end=window["end_date"], today=self.now.date()
-        )
+        found = due_in(self.company, window_start=window["start_date"], window_end=window["end_date"], today=self.today)
         return Response(shapes.DueShape(found, many=True).data)
 
     @extend_schema(

@@ -38,7 +38,7 @@ def made(api: Any) -> dict[str, str]:
 
 TOLD = re.compile("Somebody changed it while this page was open|meanwhile. Nothing was overwritten")
 FORMS = [
-    pytest.param("settings", "", {"name": "Theirs", "baseCurrency": "CHF"}, id="company"),
+    pytest.param("settings", "", {"name": "Theirs", "baseCurrency": "CHF", "timeZone": "UTC"}, id="company"),
     pytest.param("accounts/{account}/edit", "accounts/{account}", {"name": "Theirs"}, id="account"),
     pytest.param("planned/{rule}/edit", "planned_transactions/{rule}", {"name": "Theirs"}, id="rule"),
     pytest.param(

@@ -15,6 +15,7 @@ from companies.membership.founding import found_company
 from companies.models import Company, Stamp, SystemStatus
 from companies.permissions import ALL
 from companies.running.progress import Tell, silent
+from companies.time_zones import get_today
 from ledger.money.rates import rate_table
 
 CURRENCY = "EUR"
@@ -68,9 +69,13 @@ def furnish(
 def fill(*, company: Company, stamp: Stamp, months: int, transactions: int, seed: int, tell: Tell = silent) -> None:
     """Gives an empty company its past and plan, up to the stamp's day. Raises MissingRate."""
     chance = random.Random(seed)  # noqa: S311 - figures to look at, not secrets
-    story = told(months=months, count=transactions, today=stamp.today, chance=chance, rates=rate_table())
+    story = told(
+        months=months, count=transactions, today=get_today(company, stamp.time), chance=chance, rates=rate_table()
+    )
     opened = accounts.opened(company=company, stamp=stamp, opening=story.opening, first=story.months[0])
-    subscriptions.subscribe(company=company, stamp=stamp, customers=story.customers, today=stamp.today)
+    subscriptions.subscribe(
+        company=company, stamp=stamp, customers=story.customers, today=get_today(company, stamp.time)
+    )
     books = Books(company=company, stamp=stamp, accounts=opened, tell=tell)
     books.store(story.movements)
     accounts.archive_former(opened=opened, stamp=stamp)

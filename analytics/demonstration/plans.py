@@ -10,6 +10,7 @@ from analytics.demonstration.story import loans
 from analytics.demonstration.story.plot import Story
 from analytics.demonstration.story.spending import COSTS, PAYROLL_TAX, part
 from companies.models import Company, Stamp
+from companies.time_zones import get_today
 from ledger.calc.months import add_months, first_of_month, last_of_month
 from ledger.models import Account, Transaction
 from planning import budgeting, matching, overriding, scheduling
@@ -35,7 +36,7 @@ class Plans:
         story: Story,
     ):
         self.company, self.stamp, self.accounts, self.categories = company, stamp, accounts, categories
-        self.today = stamp.today
+        self.today = get_today(company, stamp.time)
         self.month = first_of_month(self.today)
         self.budget, self.recurring = story.budgets[-1], story.recurring[-1]
         paid = loans.count_instalments(story.months, story.months[-1]) + 1

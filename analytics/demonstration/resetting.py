@@ -20,6 +20,7 @@ from ledger.models import File
 STAYS = {"companies", "oauth", "webhooks"}  # apps that say who may get in, who is told, and what was done
 FIGURED_BY: dict[str, Any] = {  # the company's own facts by which figures are made, as a new one has them
     "base_currency": CURRENCY,
+    "time_zone": "UTC",
     "data_start_date": None,
     "auto_categorize": False,
     "pl_recognize_revenue_on_invoice": False,

@@ -4,6 +4,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from companies.models import Company, Stamp
+from companies.time_zones import get_today
 from ledger.accounts.balances import balances_on
 from ledger.documents import keeping
 from ledger.models import Account
@@ -35,7 +36,7 @@ ENTRY = """<Ntry><Amt Ccy="{currency}">{amount}</Amt><CdtDbtInd>{sign}</CdtDbtIn
 
 def bring_statements(*, company: Company, stamp: Stamp, accounts: dict[str, Account]) -> None:
     """The reserve's bank reports more than is booked; and among the documents lies a file of the current account."""
-    day = stamp.today - timedelta(days=1)
+    day = get_today(company, stamp.time) - timedelta(days=1)
     held = balances_on(company_id=company.id, day=day)
     savings, main = accounts["savings"], accounts["main"]
     reserve, balance = (held.get(each.id, {}).get(each.default_currency, Decimal(0)) for each in (savings, main))

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from companies.locales import NARROW, WIDE, current
 from companies.pages.amounts import MINUS
+from ledger.calc.money import WIDE as DIGITS_OF_TOTALS
 from ledger.calc.money import minor_units, round_half_up
 
 UNITS = (Decimal(10) ** 12, Decimal(10) ** 9, Decimal(10) ** 6, Decimal(10) ** 3)
@@ -124,4 +125,4 @@ def three_digits(value: Decimal) -> Decimal:
 
 def round_to(value: Decimal, decimals: int) -> Decimal:
     """Half-up."""
-    return value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
+    return value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP, context=DIGITS_OF_TOTALS)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +18,7 @@ from companies.callers.access import Access
 from companies.locales import current
 from companies.pages.amounts import MINUS
 from companies.permissions import Permission
+from companies.time_zones import get_today
 from ledger.calc.fx import MissingRate
 from ledger.calc.months import last_of_month
 from ledger.money.rates import rate_table
@@ -133,12 +134,12 @@ def subscription_figures(facts: Facts) -> list[Figure]:
 # ---------------------------------------------------------------------------------------------- among all companies
 
 
-def on_home(*, accesses: Iterable[Access], today: date) -> dict[Any, list[tuple[str, str]]]:
+def on_home(*, accesses: Iterable[Access], now: datetime) -> dict[Any, list[tuple[str, str]]]:
     """Company id -> (label, text) of what the person may see of each company."""
     rates, words = rate_table(), (_("Cash"), _("Committed MRR"))
     found: dict[Any, list[tuple[str, str]]] = {}
     for access in accesses:
-        entries = found.setdefault(access.company.id, [])
+        entries, today = found.setdefault(access.company.id, []), get_today(access.company, now)
         with suppress(MissingRate):
             if Permission.BALANCES_READ in access.permissions:
                 cash = cash_on(company=access.company, day=today, rates=rates)

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from analytics.queries.balance_forecast import Point, balance_forecast
 from companies.models import Company, Stamp
+from companies.time_zones import get_today
 from ledger.calc.fx import RateTable
 from notifications.telling import cash_below_zero
 
@@ -13,7 +14,7 @@ ONE_DAY = timedelta(days=1)
 
 def shortfall(*, company: Company, stamp: Stamp, rates: RateTable) -> Point | None:
     """The first day of the next 90 on which the projected cash is below zero, and by how much. Raises MissingRate."""
-    today = stamp.today
+    today = get_today(company, stamp.time)
     found = balance_forecast(
         company=company,
         start=today + ONE_DAY,

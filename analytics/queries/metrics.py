@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 from companies.models import Company, Stamp
+from companies.time_zones import get_today
 from ledger.calc.months import last_of_month
 from ledger.money.rates import rate_table
 from ledger.recognition.posting import NoRate
@@ -14,7 +15,7 @@ def store_metrics(*, company: Company, stamp: Stamp) -> None:
 
     Unknown, which is null, where a currency has no rate at all.
     """
-    month_end = last_of_month(stamp.today)
+    month_end = last_of_month(get_today(company, stamp.time))
     worth, customers = None, None
     with suppress(NoRate):
         worth, customers = committed.in_all(company_id=company.id, month_end=month_end, base="EUR", rates=rate_table())

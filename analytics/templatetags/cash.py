@@ -5,7 +5,6 @@ from typing import Any
 
 from django import template
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from analytics.overview.line import balance_line
@@ -19,7 +18,7 @@ register = template.Library()
 @register.inclusion_tag("analytics/cash_line.html", takes_context=True)
 def cash_line(context: dict[str, Any], period: Period) -> dict[str, Any]:
     """Of the days of a period, each day leading to what is behind it; nothing for who may not see balances."""
-    access, company, today = context["access"], context["company"], timezone.now().date()
+    access, company, today = context["access"], context["company"], period.today
     if Permission.BALANCES_READ not in access.permissions:
         return {}
     lists = Permission.TRANSACTIONS_READ in access.permissions

@@ -37,7 +37,7 @@ class BalanceViewSet(DataViewSet):
             company=self.company,
             start=start,
             end=end,
-            today=self.now.date(),
+            today=self.today,
             types=values.get("account_types", balances.SHOWN_TYPES),
             rates=rate_table(),
         )
@@ -47,9 +47,7 @@ class BalanceViewSet(DataViewSet):
     def by_cash_type(self, request: Request, company_id: str) -> Response:
         """Cash and other balances, one point a day, ending today at the latest."""
         start, end = window(self.parsed(Window))
-        points = balances.by_cash_type(
-            company=self.company, start=start, end=end, today=self.now.date(), rates=rate_table()
-        )
+        points = balances.by_cash_type(company=self.company, start=start, end=end, today=self.today, rates=rate_table())
         return Response(
             {
                 "cash": [{"date": point.day, "value": number(point.cash)} for point in points],
@@ -67,7 +65,7 @@ class BalanceViewSet(DataViewSet):
         `monthlyNet` times the number of `months` is `changeOfCash` - `revaluation` - `financingInflow`, up to half a
         cent a month.
         """
-        today, rates = self.now.date(), rate_table()
+        today, rates = self.today, rate_table()
         cash = balances.cash_on(company=self.company, day=today, rates=rates)
         found = compute_runway(company=self.company, cash=cash, today=today, rates=rates)
         cash_change = compute_cash_change(found, company=self.company, rates=rates)
@@ -138,7 +136,7 @@ class CashFlowViewSet(DataViewSet):
 
     def forecast_window(self, values: dict[str, Any]) -> dict[str, Any]:
         """What every forecast is asked, from its query. Raises FieldErrors."""
-        today = self.now.date()
+        today = self.today
         end, cutover = values["end_date"], values.get("cutover_date") or today
         check_cutover(cutover=cutover, today=today)
         start = values.get("start_date") or forecast_start(end=end, cutover=cutover)
@@ -195,9 +193,7 @@ class CashFlowViewSet(DataViewSet):
         Each `…Url` lists the transactions behind its part; its `X-Total-Amount` is the part, up to rounding.
         """
         start, end = window(self.parsed(Window))
-        found = compute_cash_bridge(
-            company=self.company, start=start, end=end, today=self.now.date(), rates=rate_table()
-        )
+        found = compute_cash_bridge(company=self.company, start=start, end=end, today=self.today, rates=rate_table())
         amounts = {"opening": found.opening, **found.parts, "closing": found.closing}
         address = f"{settings.BASE_URL}/companies/{self.company.id}/transactions"
         queries = build_part_queries(start=start, end=found.last)

@@ -46,7 +46,7 @@ class StatementExportViewSet(DataViewSet):
         `toDate` the running one counts up to today, its plan by the days so far."""
         self.only_parameters("startDate", "endDate", "interval", "comparison", "toDate")
         asked = self.parsed(shapes.StatementQuery, data=request.query_params.dict())
-        today = self.now.date()
+        today = self.today
         end = asked.get("end_date") or today
         start = asked.get("start_date") or year_up_to(end)
         check_order(start=start, end=end)

@@ -32,7 +32,7 @@ class RecurringViewSet(DataViewSet):
         the month before. Each movement is rounded half up by itself; the cents that this leaves over go to `currency`.
         """
         values = self.parsed(shapes.MonthlyDataQuery)
-        last = values.get("end_month") or first_of_month(self.now.date())
+        last = values.get("end_month") or first_of_month(self.today)
         first = values.get("start_month") or year_up_to(last)
         months(first, last)
         rows = recurring.monthly_data(
@@ -57,7 +57,7 @@ class RecurringViewSet(DataViewSet):
         and returned within the twelve months counts with what they pay at the end.
         """
         values = self.parsed(shapes.RecurringRevenueQuery)
-        last = values.get("month") or first_of_month(self.now.date())
+        last = values.get("month") or first_of_month(self.today)
         span = retention.measure_span(company=self.company, first=year_up_to(last), last=last, rates=rate_table())
         summary = retention.summarize_span(span, base=self.company.base_currency)
         return Response(shapes.RecurringRevenueShape(summary).data)

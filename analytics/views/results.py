@@ -55,7 +55,7 @@ class ResultViewSet(DataViewSet):
         found = results.profit_and_loss(
             company=self.company,
             months=months(values["start_month"], values["end_month"]),
-            today=self.now.date(),
+            today=self.today,
             every_category=self.company.pl_show_all_categories if every_category is None else every_category,
             rates=rate_table(),
             interval=values["interval"],

@@ -18,6 +18,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
 from companies import constraints, errors
+from companies.api.idempotency import InProgress
 from companies.api.limits import LONGEST_DETAIL, LONGEST_POINTER, MOST_ERRORS
 from companies.callers.authentication import challenge
 from companies.changing import Contradiction, SameMoment
@@ -187,7 +188,7 @@ def translate(error: Exception) -> tuple[int, str, str, list[dict[str, str]] | N
 
 def retry_after(status: int, code: str) -> int | None:
     """Return the seconds after which to try again what failed for a passing reason, else None."""
-    return RACE_FOR if code == SameMoment.code else RETRY_AFTER.get(status)
+    return RACE_FOR if code in (SameMoment.code, InProgress.code) else RETRY_AFTER.get(status)
 
 
 def is_timeout(error: BaseException | None) -> bool:

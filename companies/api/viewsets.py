@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -39,7 +39,8 @@ from companies.errors import Denied, Invalid, Missing, Refusal, TooLarge, Unsupp
 from companies.membership.founding import CompanyExpired
 from companies.models import Company, CompanyOwned, Stamp, id_from
 from companies.permissions import Permission
-from companies.versions import ABSENT, ANY, Expected, Stale, list_tags, short_digest, version_of
+from companies.time_zones import get_today
+from companies.versions import ABSENT, Expected, Stale, list_tags, read_if_match, short_digest, version_of
 
 log = logging.getLogger("api")
 
@@ -274,18 +275,10 @@ class ApiViewSet(ViewSet):
 
     @property
     def expected(self) -> Expected:
-        """The versions that a change may be of: those of If-Match, or none yet with `If-None-Match: *`.
-
-        If-Match is compared strongly (RFC 9110, 13.1.1): a weak tag fits nothing. What an answer shows beside the row's
-        own data stands in nobody's way.
-        """
+        """The versions that a change may be of: those of If-Match, or none yet with `If-None-Match: *`."""
         if self.request.method in ("PUT", "DELETE") and self.request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
             return frozenset({ABSENT})
-        given = self.request.META.get("HTTP_IF_MATCH")
-        if given is None:
-            return None  # an empty one is not left out: it fits nothing
-        strong = [tag for tag in list_tags(given) if tag == ANY or tag.startswith('"')]
-        return frozenset(tag.strip('"').partition(".")[0] for tag in strong)
+        return read_if_match(self.request.META.get("HTTP_IF_MATCH"))
 
 
 def granted(*, reads: Permission, writes: Permission) -> dict[str, Permission]:
@@ -302,6 +295,11 @@ class CompanyViewSet(ApiViewSet):
     access: Access
     company: Company
     blind = False  # the caller may make this change and not see what it is made to
+
+    @property
+    def today(self) -> date:
+        """The day of the request in the company's time zone."""
+        return get_today(self.company, self.now)
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from companies.models.stamps import Audited
 from companies.models.tenancy import new_id
+from companies.time_zones import MAX_TIME_ZONE_LENGTH, UTC_NAME, check_time_zone
 
 # The largest amount that numeric(19, 4) holds is below this; NaN, which it holds too, is above everything.
 BEYOND_ALL_AMOUNTS = 10**15
@@ -102,6 +103,7 @@ class Company(Audited):
     datastore_id = models.CharField(max_length=64, null=True)  # noqa: DJ001 - null on the wire
     name = models.CharField(max_length=200)
     base_currency = models.CharField(max_length=3, choices=Currency, default=Currency.EUR)
+    time_zone = models.CharField(max_length=MAX_TIME_ZONE_LENGTH, default=UTC_NAME, validators=[check_time_zone])
     domain = models.CharField(max_length=253, null=True)  # noqa: DJ001
     custom_logo_path = models.CharField(max_length=200, null=True)  # noqa: DJ001
     site_logo_path = models.CharField(max_length=200, null=True, editable=False)  # noqa: DJ001

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
@@ -25,10 +25,6 @@ class Stamp:
     expected: Expected = None  # the versions of the row that its author has seen
     claims: list[Callable[[], None]] = field(default_factory=list, compare=False)  # asked once, in its first change
     changed: set[UUID] = field(default_factory=set, compare=False)  # companies in whose audit log it left a row
-
-    @property
-    def today(self) -> date:
-        return self.time.date()
 
 
 class Audited(models.Model):

@@ -1,7 +1,7 @@
 """Amounts and counts as people read them in a sentence or a list, and amounts as they type them into a form."""
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import cache
 
 from babel.numbers import get_currency_precision
@@ -11,6 +11,7 @@ from companies.locales import NAMES, Locale, current, symbol
 from companies.models import Currency
 
 MINUS = "\N{MINUS SIGN}"  # as wide as a digit
+WIDE = Context(prec=50)  # digits of the largest total
 
 _SPACES = re.compile(r"[ \u00a0\u2009\u202f]")
 _PLAIN = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,4})?")  # as the API writes them
@@ -30,7 +31,7 @@ def money(amount: Decimal | str, currency: str, locale: Locale | None = None) ->
     """
     locale, size = locale or current(), Decimal(amount)
     units = get_currency_precision(currency)
-    rounded = abs(size).quantize(Decimal(1).scaleb(-units))  # halves go to the even one, as in Babel
+    rounded = abs(size).quantize(Decimal(1).scaleb(-units), context=WIDE)  # halves go to the even one, as in Babel
     text = locale.priced(locale.number(rounded, units), currency)
     return f"{MINUS}{text}" if size < 0 and rounded else text
 

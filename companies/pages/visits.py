@@ -32,6 +32,7 @@ from companies.models.tenancy import id_from
 from companies.pages.repeated import only_once
 from companies.pages.unchanged import ChangedMeanwhile
 from companies.permissions import Permission
+from companies.time_zones import get_today
 from companies.versions import Stale, version_of
 
 HOME = "/app/"
@@ -209,7 +210,7 @@ class Visit:
 
     @property
     def today(self) -> date:
-        return self.now.date()
+        return get_today(self.company, self.now)
 
     def may(self, permission: Permission) -> bool:
         return permission in self.access.permissions and not (self.company.read_only and permission.writes)

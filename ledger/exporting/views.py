@@ -112,7 +112,7 @@ class ExportViewSet(ExportingViewSet):
             syntax=syntax,
             start=start,
             end=end,
-            today=self.now.date(),
+            today=self.today,
             permissions=self.access.permissions,
         )
         return files.stream_file(pieces, name=name, kind=files.JOURNAL)

@@ -118,7 +118,7 @@ class Posting(models.Model):
     month = models.DateField()  # its first day
     category_id = models.UUIDField()
     amount = models.DecimalField(max_digits=19, decimal_places=4)
-    base_amount = models.DecimalField(max_digits=30, decimal_places=10)
+    base_amount = models.DecimalField(max_digits=44, decimal_places=10)
 
     objects = CompanyOwnedQuerySet.as_manager()
 

@@ -8,6 +8,10 @@ from django.db import models
 from companies.models import CompanyOwnedQuerySet, Currency
 from ledger.models.categories import PlType
 
+# One amount is below 10^15, and below 10^34 in another currency, whatever the rates are. Both leave room for the sum of
+# 10^15 of them, so that no total overflows.
+TOTAL_DIGITS, BASE_TOTAL_DIGITS = 34, 60
+
 
 class DayMovement(models.Model):
     """What moved on an account on a day, per currency: the change of its balance, and the flows in it.
@@ -23,9 +27,9 @@ class DayMovement(models.Model):
     account_id = models.UUIDField()
     currency = models.CharField(max_length=3, choices=Currency)
     date = models.DateField()
-    amount = models.DecimalField(max_digits=23, decimal_places=4)
-    inflow = models.DecimalField(max_digits=23, decimal_places=4)
-    outflow = models.DecimalField(max_digits=23, decimal_places=4)
+    amount = models.DecimalField(max_digits=TOTAL_DIGITS, decimal_places=4)
+    inflow = models.DecimalField(max_digits=TOTAL_DIGITS, decimal_places=4)
+    outflow = models.DecimalField(max_digits=TOTAL_DIGITS, decimal_places=4)
     count = models.IntegerField()
 
     objects = CompanyOwnedQuerySet.as_manager()
@@ -51,7 +55,7 @@ class MonthMovement(models.Model):
     account_id = models.UUIDField()
     currency = models.CharField(max_length=3, choices=Currency)
     month = models.DateField()
-    amount = models.DecimalField(max_digits=23, decimal_places=4)
+    amount = models.DecimalField(max_digits=TOTAL_DIGITS, decimal_places=4)
     count = models.IntegerField()
 
     objects = CompanyOwnedQuerySet.as_manager()
@@ -70,7 +74,7 @@ class MonthResult(models.Model):
     month = models.DateField()
     pl_type = models.CharField(max_length=10, choices=PlType)
     category_id = models.UUIDField()
-    base_amount = models.DecimalField(max_digits=36, decimal_places=10)
+    base_amount = models.DecimalField(max_digits=BASE_TOTAL_DIGITS, decimal_places=10)
     count = models.IntegerField()
 
     objects = CompanyOwnedQuerySet.as_manager()

@@ -25,5 +25,5 @@ class RateViewSet(CompanyViewSet):
         Rates are the European Central Bank's. One older than four days has gone missing.
         """
         self.only_parameters()
-        rates = list_rates(company=self.company, today=self.now.date())
+        rates = list_rates(company=self.company, today=self.today)
         return Response(RateShape(rates, many=True).data)

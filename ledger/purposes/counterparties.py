@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from companies.changing import changing
 from companies.errors import unknown_id
 from companies.models import Company, Stamp, snapshot
+from companies.time_zones import get_today
 from ledger import hooks
 from ledger.models import (
     Categorization,
@@ -36,7 +37,7 @@ def change(*, company: Company, stamp: Stamp, counterparty_id: UUID | str, value
         row = change.locked(Counterparty, counterparty_id)
         former = row.type
         leaves = former == CounterpartyType.CUSTOMER != values.get("type", former)
-        if leaves and subscribes(row, today=stamp.today):
+        if leaves and subscribes(row, today=get_today(company, stamp.time)):
             raise CounterpartyInUse(_("Subscriptions of this customer live: end them first."))
         change.update(row, "counterparty.updated", **values)
         if row.type != former:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from companies.changing import changing
 from companies.errors import Conflict, FieldErrors, unknown_at, unknown_id
 from companies.models import Company, Stamp, snapshot
+from companies.time_zones import get_today
 from companies.versions import unless_stale
 from ledger.models import (
     TEXTS,
@@ -200,7 +201,7 @@ def checked_action(
 ) -> dict[str, Any]:
     """The columns of what a rule says. Raises FieldErrors, PlTypeNeeded, PlTypeNotAllowed, PeriodTooLong."""
     company, dates = rule.company, given["rule"]
-    period(dates, day=stamp.today, known_invoice_date=None, moves_revenue=False, has_revenue=False)
+    period(dates, day=get_today(company, stamp.time), known_invoice_date=None, moves_revenue=False, has_revenue=False)
     percent = given.get("pass_through_tax_percent")
     if percent is not None and percent.normalize().as_tuple().exponent < FINEST_PERCENT:
         detail = _("Must have at most 4 decimals.")

@@ -39,7 +39,7 @@ class ProductViewSet(CompanyViewSet):
         if Permission.SUBSCRIPTIONS_READ in self.access.permissions:
             worth = committed.by_product(
                 company_id=self.company.id,
-                month_end=last_of_month(self.now.date()),
+                month_end=last_of_month(self.today),
                 base=self.company.base_currency,
                 rates=rate_table(),
             )

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from companies.changing import changing
 from companies.errors import FieldErrors, unknown_id
 from companies.models import Company, Stamp
+from companies.time_zones import get_today
 from ledger import hooks
 from ledger.models import (
     Counterparty,
@@ -58,7 +59,9 @@ def change_subscription(
     Raises Missing, Stale, ExternalIdTaken, and FieldErrors with unknown_id or not_a_customer.
     """
     with changing(company, stamp=stamp) as change:
-        row = change.locked(Subscription.objects.with_standing(company.id, stamp.today), subscription_id)
+        row = change.locked(
+            Subscription.objects.with_standing(company.id, get_today(company, stamp.time)), subscription_id
+        )
         customer_id = values.get("customer_id", row.customer_id)
         moves = customer_id != row.customer_id
         if moves:

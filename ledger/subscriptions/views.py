@@ -69,7 +69,7 @@ class SubscriptionViewSet(CompanyViewSet):
         return Response(SUCCESS)
 
     def worth_today(self) -> SubscriptionQuerySet:
-        return Subscription.objects.of(self.company.id).with_standing(self.company.id, self.now.date())
+        return Subscription.objects.of(self.company.id).with_standing(self.company.id, self.today)
 
     def as_answered(self, row: Subscription) -> Subscription:
         return self.worth_today().filter(id=row.id).first() or row

@@ -10,6 +10,7 @@ from django.utils import timezone
 from companies.locales import current
 from companies.pages.kept import kept
 from companies.permissions import Permission
+from companies.time_zones import get_today
 from ledger.money.current_rates import CurrentRate, has_old_rates, list_rates
 from ledger.money.rates import get_known_version, rate_table
 
@@ -40,7 +41,8 @@ def old_rates_notice(context: dict[str, Any]) -> str:
     access = context.get("access")
     if access is None or context.get("section") or context.get("tab") not in CONVERTED_TABS:
         return ""
-    company, today, version = access.company, timezone.now().date(), get_known_version()
+    company, version = access.company, get_known_version()
+    today = get_today(company, timezone.now())
     if not has_old_rates(today=today, rates=rate_table(version)):
         return ""
     opens = Permission.BALANCES_READ in access.permissions

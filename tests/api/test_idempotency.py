@@ -229,6 +229,7 @@ def test_while_one_is_running_the_same_request_is_refused(api, monkeypatch):
     go_on.set()
     thread.join()
     assert (second.status_code, second.json()["code"]) == (409, "idempotency_in_progress")
+    assert second["Retry-After"] == "1"
     assert answers[0].status_code == 201
     assert AccountGroup.objects.count() == 1
 

@@ -83,6 +83,9 @@ def test_a_tool_answers_what_its_endpoint_answers(name, books, api, assistant, t
     if name == "get_profit_and_loss":
         sums = {(row["plType"], row["categoryId"]): sum(row["actual"]) for row in found["items"]}
         assert sums == sum_by_category(expected)
+    elif name == "get_balances":
+        assert {row["accountId"]: row for row in found["items"]} == expected
+        assert found["totals"]["value"] == sum(row["value"] for row in expected.values())
     else:
         told = tools[name]["outputSchema"]
         rows = isinstance(expected, list)
@@ -111,6 +114,18 @@ def test_list_is_totalled(books, assistant):
     assert (found["totalCount"], found["totalAmount"]) == (4, "737.50")
     due = assistant.call("list_due", startDate=on(-60), endDate=on(60), limit=1)
     assert (len(due["items"]), due["totalCount"]) == (1, 1)
+
+
+def test_balances_are_limited_and_totalled(books, api, assistant):
+    for number in range(30):
+        account = books.made("accounts", {"name": f"Account {number}", "type": "bank", "currency": "EUR"})
+        books.book(account, -3, f"{number + 1}.25")
+    asked = {"startDate": on(-60), "endDate": on(0)}
+    rows = api.post("data/accountBalanceByAccount", asked).json().values()
+    found = assistant.call("get_balances", **asked)
+    assert [row["value"] for row in found["items"]] == sorted((row["value"] for row in rows), reverse=True)[:20]
+    assert (found["totalCount"], found["totals"]["value"]) == (32, sum(row["value"] for row in rows))
+    assert len(assistant.call("get_balances", **asked, limit=500)["items"]) == 32
 
 
 def test_a_list_is_read_page_by_page(books, assistant):

@@ -96,35 +96,16 @@ def made(bench: Served, kind: str) -> dict[str, str]:
 
 def make(kind: str) -> None:
     """Runs beside the server, on its database."""
-    from datetime import UTC, datetime, timedelta
-
     import django
 
     django.setup()
     from django.conf import settings
     from django.test import Client
 
-    from companies.membership.founding import found_company
-    from companies.models import Stamp, SystemStatus, User
-    from planning.models import PlannedTransaction
+    from tests.bench.plans import make_planning_company
 
     settings.ALLOWED_HOSTS = ["testserver"]
-    stamp = Stamp(time=datetime.now(tz=UTC))
-    owner = User.objects.create(email=f"{kind}@bench.example")
-    company, _ = found_company(name=kind, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE)
-    rows = [
-        PlannedTransaction(
-            company=company,
-            name=f"Plan {number}",
-            start_date=stamp.today - timedelta(days=300),
-            amount_value=-10,
-            amount_currency="EUR",
-            frequency="day",
-            source="api",
-        ).stamp_new(stamp)
-        for number in range(PLANS if kind == "slow" else 5)
-    ]
-    PlannedTransaction.objects.bulk_create(rows)
+    company, owner = make_planning_company(kind, plans=PLANS if kind == "slow" else 5)
     browser = Client()
     browser.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
     session = browser.cookies[settings.SESSION_COOKIE_NAME].value

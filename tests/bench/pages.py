@@ -5,19 +5,22 @@ Run with ``make bench`` or ``python -m tests.bench.pages``. Every figure is a ra
 
 import io
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from tests.bench.figures import AT_MOST, figure
 from tests.bench.served import alternating, seconds, served
 
 COUNT, MONTHS = 20_000, 36
 GOAL_PAGE, GOAL_QUERIES, GOAL_DEMO = 500, 25, 15  # times select 1, statements, seconds
+GOAL_PLANS, PLANS = 10, 600  # times the page of a company without plans
 SPANS = (6, 12, 24)
 ROUNDS, MANY = 31, 100  # of select 1 a round, so that a new connection does not count
 
 
 def main() -> None:
     with served() as bench:
-        for call in ("demonstration", "page"):
+        for call in ("demonstration", "page", "planned"):
             done = bench.machine.run("shell", "-v", "0", "-c", f"from tests.bench import pages; pages.{call}()")
             sys.stdout.write(done.stdout)
             if done.returncode:
@@ -102,6 +105,34 @@ def page() -> None:
                 f"{GOAL_QUERIES}, {len(client.get(address).content) / 1024:.0f} KB on the wire"
             )
             figure(f"{name}, {when}", asked / nothing, "× select 1", goal=GOAL_PAGE, way=AT_MOST, behind=behind)
+
+
+def planned() -> None:
+    """Print the time of the list of planned payments with many daily plans, against the same list without any."""
+    from django.conf import settings
+    from django.test import Client
+
+    from tests.bench.plans import make_planning_company
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+
+    def open_list(name: str, *, plans: int) -> Callable[[], Any]:
+        company, owner = make_planning_company(name, plans=plans)
+        client = Client()
+        client.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
+        address = f"/app/companies/{company.id}/planned"
+        assert client.get(address).status_code == 200
+        return lambda: client.get(address)
+
+    many, none = alternating(open_list("many", plans=PLANS), open_list("none", plans=0), rounds=ROUNDS)
+    figure(
+        f"planned payments of {PLANS} daily plans",
+        many / none,
+        "× the page without plans",
+        goal=GOAL_PLANS,
+        way=AT_MOST,
+        behind=f"{1000 * many:.0f} ms, {1000 * none:.0f} ms without",
+    )
 
 
 if __name__ == "__main__":

@@ -128,7 +128,12 @@ def test_no_request_scans_a_company_table(api, acme, stamp):
         used = Account.objects.of(company.id).last()
         Transaction.objects.bulk_create(
             Transaction(
-                company=company, account=used, date=stamp.today, amount_value=1, amount_currency="EUR", source="manual"
+                company=company,
+                account=used,
+                date=stamp.time.date(),
+                amount_value=1,
+                amount_currency="EUR",
+                source="manual",
             ).stamp_new(stamp)
             for _ in range(1500)
         )

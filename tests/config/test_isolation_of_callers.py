@@ -112,3 +112,19 @@ def test_queries_that_take_too_long_are_ended_and_stop_nobody_else(server, datab
     assert all(int(headers["Retry-After"]) > 0 for _, _, headers, _ in answers)
     database.rollback()
     assert server.call("GET", f"/companies/{acme}/files", key=key)[0] == 200
+
+
+def test_health_and_sign_in_are_answered_while_every_thread_is_taken(server, database):
+    database.execute("LOCK TABLE ledger_file IN ACCESS EXCLUSIVE MODE")
+    calls = [
+        lambda company=company, key=key: server.call("GET", f"/companies/{company}/files", key=key)
+        for company, key in server.companies
+        for _ in range(12)
+    ]
+    wait = server.all_at_once(calls)
+    time.sleep(0.4)
+    answers = [server.call("GET", path) for path in ("/healthz", "/app/sign-in", "/healthz", "/healthz")]
+    wait()
+    database.rollback()
+    assert [status for status, *_ in answers] == [200] * 4
+    assert max(seconds for *_, seconds in answers) < 1

@@ -34,15 +34,15 @@ def registered(request, transactional_db):
     return register(name="Client", redirect_uris=[REDIRECT], allowed=[], confidential=request.param == "confidential")
 
 
-# ---------------------------------------------------------------------------------------------- openid-client
+# ------------------------------------------------------------------------------ openid-client, oauth4webapi
 
 
 class Node:
     """The script: a line in, a line out."""
 
-    def __init__(self):
+    def __init__(self, script: str):
         self.process = subprocess.Popen(
-            ["node", "openid.mjs"], cwd=CLIENTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            ["node", script], cwd=CLIENTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True,
         )  # fmt: skip
 
@@ -55,8 +55,9 @@ class Node:
         return json.loads(line)
 
 
-def test_openid_client(node_modules, site, person, registered, alice):
-    node = Node()
+@pytest.mark.parametrize("script", ["openid.mjs", "oauth4webapi.mjs"])
+def test_clients_in_javascript(node_modules, site, person, registered, alice, script):
+    node = Node(script)
     start = {"base": site, "clientId": registered.application.client_id, "secret": registered.secret}
     url = node(start | {"redirectUri": REDIRECT})["url"]
     step = node({"callback": person.visit(url)})

@@ -94,7 +94,7 @@ REFUSAL_HEADERS = {
     400: ["WWW-Authenticate"],  # with `invalid_request`
     401: ["WWW-Authenticate"],
     403: ["WWW-Authenticate"],  # an app that lacks a scope is told which
-    409: ["Retry-After"],  # with `concurrent_change`
+    409: ["Retry-After"],  # with `concurrent_change` and `idempotency_in_progress`
     412: ["ETag"],
     429: ["Retry-After"],
     503: ["Retry-After"],

@@ -17,8 +17,9 @@ from companies.pages.visits import person, signed_in
 def home(request: HttpRequest) -> HttpResponse:
     """The user's companies. Other apps add figures to their cards."""
     accesses = SessionCredential(user=person(request)).accesses()
+    now = timezone.now()
     figures: dict[Any, list[tuple[str, str]]] = {}
-    for found in hooks.list_home_figures.run(accesses=accesses, today=timezone.now().date()):
+    for found in hooks.list_home_figures.run(accesses=accesses, now=now):
         for company_id, entries in found.items():
             figures.setdefault(company_id, []).extend(entries)
     cards = [{"access": access, "figures": figures.get(access.company.id, [])} for access in accesses]

@@ -19,8 +19,9 @@ from companies.pages.typed import Typed, typed
 from companies.pages.visits import Visit, company_page, page_stamp, person, prove_again, sending, signed_in
 from companies.permissions import Permission
 from companies.serializers import CompanyShape, NewCompany
+from companies.time_zones import list_regional_time_zones
 
-TEXTS = ("name", "domain", "valuationCategory", "valuationLens")
+TEXTS = ("name", "timeZone", "domain", "valuationCategory", "valuationLens")
 FLAGS = ("plShowPlanningPercentageForPastMonths", "plShowAllCategories", "plRecognizeRevenueOnInvoice")
 MANAGED = ("baseCurrency", "dataStartDate")  # those need company:manage; to others they are not even sent
 DEMANDED = ("requireSecondFactor",)
@@ -101,6 +102,7 @@ def shown(visit: Visit, form: Typed) -> HttpResponse:
         form=form,
         seen=visit.seen(visit.company),
         currencies=Currency.values,
+        time_zones=sorted({*list_regional_time_zones(), visit.company.time_zone}),
         categories=CATEGORIES,
         lenses=LENSES,
         status_word=STATUSES[SystemStatus(visit.company.system_status)],

@@ -143,6 +143,7 @@ FIELDS = {
     "system_trial_until": _("system trial until"),
     "text_operator": _("text operator"),
     "text_value": _("text value"),
+    "time_zone": _("time zone"),
     "told_time": _("last changed by an import"),
     "transaction": _("transaction"),
     "transaction_ids": _("transactions"),

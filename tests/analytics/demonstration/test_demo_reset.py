@@ -49,7 +49,8 @@ def test_its_owner_puts_it_back_as_it_was_made(shown, dana):
     papers = [row.storage_path for row in File.objects.of(shown.id)]
     Transaction.objects.of(shown.id).filter(source="initialBalance").update(description="Mine")
     PlannedTransaction.objects.of(shown.id).update(name="Mine")
-    dana.post(page(shown, "/settings"), {"name": "Mine", "baseCurrency": "USD", "dataStartDate": "2026-11-01"})
+    changed = {"name": "Mine", "baseCurrency": "USD", "dataStartDate": "2026-11-01", "timeZone": "Asia/Tokyo"}
+    dana.post(page(shown, "/settings"), changed)
     asked, count = dana.get(page(shown, RESET)), Transaction.objects.of(shown.id).count()
     assert f"All {count} transactions" in text(asked)
     assert Transaction.objects.of(shown.id).filter(description="Mine").exists(), "to look changes nothing"

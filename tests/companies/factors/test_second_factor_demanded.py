@@ -48,7 +48,7 @@ def test_it_is_a_box_on_the_page_of_settings_for_owners(alice, acme, browser_of)
     client = Client()
     password(client, alice.email)
     page = f"/app/companies/{acme.id}/settings"
-    form = {"name": "Acme", "baseCurrency": "EUR", "requireSecondFactor": "on"}
+    form = {"name": "Acme", "baseCurrency": "EUR", "timeZone": "UTC", "requireSecondFactor": "on"}
     refused = client.post(page, form)
     assert (refused.status_code, "Set up a second factor of your own" in refused.content.decode()) == (400, True)
     set_up(client)
@@ -94,7 +94,7 @@ def test_demanding_it_needs_a_recent_login(alice, acme, age_session):
     assert (refused.status_code, refused.json()["code"]) == (403, "sign_in_again")
     body = {"requireSecondFactor": False, "name": "Acme Inc"}
     assert client.put(path, body, content_type="application/json").status_code == 200
-    form = {"name": "Acme Inc", "baseCurrency": "EUR", "requireSecondFactor": "on"}
+    form = {"name": "Acme Inc", "baseCurrency": "EUR", "timeZone": "UTC", "requireSecondFactor": "on"}
     page = client.post(f"/app/companies/{acme.id}/settings", form)
     assert page["Location"].startswith("/app/sign-in?again=1&next=%2Fapp%2F"), page["Location"]
     acme.refresh_from_db()

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.storage import storages
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from PIL import Image
 
 from companies.logos import sites as site_logos
@@ -188,3 +188,16 @@ def test_the_daily_command_fetches_it(site, acme, capsys):
 def test_an_icon_that_is_cut_short_is_no_picture(raw):
     with pytest.raises(site_logos.logos.NotAPng):
         site_logos.clean(raw)
+
+
+def test_a_logo_that_fails_is_named_and_the_other_companies_are_done(acme, globex, monkeypatch):
+    def fail(*, company, now):
+        if company.id == acme.id:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(site_logos, "refresh", fail)
+    told = io.StringIO()
+    with pytest.raises(CommandError, match="1 companies failed"):
+        call_command("refresh_metrics", stdout=io.StringIO(), stderr=told)
+    assert str(acme.id) in told.getvalue()
+    assert Company.objects.filter(computed_metrics_time=None).count() == 0

@@ -316,7 +316,7 @@ def test_unknown_addresses_are_pages_for_people_and_problems_for_programs(client
     assert client.get("/nothing")["Content-Type"] == "application/problem+json"
 
 
-def figures(*, accesses, today):
+def figures(*, accesses, now):
     return {access.company.id: [("Cash", "1,234.00 EUR")] for access in accesses}
 
 

@@ -32,6 +32,7 @@ def facts(company, **changes):
     """The form as it is shown."""
     company.refresh_from_db()
     shown = {"name": company.name, "domain": company.domain or "", "baseCurrency": company.base_currency}
+    shown |= {"timeZone": company.time_zone}
     shown |= {"dataStartDate": company.data_start_date or "", "valuationCategory": "", "valuationLens": ""}
     return shown | changes
 
@@ -83,7 +84,14 @@ def test_the_form_changes_what_it_shows_and_nothing_else(owner, acme):
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("name", ""), ("domain", "nonsense"), ("baseCurrency", "XXX"), ("dataStartDate", "tomorrow")]
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("domain", "nonsense"),
+        ("baseCurrency", "XXX"),
+        ("dataStartDate", "tomorrow"),
+        ("timeZone", "Mars"),
+    ],
 )
 def test_a_wrong_fact_is_refused_at_its_field_and_kept_as_typed(owner, acme, field, value):
     answer = owner.post(page(acme, "settings"), facts(acme, **{"name": "Other", field: value}))

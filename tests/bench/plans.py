@@ -1,0 +1,28 @@
+"""Companies with many daily plans, for the measurements that need them."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+
+def make_planning_company(name: str, *, plans: int) -> tuple[Any, Any]:
+    """Return a new company with so many plans that recur every day since 300 days, and its owner. Django is set up."""
+    from companies.membership.founding import found_company
+    from companies.models import Stamp, SystemStatus, User
+    from planning.models import PlannedTransaction
+
+    stamp = Stamp(time=datetime.now(tz=UTC))
+    owner = User.objects.create(email=f"{name}@bench.example")
+    company, _ = found_company(name=name, base_currency="EUR", owner=owner, stamp=stamp, status=SystemStatus.FREE)
+    PlannedTransaction.objects.bulk_create(
+        PlannedTransaction(
+            company=company,
+            name=f"Plan {number}",
+            start_date=stamp.time.date() - timedelta(days=300),
+            amount_value=-10,
+            amount_currency="EUR",
+            frequency="day",
+            source="api",
+        ).stamp_new(stamp)
+        for number in range(plans)
+    )
+    return company, owner

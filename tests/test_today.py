@@ -1,0 +1,136 @@
+"""Which day is today for a company: the one in its time zone, in the API, on pages and in commands."""
+
+import ast
+from datetime import UTC, datetime
+
+import pytest
+import time_machine
+from django.core.management import call_command
+
+from companies.models import Company
+from tests.machine import ROOT
+
+pytestmark = pytest.mark.django_db
+LATE = datetime(2026, 6, 30, 23, 30, tzinfo=UTC)  # the first of July in Berlin already
+OLD, NEW = "2026-06-30", "2026-07-01"
+ZONES = [("UTC", OLD), ("Europe/Berlin", NEW), ("America/New_York", OLD)]
+CLOCKS = {"now", "time", "localtime"}
+
+
+@pytest.fixture(autouse=True)
+def clock(db):
+    with time_machine.travel(LATE, tick=False):
+        yield
+
+
+@pytest.fixture(params=ZONES, ids=[zone for zone, _ in ZONES])
+def today(request, api):
+    """The company's zone is set over HTTP; the day that is today in it."""
+    zone, day = request.param
+    assert api.get("").json()["timeZone"] == "UTC"
+    answer = api.put("", {"timeZone": zone})
+    assert (answer.status_code, answer.json()["timeZone"]) == (200, zone)
+    return day
+
+
+@pytest.fixture
+def bank(api):
+    return api.post("accounts", {"name": "Bank", "type": "bank"}).json()["id"]
+
+
+def subscribe(api, *, day, amount):
+    customer = api.post("counterparties", {"name": "Globex", "type": "customer"}).json()["id"]
+    product = api.post("products", {"name": "Team"}).json()["id"]
+    subscription = api.post("subscriptions", {"customerId": customer, "productId": product}).json()["id"]
+    event = {
+        "subscriptionId": subscription,
+        "effectiveDate": day,
+        "interval": "month",
+        "intervalCount": 1,
+        "amountValue": amount,
+        "amountCurrency": "EUR",
+    }
+    answer = api.post("subscription_events", event)
+    assert answer.status_code == 201, answer.content
+    return subscription
+
+
+def test_what_is_due_today_is_overdue_the_day_after(api, bank, today):
+    body = {"accountId": bank, "name": "Rent", "startDate": OLD, "amountValue": "-100.00", "autoSettle": False}
+    assert api.post("planned_transactions", body).status_code == 201
+    (due,) = api.get("planned_transactions/due", {"startDate": OLD, "endDate": NEW}).json()
+    assert due["state"] == ("due" if today == OLD else "overdue")
+
+
+def test_forecast_may_begin_after_today(api, bank, today):
+    answer = api.post("data/forecastBalanceTimeSeries", {"cutoverDate": NEW, "endDate": "2026-07-31"})
+    assert answer.status_code == (400 if today == OLD else 200)
+
+
+def test_balances_end_today(api, bank, today):
+    answer = api.post("data/balanceByCashType", {"startDate": OLD, "endDate": "2026-07-05"}).json()
+    assert answer["cash"][-1]["date"] == today
+
+
+def test_price_of_a_subscription_is_the_one_in_effect_today(api, today):
+    subscription = subscribe(api, day=NEW, amount="50.00")
+    found = api.get(f"subscriptions/{subscription}").json()
+    assert found["currentAmountValue"] == (None if today == OLD else "50.00")
+
+
+def test_summary_of_recurring_revenue_is_of_the_month_of_today(api, today):
+    subscribe(api, day=NEW, amount="50.00")
+    assert api.post("data/recurringRevenueSummary", {}).json()["mrr"] == (0 if today == OLD else 50)
+
+
+def test_nightly_metrics_are_of_the_month_of_today(api, acme, today):
+    subscribe(api, day=NEW, amount="50.00")
+    call_command("refresh_metrics")
+    assert Company.objects.get(id=acme.id).computed_committed_mrr_eur == (0 if today == OLD else 50)
+
+
+def test_a_form_proposes_today(api, browser_of, alice, acme, bank, today):
+    page = browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/transactions/new").content.decode()
+    assert f'value="{today}"' in page
+
+
+def test_the_list_of_planned_payments_tells_what_is_overdue_today(api, browser_of, alice, acme, bank, today):
+    body = {"accountId": bank, "name": "Rent", "startDate": OLD, "amountValue": "-100.00", "autoSettle": False}
+    api.post("planned_transactions", body)
+    page = browser_of(alice, acme).client.get(f"/app/companies/{acme.id}/planned").content.decode()
+    assert ("Overdue" in page) == (today == NEW)
+
+
+def test_companies_on_the_home_page_have_days_of_their_own(api, browser_of, alice, acme, bank, today):
+    api.post("transactions", {"accountId": bank, "date": NEW, "amountValue": "70.00"})
+    page = browser_of(alice, acme).client.get("/app/").content.decode()
+    assert ("€70" in page) == (today == NEW)
+
+
+def test_the_settings_page_offers_time_zones_and_saves_one(browser_of, alice, acme):
+    client, address = browser_of(alice, acme).client, f"/app/companies/{acme.id}/settings"
+    assert "<option selected>UTC</option>" in client.get(address).content.decode()
+    form = {"name": "Acme", "baseCurrency": "EUR", "dataStartDate": "", "domain": "", "timeZone": "Asia/Tokyo"}
+    assert client.post(address, form | {"valuationCategory": "", "valuationLens": ""}).status_code == 303
+    assert Company.objects.get(id=acme.id).time_zone == "Asia/Tokyo"
+    assert "<option selected>Asia/Tokyo</option>" in client.get(address).content.decode()
+
+
+def find_days_of_clocks(path):
+    """Calls that make a day of a reading of the clock, as ``now.date()``, and those that read the day itself."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        of = ast.unparse(node.func.value)
+        if (node.func.attr == "date" and of.removesuffix("()").rpartition(".")[2] in CLOCKS) or (
+            node.func.attr in {"today", "localdate", "utcnow"}
+        ):
+            yield f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+def test_only_one_function_says_which_day_it_is():
+    packages = ("companies", "notifications", "webhooks", "ledger", "planning", "analytics", "oauth", "assistants")
+    found = [
+        each for package in packages for path in (ROOT / package).rglob("*.py") for each in find_days_of_clocks(path)
+    ]
+    assert found == []
