@@ -7,6 +7,7 @@ from threading import Barrier, Thread
 import pytest
 from django.db import connection, transaction
 
+from companies import hooks
 from companies.models import Membership, User
 from oauth import consents
 from oauth.models import AccessToken, ConsentGrant, RefreshToken
@@ -99,13 +100,11 @@ def test_who_goes_while_they_give_access_leaves_no_app_behind(what, ends, flow, 
     flow.sign_in(bob)
     others = []
 
-    def told(*args, **facts):
+    def run_before_commit(*, consent, stamp):
         """The consent is stored, and not yet committed."""
         others.append(in_another(ends[what], wait=False))
-        return follow_up(*args, **facts)
 
-    follow_up = consents.follow_up
-    monkeypatch.setattr(consents, "follow_up", told)
+    monkeypatch.setattr(hooks.app_connected, "functions", [run_before_commit])
     answer = flow.decide(acme)
     monkeypatch.undo()
     others[0].join()
@@ -126,7 +125,7 @@ def test_who_gives_access_may_be_named_by_others_meanwhile(flow, bob, acme, monk
     flow.sign_in(bob)
     found = []
 
-    def told(*args, **facts):
+    def run_before_commit(*, consent, stamp):
         def refer():
             with transaction.atomic(), connection.cursor() as cursor:
                 for statement in REFERENCES:
@@ -134,10 +133,8 @@ def test_who_gives_access_may_be_named_by_others_meanwhile(flow, bob, acme, monk
                     found.append(cursor.fetchone())
 
         in_another(refer).join()
-        return follow_up(*args, **facts)
 
-    follow_up = consents.follow_up
-    monkeypatch.setattr(consents, "follow_up", told)
+    monkeypatch.setattr(hooks.app_connected, "functions", [run_before_commit])
     assert flow.decide(acme).status_code == 303
     assert found == [(1,), (1,)]
 
