@@ -15,11 +15,12 @@ from ledger.bulk.bodies import DECIMALS, Fault
 from ledger.calc.tables import Line, NotATable, lines_of, opened
 from ledger.importing.bodies import MOST_ITEMS, Item, Request, read_item
 from ledger.importing.calc.amounts import drop_zeros
+from ledger.importing.calc.balance_run import BalanceRun, Balances
 from ledger.importing.calc.dates import find_day
 from ledger.importing.calc.detection import detect
 from ledger.importing.calc.mapping import Mapping
 from ledger.importing.calc.questions import Detection, Own, Question
-from ledger.importing.calc.rows import BalanceRun, Balances, LeftOut, Movement, RowReader
+from ledger.importing.calc.rows import LeftOut, Movement, RowReader
 from ledger.importing.calc.sheets import SHEETS_BEGIN, has_sheets, sheet_lines
 from ledger.importing.calc.table import Table
 from ledger.models import Account, AccountType

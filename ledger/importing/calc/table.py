@@ -22,6 +22,7 @@ class Table:
     heading_line: int = 0  # 0: it has none
     above: list[Line] = field(default_factory=list)
     sections: dict[int, str] = field(default_factory=dict)
+    named_width: int = 0  # cells of the line of headings, without empty ones at its end; 0: it has none
 
     @property
     def width(self) -> int:
@@ -50,10 +51,11 @@ def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_bel
     names = list(kept[first].cells) if has_headings and first < len(kept) else []
     while names and not names[-1]:
         names.pop()
+    named_width = len(names)
     rows, sections = split_sections(kept, first, names) if has_headings else (kept[first:], {})
     width = max(usual_width([len(line.cells) for line in rows[:SAMPLE]]), len(names))
     names += [""] * (width - len(names))
-    return Table(names, rows, kept[first].number if has_headings else 0, kept[:first], sections)
+    return Table(names, rows, kept[first].number if has_headings else 0, kept[:first], sections, named_width)
 
 
 def find_first(lines: Sequence[Line]) -> tuple[int, bool]:
