@@ -255,7 +255,9 @@ class Rows:
     @property
     def balances(self) -> Balances | None:
         """What the balance column says before and after all rows, where all are stored and every step agrees."""
-        if "balance" not in self.mapping.columns or any(row.reason == "status" for row in self.left_out):
+        if not {"balance", "balanceBefore"} & self.mapping.columns.keys() or any(
+            row.reason == "status" for row in self.left_out
+        ):
             return None
         if self.bad or self.run.currencies - {"", self.currency}:
             return None

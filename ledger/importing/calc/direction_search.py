@@ -51,6 +51,8 @@ class DirectionSearch(AmountSearch):
         column = found[0]
         values = self.all_values(column.place)
         known = {**find_directions(values, column.name), **self.mapping.directions}
+        for other in found[1:]:
+            known |= find_directions(self.all_values(other.place), other.name)
         amounts = decimals(amount, self.mapping.decimal_mark)
         if "direction" not in self.pinned:
             if agrees(amounts, column, known) and any(map(find_sign, amount.distinct)):
@@ -87,8 +89,9 @@ class DirectionSearch(AmountSearch):
         usual = {value: find_direction_hint(value) for value in values}
         told = {value: kind for value, kind in {**usual, **known}.items() if kind}
         contrary = [value for value, kind in shown.items() if told.get(value, kind) != kind and value not in given]
-        is_sure = bool(shown) and any(value in told for value in shown)
-        if contrary or (shown and self.is_card and not is_sure):
+        if contrary and self.own.is_card and all(told.get(value) == OPPOSITE[kind] for value, kind in shown.items()):
+            shown = {value: told[value] for value in shown}  # the balance of a card is what is owed
+        elif contrary or (shown and self.is_card and not any(value in told for value in shown)):
             # The balance is what is owed, or the words mean the other way.
             guess = {**told, **{value: OPPOSITE[kind] for value, kind in shown.items()}}
             self.ask_kinds(values, {**given}, guess)

@@ -31,16 +31,17 @@ class SignSearch(DirectionSearch):
         pair: list[str] = [name for name in ("debit", "credit") if name in self.mapping.columns]
         signs = {name: self.count_signs(name) for name in pair}
         given = self.mapping.minus_means
-        mixed: list[str] = [name for name in pair if name not in given and not find_minus(*signs[name])]
+        mixed = [name for name in pair if name not in given and all(signs[name])]
         ways = [
             {**given, **dict(zip(mixed, kinds, strict=True))}
             for kinds in product(*(MINUS_KINDS[name] for name in mixed))
         ]
         proven = [way for way in ways if self.is_exact(replace(self.mapping, minus_means=way))]
-        if mixed and len(proven) == 1:
+        is_contrary = self.steps is not None and not proven and any(self.steps.compare(self.read_sample(self.mapping)))
+        if len(proven) == 1:
             self.mapping = replace(self.mapping, minus_means=proven[0])
-        elif mixed:
-            self.ask_minus(mixed)
+        else:
+            self.ask_minus(name for name in mixed if is_contrary or not find_minus(*signs[name]))
         if proven and not self.is_card and "flipSign" not in self.given:
             self.result.proven.append("sign")
         elif not proven and not mixed:

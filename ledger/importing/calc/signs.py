@@ -1,16 +1,17 @@
 """What the signs within a column of amounts mean."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 from ledger.importing.calc.amounts import find_sign
 
-RARE = 0.1  # the share of amounts with a minus, or without, that are exceptions in a column of debits or credits
+RARE = Fraction(1, 3)  # of the amounts of a column of debits or credits: so many may be reversals
 
 
 def find_minus(negative: int, positive: int) -> str:
     """What a minus means in a column of debits or credits; empty where too many amounts have one and too many none.
 
-    >>> find_minus(0, 7), find_minus(3, 0), find_minus(1, 1)
+    >>> find_minus(1, 7), find_minus(3, 0), find_minus(1, 1)
     ('reverses', 'repeats', '')
     """
     if negative <= RARE * (negative + positive):

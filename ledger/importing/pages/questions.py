@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from ledger.importing.calc.questions import Detection, Question
 from ledger.importing.items import example_rows, letters
-from ledger.importing.pages.columns_form import DIRECTIONS, LABELS, MARKS, ORDERS, STATUSES
+from ledger.importing.pages.columns_form import DIRECTIONS, LABELS, MARKS, MINUS, ORDERS, STATUSES
 
 SHOWN_EXAMPLES = 5
 
@@ -32,6 +32,9 @@ QUESTIONS = {
     "amount_column": gettext_lazy("Which column has the amounts in the currency of the account?"),
     "fee": gettext_lazy("Are the fees taken off these amounts, or already inside them?"),
     "currency_column": gettext_lazy("Which column has the currency of the amounts?"),
+    "direction_column": gettext_lazy("Which column says whether money came in or went out?"),
+    "minus_means": gettext_lazy("What does the minus of some amounts mean?"),
+    "unproven_sign": gettext_lazy("The balance does not show the sign of one row. Is it money in or money out?"),
     "direction_values": gettext_lazy("Which rows are money out?"),
     "status_values": gettext_lazy("How should rows with these statuses be imported?"),
     "account_values": gettext_lazy("The file has several accounts. Which of them is this account?"),
@@ -68,8 +71,10 @@ def option_in_words(detection: Detection, question: Question, value: Any, known:
     }
     if not isinstance(value, list | dict) and (question.question, value) in plain:
         return plain[question.question, value]
-    if question.field in ("dateOrder", "decimalMark"):
-        return str({**dict(ORDERS), **dict(MARKS)}[value])
+    if question.field in ("dateOrder", "decimalMark", "unprovenSign"):
+        return str({**dict(ORDERS), **dict(MARKS), **dict(DIRECTIONS)}[value])
+    if question.question == "minus_means":
+        return str(dict(MINUS[question.field.partition(".")[2]])[value])
     if question.question == "account_values":
         return ", ".join(value)
     if question.field.startswith("columns."):

@@ -9,7 +9,15 @@ from ledger.importing.calc.detection import detect
 from ledger.importing.calc.questions import Own
 from ledger.importing.items import table_of
 from ledger.models import Transaction
-from tests.ledger.importing.bank_files import ACCOUNT_CURRENCIES, ACCOUNT_TYPES, ASKED, FOLDER, ROWS, content_of
+from tests.ledger.importing.bank_files import (
+    ACCOUNT_CURRENCIES,
+    ACCOUNT_TYPES,
+    ASKED,
+    FOLDER,
+    REFUSED,
+    ROWS,
+    content_of,
+)
 from tests.ledger.receiving import code, send
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +53,7 @@ def account(books):
 
 def test_every_small_file_has_its_right_values():
     named = {path.stem for path in FOLDER.glob("*.csv")} - {"14_kept_flip_b", "15_heading_twice_b"}
-    assert named == ROWS.keys() | ASKED.keys()
+    assert named == ROWS.keys() | ASKED.keys() | REFUSED.keys()
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -74,10 +82,21 @@ def test_file_with_two_readings_is_asked_about_and_stored_as_answered(api, acme,
     assert stored(acme) == rows
 
 
+@pytest.mark.parametrize("name", REFUSED)
+def test_file_that_no_reading_explains_is_refused_with_its_row(api, acme, account, name):
+    answer = send(api, content_of(name), name=f"{name}.csv", accountId=account(name))
+    assert code(answer) == (400, "statement_unreadable")
+    assert answer.json()["detail"] == REFUSED[name]
+    assert stored(acme) == []
+
+
 def table_of_docs():
     """The table of docs/importing.md: each file, whether it is proven, clear or asked about, and what is stored."""
     lines = []
-    for name in sorted(ROWS.keys() | ASKED.keys()):
+    for name in sorted(ROWS.keys() | ASKED.keys() | REFUSED.keys()):
+        if name in REFUSED:
+            lines.append(f"| `{name}` | refused: {REFUSED[name]} | |\n")
+            continue
         answers, rows = ASKED.get(name, ({}, None)) if name in ASKED else ({}, ROWS[name])
         own = Own(ACCOUNT_CURRENCIES.get(name, "EUR"), is_card=ACCOUNT_TYPES.get(name) == "creditCard")
         found = detect(table_of(content_of(name)), own=own)
