@@ -19,7 +19,7 @@ from ledger.importing.calc.vocabulary import (
     may_be_directions,
 )
 
-MAX_COMBINED = 3  # unknown values of which every combination is an option
+MAX_COMBINED = 2  # unknown values of which every combination is an option; two rows tell no more apart
 OPPOSITE = {"in": "out", "out": "in"}
 CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
 CARD_HEADINGS = (
@@ -118,7 +118,7 @@ class DirectionSearch(AmountSearch):
             whole = {**known, **dict(zip(unknown, way, strict=True))}
             value = {kind: [text for text, each in whole.items() if each == kind] for kind in ("in", "out")}
             options.append((value, changed(directions=whole)))
-        self.open.append(("direction_values", "directionValues", options))
+        self.ask("direction_values", "directionValues", options)
 
     def choose_minus(self, amounts: Amounts) -> None:
         """What a minus beside a direction means: what the balance shows, nothing where all agree, else asked."""
