@@ -191,11 +191,12 @@ def find_constants(rows: Sequence[Sequence[str]]) -> frozenset[int]:
 
 
 def names_balance(cells: Sequence[str], constants: Collection[int]) -> bool:
-    """Whether the words of a row name a balance or a sum, beside what all rows say."""
+    """Whether the words of a row name a balance or a sum, beside what all rows say, and no firm either."""
     if not any(map(find_line_name, cells)):
         return False
     texts = [cell for place, cell in enumerate(cells) if place not in constants and has_letters(cell)]
-    return bool(find_kind([text for text in texts if not find_currencies(text) and not is_date_written(text)]))
+    kind = find_kind([text for text in texts if not find_currencies(text) and not is_date_written(text)])
+    return kind not in ("", "name")
 
 
 def find_roles(columns: Sequence[Column]) -> dict[str, list[Column]]:

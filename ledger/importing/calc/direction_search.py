@@ -20,6 +20,7 @@ from ledger.importing.calc.vocabulary import (
 )
 
 MAX_COMBINED = 2  # unknown values of which every combination is an option; two rows tell no more apart
+NAMES_OTHERS = {"counterparty", "counterpartyAccount", "reference", "category", "notes"}
 OPPOSITE = {"in": "out", "out": "in"}
 CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
 CARD_HEADINGS = (
@@ -72,7 +73,7 @@ class DirectionSearch(AmountSearch):
         """The columns that headings name for directions, or whose values are; several only where they differ."""
         named = self.role("direction")
         signed = any(map(find_sign, amount.distinct))
-        free = self.free(self.columns)
+        free = [each for each in self.free(self.columns) if not NAMES_OTHERS & {name for name, _ in each.fields[:1]}]
         test = is_direction_column if signed else may_be_directions
         unnamed = [each for each in free if each.is_words and len(each.values) <= MAX_DIRECTIONS and test(each.values)]
         signs = [each for each in free if set(each.distinct) and set(each.distinct) <= {"+", "-"}]

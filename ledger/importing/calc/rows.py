@@ -1,11 +1,9 @@
 """The rows of a table as movements: what a mapping makes of each, and what is left out."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
-from itertools import pairwise
 
 from ledger.calc.tables import Line
 from ledger.importing.calc.amounts import (
@@ -29,9 +27,6 @@ from ledger.importing.calc.table import Table
 from ledger.importing.calc.vocabulary import find_line_kind
 
 TEXT_FIELDS = ("counterparty", "counterpartyAccount")
-_WHOLE = re.compile(r"[-+(]?[^\w\s]?-?[0-9]+")
-_REST = re.compile(r"[0-9]{2}\)?|[0-9]{3}(?:[.,][0-9]+)?\)?")
-_REST_WITH_CENTS = re.compile(r"[0-9]{3}\.[0-9]{2}")
 
 
 @dataclass(slots=True)
@@ -96,7 +91,7 @@ class RowReader:
         self.needed = max(columns.get("date", 0), min(amounts, default=0))
         self.accounts = frozenset(fold_value(value) for value in self.mapping.accounts or ())
         self.last_row = next((line.number for line in reversed(self.table.rows) if self._has_day(line.cells)), 0)
-        self.width = self._find_width()
+        self.width = self.table.find_row_width(lambda line: self._has_day(line.cells))
         self.balance_lines = BalanceLines(self._read_dated)
 
     def _cells(self, name: str) -> Iterator[str]:
@@ -124,14 +119,6 @@ class RowReader:
         if not any(is_minus for is_minus, _ in signs):
             return "reverses"
         return "" if {(True, "in"), (False, "out")} & signs else "repeats"
-
-    def _find_width(self) -> int:
-        """The cells that a row may have: those with headings, or more where all rows with a day have equally many."""
-        named = self.table.named_width
-        if not named or all(line.width <= named for line in self.table.rows):
-            return self.table.width
-        widths = {line.width for line in self.table.rows if self._has_day(line.cells)}
-        return self.table.width if len(widths) == 1 else named
 
     def _read_dated(self) -> list[DatedRow]:
         found = []
@@ -254,7 +241,7 @@ class RowReader:
             return LeftOut(line.number, reason)
         name = "row"
         try:
-            if any(cells[self.width :]) or len(cells) <= self.needed or self._is_split(cells):
+            if any(cells[self.width :]) or len(cells) <= self.needed or self.table.has_split_amount(cells):
                 counts = {"count": str(len(cells)), "columns": str(self.table.named_width or self.table.width)}
                 raise Unreadable("The row has {count} columns, the table {columns}.", **counts)
             name = "date"
@@ -285,14 +272,6 @@ class RowReader:
         if not amounts and not self._has_other_numbers(cells):
             return "balance" if self.cell(cells, "balance") else "empty"
         return "balance" if find_kind(self._texts(cells)) and self.balance_lines.has(line.number) else ""
-
-    def _is_split(self, cells: Sequence[str]) -> bool:
-        """Whether a comma within an amount seems to have made two cells of it, in a row that is too wide."""
-        if self.table.named_width:
-            return len(cells) > self.table.named_width and any(
-                _WHOLE.fullmatch(cell) and _REST.fullmatch(rest) for cell, rest in pairwise(cells)
-            )
-        return any(_WHOLE.fullmatch(cell) and _REST_WITH_CENTS.fullmatch(rest) for cell, rest in pairwise(cells))
 
     def _reason_of_values(self, line: Line, cells: Sequence[str]) -> str:
         mapping = self.mapping

@@ -13,6 +13,7 @@ from ledger.importing.calc.proofs import decimals
 from ledger.importing.calc.questions import Answer, chain, changed
 from ledger.importing.calc.rows import RowReader
 from ledger.importing.calc.signs import find_minus, is_plus_partial
+from ledger.importing.calc.table import SAMPLE
 
 
 class SignSearch(DirectionSearch):
@@ -105,7 +106,9 @@ class SignSearch(DirectionSearch):
             self.ask_flip(from_balance=True)
         self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card and bool(given))
         self.result.proven.append("sign")
-        reader = RowReader(self.table, self.mapping, self.own.currency)
+        rows = self.table.rows
+        ends = rows if len(rows) <= 2 * SAMPLE else [*rows[:SAMPLE], *rows[-SAMPLE:]]
+        reader = RowReader(replace(self.table, rows=ends), self.mapping, self.own.currency)
         if not self.mapping.unproven_sign and reader.needs_unproven_sign():
             options: list[Answer] = [(kind, changed(unproven_sign=kind)) for kind in ("out", "in")]
             self.ask("unproven_sign", "unprovenSign", options)

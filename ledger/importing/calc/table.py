@@ -1,7 +1,9 @@
 """A table within a file: its headings, its rows, and the sections of several accounts. No database."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ledger.calc.tables import Line, usual_width
 from ledger.importing.calc.amounts import DecimalMark, is_amount
@@ -10,6 +12,9 @@ from ledger.importing.calc.headings import find_fields
 
 LOOKED_AT = 150  # lines among which the headings stand
 SAMPLE = 1000  # rows that a detection looks at
+_WHOLE = re.compile(r"[-+(]?[^\w\s]?-?[0-9]+")
+_REST = re.compile(r"[0-9]{2}\)?|[0-9]{3}(?:[.,][0-9]+)?\)?")
+_REST_WITH_CENTS = re.compile(r"[0-9]{3}\.[0-9]{2}")
 NEEDED = {"date", "valueDate", "amount", "debit", "credit", "net", "gross", "balance"}
 
 
@@ -38,6 +43,20 @@ class Table:
             return self.sections.get(line.number, "")
         cells = line.cells
         return cells[place] if place < len(cells) else ""
+
+    def find_row_width(self, has_day: Callable[[Line], bool]) -> int:
+        """The cells that a row may have: those with headings, or more where all rows with a day have equally many."""
+        if not self.named_width or all(line.width <= self.named_width for line in self.rows):
+            return self.width
+        widths = {line.width for line in self.rows if has_day(line)}
+        return self.width if len(widths) == 1 else self.named_width
+
+    def has_split_amount(self, cells: Sequence[str]) -> bool:
+        """Whether a comma within an amount seems to have made two cells of it, in a row wider than the headings."""
+        if self.named_width and len(cells) <= self.named_width:
+            return False
+        rest = _REST if self.named_width else _REST_WITH_CENTS
+        return any(_WHOLE.fullmatch(cell) and rest.fullmatch(after) for cell, after in pairwise(cells))
 
 
 def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_below: int = 0) -> Table:
