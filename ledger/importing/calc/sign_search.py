@@ -100,7 +100,8 @@ class SignSearch(DirectionSearch):
 
     def choose_sign_from_balance(self, *, given: bool | None, against: int) -> None:
         """Take the signs of the steps. ``against``: how many of them are against the sign that somebody gave."""
-        if self.given.get("signFromBalance") is False or (given is not None and not against and not self.is_card):
+        is_given = given is not None and not against and not self.is_card and not self.mapping.sign_from_balance
+        if is_given or self.given.get("signFromBalance") is False:
             return
         if self.is_card and given is None:
             self.ask_flip(from_balance=True)

@@ -61,8 +61,8 @@ def sums(answer):
 def choices(answer):
     """What the page's own form of confirmation would send."""
     form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
-    found = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
-    return {name: unescape(value) for name, value in found if name != "csrfmiddlewaretoken"}
+    found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)
+    return {unescape(name): unescape(value) for name, value in found if name != "csrfmiddlewaretoken"}
 
 
 def confirm(client, address, **more):
