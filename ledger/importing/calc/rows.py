@@ -73,6 +73,7 @@ class RowReader:
     minus: dict[str, str] = field(init=False, default_factory=dict)  # what a minus means, empty where that is open
     last_row: int = field(init=False, default=0)
     accounts: frozenset[str] = field(init=False, default=frozenset())
+    amounts: frozenset[int] = field(init=False, default=frozenset())  # positions of their columns
     needed: int = field(init=False, default=0)  # position of the last column without which a row says nothing
     width: int = field(init=False, default=0)  # cells that a row may have
     balance_lines: BalanceLines = field(init=False)
@@ -87,8 +88,8 @@ class RowReader:
             self.minus["direction"] = self.mapping.minus_means.get("direction") or self._find_minus_beside_direction()
         if "amount" in columns and self.mapping.flip_sign:
             self.plus_is_partial = is_plus_partial(self._cells("amount"))
-        amounts = [columns[name] for name in AMOUNT_FIELDS if name in columns]
-        self.needed = max(columns.get("date", 0), min(amounts, default=0))
+        self.amounts = frozenset(columns[name] for name in AMOUNT_FIELDS if name in columns)
+        self.needed = max(columns.get("date", 0), min(self.amounts, default=0))
         self.accounts = frozenset(fold_value(value) for value in self.mapping.accounts or ())
         self.last_row = next((line.number for line in reversed(self.table.rows) if self._has_day(line.cells)), 0)
         self.width = self.table.find_row_width(lambda line: self._has_day(line.cells))
@@ -241,9 +242,15 @@ class RowReader:
             return LeftOut(line.number, reason)
         name = "row"
         try:
-            if any(cells[self.width :]) or len(cells) <= self.needed or self.table.has_split_amount(cells):
+            if (
+                any(cells[self.width :])
+                or len(cells) <= self.needed
+                or self.table.has_split_amount(cells, self.amounts)
+            ):
                 counts = {"count": str(len(cells)), "columns": str(self.table.named_width or self.table.width)}
                 raise Unreadable("The row has {count} columns, the table {columns}.", **counts)
+            if self.table.has_split_amount(cells, self.amounts):
+                raise Unreadable("A comma seems to cut an amount in two. Put the amount in quotation marks.")
             name = "date"
             text = self.cell(cells, "date")
             if not text:

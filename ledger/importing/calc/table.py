@@ -1,7 +1,7 @@
 """A table within a file: its headings, its rows, and the sections of several accounts. No database."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -15,6 +15,9 @@ SAMPLE = 1000  # rows that a detection looks at
 _WHOLE = re.compile(r"[-+(]?[^\w\s]?-?[0-9]+")
 _REST = re.compile(r"[0-9]{2}\)?|[0-9]{3}(?:[.,][0-9]+)?\)?")
 _REST_WITH_CENTS = re.compile(r"[0-9]{3}\.[0-9]{2}")
+_WITH_CENTS = re.compile(r"-?[0-9]+\.[0-9]{2}")
+_UP_TO_999 = re.compile(r"[-+(]?[^\w\s]?-?[0-9]{1,3}")
+NUMBERS = {"amount", "debit", "credit", "balance", "balanceBefore", "fee", "net", "gross", "tax", "number", "original"}
 NEEDED = {"date", "valueDate", "amount", "debit", "credit", "net", "gross", "balance"}
 
 
@@ -51,12 +54,26 @@ class Table:
         widths = {line.width for line in self.rows if has_day(line)}
         return self.width if len(widths) == 1 else self.named_width
 
-    def has_split_amount(self, cells: Sequence[str]) -> bool:
-        """Whether a comma within an amount seems to have made two cells of it, in a row wider than the headings."""
-        if self.named_width and len(cells) <= self.named_width:
-            return False
-        rest = _REST if self.named_width else _REST_WITH_CENTS
-        return any(_WHOLE.fullmatch(cell) and rest.fullmatch(after) for cell, after in pairwise(cells))
+    def has_split_amount(self, cells: Sequence[str], amounts: Collection[int]) -> bool:
+        """Whether a comma within an amount seems to have made two cells of it: in a row wider than the headings, or
+        where a word or nothing should stand behind an amount. ``amounts`` are their positions."""
+        if self.named_width and len(cells) > self.named_width:
+            return any(_WHOLE.fullmatch(whole) and _REST.fullmatch(rest) for whole, rest in pairwise(cells))
+        places = amounts if self.named_width else range(len(cells))
+        return any(
+            place + 1 < len(cells)
+            and _UP_TO_999.fullmatch(cells[place])
+            and _REST_WITH_CENTS.fullmatch(cells[place + 1])
+            and (not self.named_width or self._has_odd_number(cells, place + 1))
+            for place in places
+        )
+
+    def _has_odd_number(self, cells: Sequence[str], first: int) -> bool:
+        """Whether a number from a position on is odd: in a row that is too short, or under a heading of words."""
+        return len(cells) < self.named_width or any(
+            _WITH_CENTS.fullmatch(cells[place]) and not NUMBERS & {name for name, _ in find_fields(self.names[place])}
+            for place in range(first, len(cells))
+        )
 
 
 def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_below: int = 0) -> Table:

@@ -13,6 +13,7 @@ from ledger.importing.calc.headings import fold_heading
 
 WORDS_FILE = Path(__file__).with_name("values.json")
 LONGEST_LINE_NAME = 60  # characters of a text that may be the name of a balance or a sum
+MAX_COUNT = 6  # digits of a number of rows
 _DATE_OR_AMOUNT = re.compile(
     r"[0-9]{1,4}([./-])[0-9]{1,2}\1(?:[0-9]{2,4})?|[0-9]{1,2}\.(?=\s)|[0-9][0-9.,' ]*[.,][0-9]{2}(?![0-9])"
     r"|(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])|[€$£]"
@@ -135,8 +136,12 @@ def find_line_name(text: str) -> str | None:
 @lru_cache(maxsize=1024)
 def _find_name(text: str) -> str | None:
     kind, rest = _find_phrase(_DATE_OR_AMOUNT.sub(" ", text))
-    has_month = any(word in month_names() for word in rest)
-    return kind if all(_is_tail(word) or (has_month and word.isdigit() and len(word) < 3) for word in rest) else None
+    counted = any(word in month_names() or word in _tails("lineCounts") for word in rest)
+    return (
+        kind
+        if all(_is_tail(word) or (counted and word.isdigit() and len(word) <= MAX_COUNT) for word in rest)
+        else None
+    )
 
 
 def _find_phrase(text: str) -> tuple[str | None, list[str]]:
@@ -149,10 +154,15 @@ def _find_phrase(text: str) -> tuple[str | None, list[str]]:
 
 
 def _is_tail(word: str) -> bool:
-    """Whether a word behind the name of a balance says when or in which currency."""
-    return word in _tails() or word in month_names() or word.upper() in currency_codes()
+    """Whether a word behind the name of a balance says when, in which currency, or of how many."""
+    return (
+        word in _tails("lineTail")
+        or word in _tails("lineCounts")
+        or word in month_names()
+        or word.upper() in currency_codes()
+    )
 
 
 @cache
-def _tails() -> frozenset[str]:
-    return frozenset(map(fold_heading, _words()["lineTail"]))
+def _tails(name: str) -> frozenset[str]:
+    return frozenset(map(fold_heading, _words()[name]))

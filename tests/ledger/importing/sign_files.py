@@ -32,6 +32,8 @@ ROWS = {
     "85_debit_credit_fee_balance": eur((24, "-501.50"), (25, "120.00"), (26, "-101.00")),
     "89_paypal_memo": RENT_AND_SALE,
     "90_total_of_debits_and_credits": RENT_AND_SALE,
+    "91_totals_of_debits_and_credits": RENT_AND_SALE,
+    "92_turnovers_with_days": RENT_AND_SALE,
 }
 
 ASKED = {
@@ -56,6 +58,10 @@ ASKED = {
         eur((24, "-500.00"), (25, "120.50"), (26, "-9.00")),
     ),
     "84_unsigned_balance": ({"unprovenSign": "out"}, RENT_AND_SALE),
+    "93_direction_before_amount_with_fees": (
+        {"columns.fee": "Fee"},
+        eur((24, "-501.50"), (25, "119.50"), (26, "-10.50")),
+    ),
     "85_debit_credit_fee": ({"columns.fee": "Fee"}, eur((24, "-501.50"), (25, "120.50"))),
     "86_only_credits_marked": ({"flipSign": True}, RENT_AND_SALE),
     "87_debits_raise_the_balance": ({"flipSign": False}, SHOP_AND_PAYMENT),
@@ -63,11 +69,14 @@ ASKED = {
     "88_direction_of_the_balance": ({"columns.direction": 5}, RENT_AND_SALE),
 }
 
+SPLIT = "Line 2: the whole row: A comma seems to cut an amount in two. Put the amount in quotation marks."
+
 # What no reading explains, with the first row that the answer names.
 REFUSED = {
     "70_comma_within_amount": "Line 2: the whole row: The row has 4 columns, the table 3.",
-    "71_comma_within_all_amounts": "Line 2: the whole row: The row has 4 columns, the table 3.",
-    "71_decimal_commas": "Line 2: the whole row: The row has 4 columns, the table 3.",
+    "71_comma_within_all_amounts": SPLIT,
+    "71_comma_before_notes": SPLIT,
+    "71_decimal_commas": SPLIT,
 }
 
 CARDS = ("80_purchase_refund_payment", "80_card_purchase_payment_owed")
