@@ -242,11 +242,7 @@ class RowReader:
             return LeftOut(line.number, reason)
         name = "row"
         try:
-            if (
-                any(cells[self.width :])
-                or len(cells) <= self.needed
-                or self.table.has_split_amount(cells, self.amounts)
-            ):
+            if any(cells[self.width :]) or len(cells) <= self.needed:
                 counts = {"count": str(len(cells)), "columns": str(self.table.named_width or self.table.width)}
                 raise Unreadable("The row has {count} columns, the table {columns}.", **counts)
             if self.table.has_split_amount(cells, self.amounts):
