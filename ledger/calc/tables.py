@@ -43,6 +43,11 @@ class Line:
         self.number, self.packed = number, CELLS_END.join(map(str.encode, cells))
 
     @property
+    def width(self) -> int:
+        """How many cells it has."""
+        return self.packed.count(CELLS_END) + 1
+
+    @property
     def cells(self) -> list[str]:
         return list(map(bytes.decode, self.packed.split(CELLS_END)))
 

@@ -15,11 +15,13 @@ from ledger.bulk.bodies import DECIMALS, Fault
 from ledger.calc.tables import Line, NotATable, lines_of, opened
 from ledger.importing.bodies import MOST_ITEMS, Item, Request, read_item
 from ledger.importing.calc.amounts import drop_zeros
+from ledger.importing.calc.balance_run import BalanceRun, Balances
 from ledger.importing.calc.dates import find_day
 from ledger.importing.calc.detection import detect
 from ledger.importing.calc.mapping import Mapping, fold_value
+from ledger.importing.calc.movements import LeftOut, Movement
 from ledger.importing.calc.questions import Detection, Own, Question
-from ledger.importing.calc.rows import BalanceRun, Balances, LeftOut, Movement, RowReader
+from ledger.importing.calc.rows import RowReader
 from ledger.importing.calc.sheets import SHEETS_BEGIN, has_sheets, sheet_lines
 from ledger.importing.calc.table import Table
 from ledger.importing.category_names import find_category_ids
@@ -265,7 +267,9 @@ class Rows:
     @property
     def balances(self) -> Balances | None:
         """What the balance column says before and after all rows, where all are stored and every step agrees."""
-        if "balance" not in self.mapping.columns or any(row.reason == "status" for row in self.left_out):
+        if not {"balance", "balanceBefore"} & self.mapping.columns.keys() or any(
+            row.reason == "status" for row in self.left_out
+        ):
             return None
         if self.bad or self.run.currencies - {"", self.currency}:
             return None

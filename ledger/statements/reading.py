@@ -19,8 +19,9 @@ from ledger.importing.bodies import MOST_ITEMS, Request
 from ledger.importing.calc.detection import detect, names_number, split_by_account
 from ledger.importing.calc.entries import Entry
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, fold_value, normalize_settings
+from ledger.importing.calc.movements import LeftOut
 from ledger.importing.calc.questions import Detection, Own
-from ledger.importing.calc.rows import LeftOut, RowReader
+from ledger.importing.calc.rows import RowReader
 from ledger.importing.encoding_choices import Choice, find_encoding_choices
 from ledger.importing.items import (
     EXAMPLES,

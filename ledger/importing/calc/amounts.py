@@ -129,14 +129,20 @@ def _read_words(match: re.Match[str], text: str) -> tuple[tuple[str, ...], str]:
     return currencies, marked
 
 
-def has_sign(text: str) -> bool:
-    """Whether the text says its direction by itself: a sign, brackets, or Dr and Cr."""
+def find_sign(text: str) -> str:
+    """``-`` or ``+`` where the text says its direction by itself, with a sign, brackets, or Dr and Cr; else nothing.
+
+    >>> find_sign("(12.00)"), find_sign("12.00 Cr"), find_sign("EUR 12.00")
+    ('-', '+', '')
+    """
     plain = text.translate(_SAME)
-    if any(sign in plain for sign in "+-("):
-        return True
+    if "-" in plain or "(" in plain:
+        return "-"
+    if "+" in plain:
+        return "+"
     match = _TEXT.fullmatch(plain.strip()) if len(text) <= MAX_LENGTH else None
-    words = filter(None, match.group("front", "back", "last")) if match else ()
-    return any(word.casefold().rstrip(".") in OUT_MARKS | IN_MARKS for word in words)
+    words = [word.casefold().rstrip(".") for word in match.group("front", "back", "last") if word] if match else []
+    return next(("-" if word in OUT_MARKS else "+" for word in words if word in OUT_MARKS | IN_MARKS), "")
 
 
 def negate(amount: str) -> str:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 from functools import cache, lru_cache
 
 from babel import Locale
 from babel.core import get_global
 
 from ledger.calc.letters import bare
-from ledger.calc.money import CURRENCIES
+from ledger.calc.money import CURRENCIES, minor_units
 
 PLACES = ("en_US", "en_GB", "de_CH", "pl", "cs", "hu", "ro", "bg", "hr", "ru", "uk", "tr", "ja", "zh", "he", "ko", "sv")
 LANGUAGES = (
@@ -168,6 +169,20 @@ def choose_currency(currencies: tuple[str, ...], *, own: str, told: str = "") ->
         if each in currencies:
             return each
     return currencies[0] if len(currencies) == 1 else None
+
+
+def count_decimals(currency: str) -> int:
+    """The decimals of a currency, two of those that the ledger does not have."""
+    return minor_units(currency) if currency in CURRENCIES else 2
+
+
+def shift_decimals(amount: str, decimals: int) -> str:
+    """An amount of cents as one of whole units.
+
+    >>> shift_decimals("-1250", 2), shift_decimals("5", 0)
+    ('-12.50', '5')
+    """
+    return format(Decimal(amount).scaleb(-decimals), "f")
 
 
 def join_candidates(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

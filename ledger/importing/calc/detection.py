@@ -15,9 +15,10 @@ from ledger.importing.calc.mapping import AMOUNT_FIELDS, find_place, fold_value,
 from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, Own, changed
 from ledger.importing.calc.sign_search import SignSearch
 from ledger.importing.calc.table import Table, find_table
-from ledger.importing.calc.vocabulary import find_status
+from ledger.importing.calc.vocabulary import find_status, is_direction_column
 
 SHORTEST_NUMBER = 4  # letters and digits of an account number
+ASKED_WHEN_LOST = {"date", *AMOUNT_FIELDS, "direction", "fee", "currency", "status", "account"}
 LONGEST_LABEL = 300  # characters of a title that are looked at
 
 
@@ -104,6 +105,7 @@ class ValueSearch(SignSearch):
                 and not each.fields
                 and 1 < len(each.values) <= 12
                 and all(map(find_status, each.values))
+                and not is_direction_column(each.values)
             ]
             if not found:
                 return
@@ -188,11 +190,7 @@ class ValueSearch(SignSearch):
                 if place is not None
                 else [each for each in self.free(self.columns) if each.allows(name)]
             )
-            if (
-                name
-                in ("counterparty", "counterpartyAccount", "reference", "category", "notes", "valueDate", "balance")
-                and place is not None
-            ):
+            if name not in ASKED_WHEN_LOST and place is not None:
                 self.result.assumed.append(name)
                 continue
             if not found and name in ("date", *AMOUNT_FIELDS):

@@ -1,7 +1,9 @@
 """A table within a file: its headings, its rows, and the sections of several accounts. No database."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ledger.calc.tables import Line, usual_width
 from ledger.importing.calc.amounts import DecimalMark, is_amount
@@ -10,6 +12,12 @@ from ledger.importing.calc.headings import find_fields
 
 LOOKED_AT = 150  # lines among which the headings stand
 SAMPLE = 1000  # rows that a detection looks at
+_WHOLE = re.compile(r"[-+(]?[^\w\s]?-?[0-9]+")
+_REST = re.compile(r"[0-9]{2}\)?|[0-9]{3}(?:[.,][0-9]+)?\)?")
+_REST_WITH_CENTS = re.compile(r"[0-9]{3}\.[0-9]{2}")
+_WITH_CENTS = re.compile(r"-?[0-9]+\.[0-9]{2}")
+_UP_TO_999 = re.compile(r"[-+(]?[^\w\s]?-?[0-9]{1,3}")
+NUMBERS = {"amount", "debit", "credit", "balance", "balanceBefore", "fee", "net", "gross", "tax", "number", "original"}
 NEEDED = {"date", "valueDate", "amount", "debit", "credit", "net", "gross", "balance"}
 
 
@@ -22,6 +30,7 @@ class Table:
     heading_line: int = 0  # 0: it has none
     above: list[Line] = field(default_factory=list)
     sections: dict[int, str] = field(default_factory=dict)
+    named_width: int = 0  # cells of the line of headings, without empty ones at its end; 0: it has none
 
     @property
     def width(self) -> int:
@@ -38,6 +47,34 @@ class Table:
         cells = line.cells
         return cells[place] if place < len(cells) else ""
 
+    def find_row_width(self, has_day: Callable[[Line], bool]) -> int:
+        """The cells that a row may have: those with headings, or more where all rows with a day have equally many."""
+        if not self.named_width or all(line.width <= self.named_width for line in self.rows):
+            return self.width
+        widths = {line.width for line in self.rows if has_day(line)}
+        return self.width if len(widths) == 1 else self.named_width
+
+    def has_split_amount(self, cells: Sequence[str], amounts: Collection[int]) -> bool:
+        """Whether a comma within an amount seems to have made two cells of it: in a row wider than the headings, or
+        where a word or nothing should stand behind an amount. ``amounts`` are their positions."""
+        if self.named_width and len(cells) > self.named_width:
+            return any(_WHOLE.fullmatch(whole) and _REST.fullmatch(rest) for whole, rest in pairwise(cells))
+        places = amounts if self.named_width else range(len(cells))
+        return any(
+            place + 1 < len(cells)
+            and _UP_TO_999.fullmatch(cells[place])
+            and _REST_WITH_CENTS.fullmatch(cells[place + 1])
+            and (not self.named_width or self._has_odd_number(cells, place + 1))
+            for place in places
+        )
+
+    def _has_odd_number(self, cells: Sequence[str], first: int) -> bool:
+        """Whether a number from a position on is odd: in a row that is too short, or under a heading of words."""
+        return len(cells) < self.named_width or any(
+            _WITH_CENTS.fullmatch(cells[place]) and not NUMBERS & {name for name, _ in find_fields(self.names[place])}
+            for place in range(first, len(cells))
+        )
+
 
 def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_below: int = 0) -> Table:
     """Return the table of a file. ``skip_above``: lines of the file before its headings, where somebody said so."""
@@ -50,10 +87,11 @@ def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_bel
     names = list(kept[first].cells) if has_headings and first < len(kept) else []
     while names and not names[-1]:
         names.pop()
+    named_width = len(names)
     rows, sections = split_sections(kept, first, names) if has_headings else (kept[first:], {})
     width = max(usual_width([len(line.cells) for line in rows[:SAMPLE]]), len(names))
     names += [""] * (width - len(names))
-    return Table(names, rows, kept[first].number if has_headings else 0, kept[:first], sections)
+    return Table(names, rows, kept[first].number if has_headings else 0, kept[:first], sections, named_width)
 
 
 def find_first(lines: Sequence[Line]) -> tuple[int, bool]:

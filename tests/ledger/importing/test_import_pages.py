@@ -61,8 +61,8 @@ def sums(answer):
 def choices(answer):
     """What the page's own form of confirmation would send."""
     form = re.search(r'class="confirm-row">(.*?)</form>', answer.content.decode(), re.DOTALL)[1]
-    found = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
-    return {name: unescape(value) for name, value in found if name != "csrfmiddlewaretoken"}
+    found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)
+    return {unescape(name): unescape(value) for name, value in found if name != "csrfmiddlewaretoken"}
 
 
 def confirm(client, address, **more):
@@ -299,7 +299,7 @@ def test_debit_and_credit_columns_make_one_signed_amount(editor, acme, bank):
 
 
 def test_a_currency_a_note_and_an_id_of_the_bank_are_stored_too(editor, acme, bank):
-    text = "Date,Amount,Currency,Id,Notes\n2026-01-31,+5.00,usd,tx-1,hello\n2026-01-31,6.00,XXX,tx-2,\n"
+    text = "Date,Amount,Currency,Id,Notes\n2026-01-31,+5.00,usd,tx-1,hello\n2026-01-31,-6.00,XXX,tx-2,\n"
     address, answer = checked(editor, acme, bank, text)
     assert "3 Currency XXX Must be one of EUR, AUD," in text_of(answer)
     confirm(editor, address, leave_out="on")
