@@ -7,7 +7,7 @@ that is done sooner leaves none.
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ def far(kind: str, done: int, of: int) -> None:
         waits.note(kind, done, of)
 
 
-def counted(rows: Sequence[Any]) -> Iterator[Any]:
+def counted(rows: Collection[Any]) -> Iterator[Any]:
     """The rows, told while they are taken."""
     for number, row in enumerate(rows):
         if number % ROWS_APART == 0:

@@ -32,7 +32,7 @@ from ledger.models import Account
 from ledger.statements import receiving
 from ledger.statements.accounts import AccountDiffers, AccountUnknown
 from ledger.statements.calc import formats
-from ledger.statements.reading import ColumnsUnknown, DateOrderUnknown, FormatUnknown, MappingAmbiguous
+from ledger.statements.errors import ColumnsUnknown, DateOrderUnknown, FormatUnknown, MappingAmbiguous
 from ledger.statements.receiving import Received, Told
 
 MIB = 1024 * 1024

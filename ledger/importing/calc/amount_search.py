@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ledger.importing.calc.amounts import DecimalMark
-from ledger.importing.calc.columns import Column, are_complements, find_table_marks
+from ledger.importing.calc.columns import Column, are_complements, find_table_marks, is_marked
 from ledger.importing.calc.mapping import AMOUNT_FIELDS
 from ledger.importing.calc.proofs import Steps, decimals, join_pair, prove_fee, prove_pair, prove_single
 from ledger.importing.calc.questions import Answer, changed
@@ -30,7 +30,7 @@ class AmountSearch(Search):
             return
         places = [self.mapping.columns[name] for name in (*AMOUNT_FIELDS, "fee") if name in self.mapping.columns]
         texts = [text for place in places for text in self.columns[place].distinct]
-        if any("." in text or "," in text for text in texts):
+        if any(map(is_marked, texts)):
             options: list[Answer] = [(str(mark), changed(decimal_mark=mark)) for mark in self.marks]
             self.ask("decimal_mark", "decimalMark", options)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
+from ledger.calc.tables import NumberText
 from ledger.importing.calc.amounts import DecimalMark, Unreadable, find_currencies, find_marks, is_amount, parse_amount
 from ledger.importing.calc.dates import is_date, looks_like_date
 from ledger.importing.calc.headings import find_fields, find_heading_currency
@@ -174,11 +175,16 @@ def find_roles(columns: Sequence[Column]) -> dict[str, list[Column]]:
 
 def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
     """The decimal marks that all number columns together allow."""
-    texts = [text for column in columns if column.is_number for text in column.distinct if "." in text or "," in text]
+    texts = [text for column in columns if column.is_number for text in column.distinct if is_marked(text)]
     marks = list(find_marks(texts))
     if len(marks) > 1 and all(_agree(text) for text in texts):
         return marks[:1]
     return marks
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text has what may be a decimal mark; a spreadsheet's own numbers need none."""
+    return ("." in text or "," in text) and type(text) is not NumberText
 
 
 def _agree(text: str) -> bool:

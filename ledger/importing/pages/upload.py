@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -24,7 +25,7 @@ from companies.pages.downloads import as_it_was
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
-from ledger.calc.tables import Line
+from ledger.calc.tables import Lines
 from ledger.importing import progress, uploads
 from ledger.importing.calc.detection import find_given_table
 from ledger.importing.calc.exports import of_export
@@ -130,7 +131,7 @@ class Look:
 
     visit: Visit
     upload_id: UUID
-    lines: list[Line]
+    lines: Lines
     form: ColumnsForm
     first: bool
     detection: Detection | None = None
@@ -194,7 +195,7 @@ def no_longer(visit: Visit) -> HttpResponse:
     return visit.to("import-new")
 
 
-def look_at(visit: Visit, upload_id: UUID, lines: list[Line]) -> Look:
+def look_at(visit: Visit, upload_id: UUID, lines: Lines) -> Look:
     """With the choices that were sent; at the first look those that were kept for the account, or else what is
     detected. It is the first look still where the account is the only thing that was chosen since, and again where
     the lines above the headings change: the columns are other ones then."""
@@ -234,7 +235,7 @@ def number_in(sent: Any, name: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 0
 
 
-def settings_for(account: Account | None, lines: list[Line]) -> dict[str, Any]:
+def settings_for(account: Account | None, lines: Lines) -> dict[str, Any]:
     """How our own export is read, or what was kept for the account."""
     own = of_export(lines, headers())
     if own is not None:
@@ -245,7 +246,7 @@ def settings_for(account: Account | None, lines: list[Line]) -> dict[str, Any]:
     return dict(kept) if isinstance(kept, dict) else {}
 
 
-def names_in_column(lines: list[Line], place: int | None) -> list[str]:
+def names_in_column(lines: Lines, place: int | None) -> list[str]:
     """What stands in a column of our own export, each once."""
     rows = (line.cells for line in lines[1:])
     return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))
@@ -269,7 +270,7 @@ def with_answers(settings: dict[str, Any], answers: Sequence[tuple[str, str]]) -
     return found
 
 
-def only_account_chosen(sent: Any, lines: list[Line]) -> bool:
+def only_account_chosen(sent: Any, lines: Lines) -> bool:
     """Whether all other choices are those that were detected for a file of no account yet."""
     detection = detect_for(None, lines, settings_for(None, lines))
     shown = as_sent(
@@ -317,7 +318,7 @@ def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> Ht
             error=error,
             outcome=outcome,
             account=account,
-            first_rows=outcome.rows[:SHOWN_ROWS],
+            first_rows=list(islice(outcome.rows, SHOWN_ROWS)),
             bad_rows=rows.bad_rows(outcome.errors[:SHOWN_BAD_ROWS]),
             proven=rows.balances is not None,
             left_out=[f"{number(count)} {LEFT_OUT[reason]}" for reason, count in rows.left_out_counts.items()],
