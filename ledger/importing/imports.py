@@ -20,7 +20,7 @@ from ledger.bulk.statistics import gather_after
 from ledger.importing.bodies import Item, Request
 from ledger.importing.calc.entries import Entry
 from ledger.importing.calc.matching import Group, Ledger, wanted
-from ledger.importing.progress import counted
+from ledger.importing.progress import Rows, counted
 from ledger.importing.purposes import Purposes
 from ledger.importing.stored_rows import list_formats, list_rows_near
 from ledger.models import Account, ImportBatch, KnownBefore, Source, Transaction
@@ -42,7 +42,7 @@ class Outcome:
     errors: list[Fault] = field(default_factory=list)
     batch: ImportBatch | None = None
     dry_run: bool = False
-    rows: Collection[Item] = field(default_factory=list)  # what is stored, or would be
+    rows: Rows = field(default_factory=list)  # what is stored, or would be
     known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
 
     @property

@@ -4,7 +4,7 @@ Statements that cannot have an entry in common are matched together; a round beg
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -107,7 +107,7 @@ class StatementMatcher:
         settled: the day up to which each account has final statements.
     """
 
-    def __init__(self, rows: Iterable[Row], settled: dict[str, date]):
+    def __init__(self, rows: Iterable[Row], settled: Mapping[str, date]):
         self.settled = dict(settled)
         self.by_place: dict[Key, list[Row]] = defaultdict(list)
         self.by_amount: dict[tuple[str, str, Decimal], list[Row]] = defaultdict(list)  # pending ones

@@ -116,9 +116,7 @@ def test_files_of_every_kind_are_read_from_an_archive(acme, take, main):
     assert (told["count"], told["format"], told["leftOutFiles"]) == (5, "zip", [])
 
 
-def test_statements_of_other_accounts_in_an_archive_are_left_out_and_files_of_none_are_not(
-    api, acme, take, books, main
-):
+def test_an_archive_gives_an_account_its_own_statements_and_those_of_none(api, acme, take, books, main):
     other = simple("-1.00", iban="DE02500105170137075030")
     told = take(archive(**{"a.csv": CSV, "b.xml": other}), accountId=main)
     assert (told["count"], told["otherAccountNumbers"]) == (2, ["DE02500105170137075030"])
