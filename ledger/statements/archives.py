@@ -97,17 +97,19 @@ class ArchiveReader:
 
 
 def is_no_statement(name: str, kind: str | None, content: bytes, error: Refusal) -> bool:
-    """Whether a file that cannot be read is plainly none, as pictures, pages and notes that lie beside statements."""
+    """Whether a file that cannot be read is plainly none: pictures, pages, notes, and tables of headings alone."""
     if kind is None or (kind == formats.CAMT and isinstance(error, FormatUnknown)):
         return True
     if isinstance(error, UnsafeXml):
         return name.lower().endswith((".html", ".htm"))
-    if not isinstance(error, (FormatUnknown, ColumnsUnknown)) or name.lower().endswith(NAMES_OF_TABLES):
+    if kind != formats.CSV or not isinstance(error, (FormatUnknown, ColumnsUnknown)):
         return False
+    is_table = name.lower().endswith(NAMES_OF_TABLES)
     try:
-        return kind == formats.CSV and not any(is_row(line.cells) for line in table_of(content))
+        lines = table_of(content)
     except Refusal:
-        return True
+        return not is_table
+    return len(lines) < 2 if is_table else not any(is_row(line.cells) for line in lines)
 
 
 def too_many_entries() -> TooManyRows:

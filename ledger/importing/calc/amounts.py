@@ -9,10 +9,10 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from babel import Locale
 from babel.core import get_global
 
 from ledger.calc.tables import NumberText
+from ledger.importing.calc.locales import iterate_locales
 
 MAX_DIGITS = 15  # before the decimal mark, as the ledger stores them
 TOO_LARGE = "“{text}” is too large: an amount has up to 15 digits before its decimals."
@@ -91,8 +91,8 @@ def currency_codes() -> frozenset[str]:
 def currency_signs() -> dict[str, tuple[str, ...]]:
     """Signs and local abbreviations, in small letters, and the currencies that each may mean."""
     signs: dict[str, tuple[str, ...]] = {}
-    for place in PLACES:
-        for code, sign in Locale.parse(place).currency_symbols.items():
+    for locale in iterate_locales(PLACES):
+        for code, sign in locale.currency_symbols.items():
             name = sign.casefold().rstrip(".")
             if sign != code and name not in signs and code in currency_codes():
                 signs[name] = (code,)
