@@ -270,16 +270,18 @@ def iterate_lines(text: TextIO, *, separator: str | None) -> Iterator[Line]:
     except csv.Error:
         raise explain_long_cell(begins, is_open=reader.line_num > begins - skipped) from None
     except TooLong:
-        why = "Line {line} has more than {most} characters."
-        raise TableLimit(why, line=str(begins), most=LONGEST_ROW) from None
+        raise TableLimit("Line {line} has more than {most} characters.", line=str(begins), most=LONGEST_ROW) from None
 
 
 def explain_long_cell(line: int, *, is_open: bool) -> NotATable:
     """Why a cell is too long: over several lines of the text its quotation mark was never closed."""
     if is_open:
         return NotATable("Line {line}: a quotation mark is opened there and never closed.", line=str(line))
-    why = "Line {line} has a cell of more than {most} characters, or a quotation mark that is never closed."
-    return TableLimit(why, line=str(line), most=LONGEST_CELL)
+    return TableLimit(
+        "Line {line} has a cell of more than {most} characters, or a quotation mark that is never closed.",
+        line=str(line),
+        most=LONGEST_CELL,
+    )
 
 
 def chosen_separator(given: str | None, named: re.Match[str] | None, sample: str) -> str:

@@ -10,7 +10,6 @@ DIRECTORY_END = b"PK\x05\x06"
 MAX_END_BYTES = 22 + 65_535  # of the directory's end with its comment
 WIDE_END = b"PK\x06\x07"  # stands before the directory's end in archives with 8-byte sizes
 METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # others may ask for gigabytes to unpack a byte
-BROKEN = "The archive is broken. Create it again."
 
 
 class BadArchive(ValueError):
@@ -19,6 +18,10 @@ class BadArchive(ValueError):
     def __init__(self, why: str, **values: str | int):
         self.why, self.values = why, values
         super().__init__(why.format(**values))
+
+
+def build_broken_error() -> BadArchive:
+    return BadArchive("The archive is broken. Create it again.")
 
 
 def open_archive(content: bytes, *, max_files: int, max_unpacked: int) -> zipfile.ZipFile:
@@ -35,7 +38,7 @@ def open_archive(content: bytes, *, max_files: int, max_unpacked: int) -> zipfil
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise BadArchive(BROKEN) from error
+        raise build_broken_error() from error
     members = archive.infolist()
     if len(members) > max_files:
         raise BadArchive("The archive has {count} files; at most {most} are read.", count=len(members), most=max_files)
@@ -57,7 +60,7 @@ def measure_directory(content: bytes) -> int:
     """
     end = content.rfind(DIRECTORY_END, max(0, len(content) - MAX_END_BYTES))
     if end < 0:
-        raise BadArchive(BROKEN)
+        raise build_broken_error()
     size = content[end + 12 : end + 16]
     if content[max(end - 20, 0) : max(end - 16, 0)] == WIDE_END:
         size = content[end - 36 : end - 28]
@@ -69,4 +72,4 @@ def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     try:
         return archive.read(member)
     except (zipfile.BadZipFile, RuntimeError, ValueError, OSError, EOFError, NotImplementedError) as error:
-        raise BadArchive(BROKEN) from error
+        raise build_broken_error() from error

@@ -66,6 +66,8 @@ class ArchiveReader:
         except Refusal as error:
             if not is_no_statement(name, kind, content, error):
                 error.detail = _("“{name}”: {detail}").format(name=name, detail=error.detail)
+                if isinstance(error, ColumnsUnknown):
+                    error.file = name
                 raise
             self.left_out.append(name)
         else:

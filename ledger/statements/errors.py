@@ -27,6 +27,7 @@ class ColumnsUnknown(Invalid):
     """No columns of a day and an amount were found: import one alone on the page, or set importSettings.csv."""
 
     code = "columns_unknown"
+    file = ""  # of an archive
 
 
 class MappingAmbiguous(Invalid):

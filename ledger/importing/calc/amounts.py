@@ -15,7 +15,6 @@ from ledger.calc.tables import NumberText
 from ledger.importing.calc.locales import iterate_locales
 
 MAX_DIGITS = 15  # before the decimal mark, as the ledger stores them
-TOO_LARGE = "“{text}” is too large: an amount has up to 15 digits before its decimals."
 MAX_LENGTH = 60  # characters of an amount or a date with its time; patterns try much on longer ones
 MAX_MONEY_DECIMALS = 2  # more than most currencies have are a group of thousands that was misread
 PLACES = ("en_US", "en_GB", "de_CH", "pl", "cs", "hu", "ro", "bg", "hr", "ru", "uk", "tr", "ja", "zh", "he", "ko", "sv")
@@ -162,10 +161,14 @@ def parse_money(text: str, mark: DecimalMark) -> Money:
         raise Unreadable("“{text}” is no amount.", text=text[:40])
     whole = whole.lstrip("0")
     if len(whole) > MAX_DIGITS:
-        raise Unreadable(TOO_LARGE, text=text[:40])
+        raise build_size_error(text)
     amount = (whole or "0") + (f".{cents}" if cents else "")
     negative = (brackets or "-" in signs or marked == "-") and amount.strip("0.")
     return Money(f"-{amount}" if negative else amount, currencies)
+
+
+def build_size_error(text: str) -> Unreadable:
+    return Unreadable("“{text}” is too large: an amount has up to 15 digits before its decimals.", text=text[:40])
 
 
 def read_number(text: str) -> Money:
@@ -176,7 +179,7 @@ def read_number(text: str) -> Money:
     """
     minus, sign, number = _OWN_NUMBER.fullmatch(text).groups()  # type: ignore[union-attr] # written by ourselves
     if len(number.partition(".")[0]) > MAX_DIGITS:
-        raise Unreadable(TOO_LARGE, text=text[:40])
+        raise build_size_error(text)
     return Money(minus + number, find_currencies(sign.strip()))
 
 

@@ -26,7 +26,6 @@ MAX_UNPACKED = 512 * 1024 * 1024  # bytes of all parts together
 MAX_ROWS = 1_048_576  # of a sheet, whose format has no more
 WORKBOOK, STYLES = "xl/workbook.xml", "xl/styles.xml"
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-BROKEN = "The workbook is broken. Save it again in your spreadsheet, or as CSV."
 AT_ONCE = 64 * 1024  # bytes
 DECIMALS = 6  # behind the point; more are what binary numbers add
 BRACKETED = re.compile(r"\[\$([^\]-]+)(?:-[0-9A-Fa-f]+)?\]")  # [$€-407]
@@ -44,6 +43,10 @@ class SeveralTables(NotATable):
 
 class NoResult(NotATable):
     """A formula's result is not in the file."""
+
+
+def build_broken_error() -> NotATable:
+    return NotATable("The workbook is broken. Save it again in your spreadsheet, or as CSV.")
 
 
 def has_sheets(content: bytes) -> bool:
@@ -77,7 +80,7 @@ def sheet_lines(content: bytes, *, most: int) -> Lines:
     except NotATable:
         raise
     except Exception as error:  # openpyxl raises whatever broken XML makes it
-        raise NotATable(BROKEN) from error
+        raise build_broken_error() from error
 
 
 def choose_sheet(content: bytes, formats: list[str], most: int) -> Lines:
@@ -161,7 +164,7 @@ def read_lines(book: Any, sheet: Any, formats: list[str]) -> Iterator[Line]:
         )
         for number, row in parser.parse():
             if not 0 < number <= MAX_ROWS:
-                raise NotATable(BROKEN)
+                raise build_broken_error()
             if cells := place_cells(number, row, formats):
                 yield Line(number, cells)
 

@@ -26,11 +26,9 @@ def since_1904(*rows):
 
 
 def same_name_twice():
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as packed, pytest.warns(UserWarning):
-        for amount in ("10.50", "11.50"):
-            packed.writestr("a.csv", TEXT.replace("10.50", amount))
-    return out.getvalue()
+    """An archive of two files whose names are alike."""
+    content = archive(**{"a.csv": TEXT.encode(), "b.csv": TEXT.replace("10.50", "11.50").encode()})
+    return content.replace(b"b.csv", b"a.csv")
 
 
 def wide_sizes():
@@ -60,7 +58,9 @@ READ = {
         [*ONE, ("2026-02-01", "-2.00", "EUR", "b")],
     ),
     "times and durations": (
-        saved(["Date", "Time", "Took", "Text", "Amount"], [date(2026, 1, 31), time(14, 30), timedelta(hours=30), "a", -1]),
+        saved(
+            ["Date", "Time", "Took", "Text", "Amount"], [date(2026, 1, 31), time(14, 30), timedelta(hours=30), "a", -1]
+        ),
         ONE,
     ),
     "brackets as text": (saved(HEADINGS, ["2026-01-31", "a", "(1.00)"]), ONE),
