@@ -16,6 +16,7 @@ from companies.running.counters import note_import
 from ledger.importing.calc.entries import Entry
 from ledger.importing.calc.matching import MOST_DAYS, Group, Row, key
 from ledger.importing.imports import Outcome, SentFile, keep
+from ledger.importing.items import told as explain
 from ledger.importing.purposes import Purposes
 from ledger.importing.stored_rows import list_formats, list_rows_near, read_rows
 from ledger.models import Account, ImportBatch, Source, Statement, Transaction
@@ -23,6 +24,7 @@ from ledger.statements import reading
 from ledger.statements.accounts import find_accounts, list_labels, named
 from ledger.statements.calc import facts
 from ledger.statements.calc.sequence import KeyHashes, Matched, Part, StatementMatcher, split_rounds
+from ledger.statements.errors import StatementUnreadable
 from ledger.statements.items import NewItems
 from ledger.statements.opening import open_with_earliest, opens_first
 from ledger.statements.pending import book_pending, let_lapse
@@ -209,20 +211,23 @@ def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
 def match_statements(received: Received, rows: Sequence[Row], settled: Mapping[str, date]) -> Matched:
     """Match the statements with the ledger's rows, and with each other where they have days in common.
 
-    Entries that no row can be get no group: there may be very many.
+    Entries that no row can be get no group: there may be very many. Raises StatementUnreadable.
     """
     parts = [Part(str(told.account.id), told.statement, []) for told in received.statements]
     rounds = split_rounds(parts)
     matcher = StatementMatcher(rows, settled)
     for told, part in zip(received.statements, parts, strict=True):
-        every = len(rounds) > 1 or any(entry.pending for entry in told.entries)
+        every = len(rounds) > 1 or bool(told.pending)
         if not (every or rows):
             continue
         for place, entry in enumerate(told.entries):
             if every or matcher.is_candidate(part.account, entry):
                 told.groups[place] = Group(part.account, entry, told.get_units(entry))
         part.groups = list(told.groups.values())
-    return matcher.match(rounds)
+    try:
+        return matcher.match(rounds)
+    except facts.Unreadable as error:
+        raise StatementUnreadable(explain(error)) from None
 
 
 def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:

@@ -42,6 +42,8 @@ def split_rounds(parts: Sequence[Part]) -> list[list[Part]]:
 
     A statement that goes on where the one before it ends, by their balances, has other entries on that day.
     """
+    if len(parts) < 2:
+        return [list(parts)] if parts else []
     days_around = MOST_DAYS if any(part.statement.pending_count for part in parts) else 0
     rounds: list[list[Part]] = []
     last: dict[str, Statement] = {}  # of the round, by account

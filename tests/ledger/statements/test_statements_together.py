@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ledger.models import ImportBatch
+from ledger.statements.calc import sequence
 from tests.ledger import banks
 from tests.ledger.archives import archive, saved
 from tests.ledger.banks import camt, entry, simple, statement
@@ -104,6 +105,15 @@ def test_many_copies_of_a_statement_are_read_in_linear_time(take, main):
     one = statement(*(entry(value, ref=f"R{value}") for value in values))
     told = take(camt(*[one] * 60))
     assert (told["count"], told["duplicates"]) == (50, 59 * 50)
+
+
+def test_statements_that_overlap_too_often_are_refused(api, acme, main, monkeypatch):
+    monkeypatch.setattr(sequence, "MAX_COMPARED", 10)
+    one = statement(*(entry(f"-{n}.00") for n in range(1, 8)))
+    answer = send(api, camt(one, one, one))
+    assert code(answer) == (400, "statement_unreadable")
+    assert answer.json()["detail"] == "Too many of its statements overlap. Send them in files of their own."
+    assert rows(acme) == []
 
 
 # ---------------------------------------------------------------------------------------------- archives
