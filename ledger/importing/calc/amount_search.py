@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ledger.importing.calc.amounts import DecimalMark, is_amount
 from ledger.importing.calc.balances import AGREED, Amounts
-from ledger.importing.calc.columns import Column, are_complements, find_table_marks, is_date_written
+from ledger.importing.calc.columns import Column, are_complements, find_table_marks, is_date_written, is_marked
 from ledger.importing.calc.mapping import AMOUNT_FIELDS
 from ledger.importing.calc.proofs import Steps, decimals, join_pair, with_fee
 from ledger.importing.calc.questions import Answer, FileFault, changed
@@ -36,7 +36,7 @@ class AmountSearch(Search):
             return
         places = [self.mapping.columns[name] for name in (*AMOUNT_FIELDS, "fee") if name in self.mapping.columns]
         texts = [text for place in places for text in self.columns[place].distinct]
-        if any("." in text or "," in text for text in texts):
+        if any(map(is_marked, texts)):
             options: list[Answer] = [(str(mark), changed(decimal_mark=mark)) for mark in self.marks]
             self.ask("decimal_mark", "decimalMark", options)
 
@@ -47,7 +47,7 @@ class AmountSearch(Search):
         for line in self.table.rows[:SAMPLE]:
             cells = line.cells
             for text in (cells[place] for place in places if place < len(cells)):
-                marks = [mark for mark in DecimalMark if is_amount(text, mark)] if "." in text or "," in text else []
+                marks = [mark for mark in DecimalMark if is_amount(text, mark)] if is_marked(text) else []
                 if len(marks) == 1 and any(map(is_date_written, cells)):
                     first.setdefault(marks[0], (line.number, text))
         if len(first) > 1:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from ledger.calc.money import CURRENCIES
-from ledger.calc.tables import Line
+from ledger.calc.tables import Line, Lines, NumberText
 from ledger.importing.calc.amounts import DecimalMark, Unreadable, find_marks, is_amount, parse_amount
 from ledger.importing.calc.balance_lines import find_kind
 from ledger.importing.calc.currencies import find_heading_currencies, find_named_currencies, is_currency_code
@@ -183,15 +183,15 @@ def parse_or_none(text: str, mark: DecimalMark) -> str | None:
         return None
 
 
-def find_sample(table: Table) -> list[Line]:
+def find_sample(table: Table) -> Lines:
     """The first rows of a table, fewer of a very wide one; rows with little in them say nothing."""
     most = max(20, min(SAMPLE, MAX_CELLS // max(table.width, 1)))
-    rows = [(line, line.cells) for line in table.rows[:most]]
+    rows = [(place, line.cells) for place, line in enumerate(table.rows[:most])]
     usual = sorted(sum(map(bool, cells)) for _, cells in rows)[len(rows) // 2] if rows else 0
     full = [row for row in rows if 2 * sum(map(bool, row[1])) > usual or len(rows) < 3]
     dated = [row for row in full if any(map(is_date_written, row[1]))]
     full = dated if 2 * len(dated) > len(full) else full  # footers and sums have no day
-    return [line for line, _ in full]
+    return table.rows.take(place for place, _ in full)
 
 
 def build_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
@@ -242,11 +242,16 @@ def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
     numbers = [column for column in columns if column.is_number]
     money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]
     for found in (money, numbers):
-        texts = [text for column in found for text in column.distinct if "." in text or "," in text]
+        texts = [text for column in found for text in column.distinct if is_marked(text)]
         marks = list(find_marks(texts))
         if texts and (len(marks) == 1 or all(map(_agree, texts))):
             return marks[:1]
     return marks if texts else marks[:1]
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text has what may be a decimal mark; a spreadsheet's own numbers need none."""
+    return ("." in text or "," in text) and type(text) is not NumberText
 
 
 def _agree(text: str) -> bool:

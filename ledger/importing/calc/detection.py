@@ -5,11 +5,12 @@ reading is left, each is an option of a question.
 """
 
 import re
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ledger.calc.tables import Line
+from ledger.calc.tables import Line, Lines
 from ledger.importing.calc.columns import is_date_written
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, find_place, fold_value, normalize_settings
 from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, Own, changed
@@ -49,7 +50,7 @@ def _flat(columns: dict[str, Any]) -> list[Any]:
     return [each for value in columns.values() for each in (value if isinstance(value, list) else [value])]
 
 
-def split_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[dict[str, list[Line]], list[Line]]:
+def split_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[dict[str, Lines], Lines]:
     """Return the rows of each account that a table names in a column or by its sections, and the rows of none.
 
     Names without a single row that has a day are no accounts. A file that names no account has no entries.
@@ -59,16 +60,18 @@ def split_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[di
     search = ValueSearch(table, given, Own())
     search.read_given()
     if not search.account_names():
-        return {}, []
+        return {}, table.rows[:0]
     place = None if table.sections else search.mapping.columns.get("account")
     written: dict[str, str] = {}
-    found: dict[str, list[Line]] = {}
-    for line in table.rows:
+    places: dict[str, array[int]] = {}
+    for place_of_line, line in enumerate(table.rows):
         label = table.get_account_label(line, place)
-        found.setdefault(written.setdefault(fold_value(label), label), []).append(line)
-    without_days = [label for label, rows in found.items() if not any(map(_has_day, rows))]
-    rest = [line for label in dict.fromkeys(["", *without_days]) for line in found.pop(label, ())]
-    return found, rest
+        name = written.setdefault(fold_value(label), label)
+        places.setdefault(name, array("Q")).append(place_of_line)
+    found = {name: table.rows.take(each) for name, each in places.items()}
+    without_days = [name for name, rows in found.items() if not name or not any(map(_has_day, rows))]
+    rest = sorted(place for name in without_days for place in places[name])
+    return {name: rows for name, rows in found.items() if name not in without_days}, table.rows.take(rest)
 
 
 def _has_day(line: Line) -> bool:

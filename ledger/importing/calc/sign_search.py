@@ -108,7 +108,8 @@ class SignSearch(DirectionSearch):
         self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card and bool(given))
         self.result.proven.append("sign")
         rows = self.table.rows
-        ends = rows if len(rows) <= 2 * SAMPLE else [*rows[:SAMPLE], *rows[-SAMPLE:]]
+        is_short = len(rows) <= 2 * SAMPLE
+        ends = rows if is_short else rows.take([*range(SAMPLE), *range(len(rows) - SAMPLE, len(rows))])
         reader = RowReader(replace(self.table, rows=ends), self.mapping, self.own.currency)
         if not self.mapping.unproven_sign and reader.needs_unproven_sign():
             options: list[Answer] = [(kind, changed(unproven_sign=kind)) for kind in ("out", "in")]

@@ -1,11 +1,12 @@
 """A table within a file: its headings, its rows, and the sections of several accounts. No database."""
 
 import re
+from array import array
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from ledger.calc.tables import Line, usual_width
+from ledger.calc.tables import Line, Lines, NumberText, usual_width
 from ledger.importing.calc.amounts import DecimalMark, is_amount
 from ledger.importing.calc.dates import is_date
 from ledger.importing.calc.headings import find_fields
@@ -26,9 +27,9 @@ class Table:
     """The rows of a file behind its headings; ``sections`` has the name of the part that a line stands in."""
 
     names: list[str]  # as many as the widest row has cells; empty where a column has no heading
-    rows: list[Line]
+    rows: Lines
     heading_line: int = 0  # 0: it has none
-    above: list[Line] = field(default_factory=list)
+    above: Sequence[Line] = ()
     sections: dict[int, str] = field(default_factory=dict)
     named_width: int = 0  # cells of the line of headings, without empty ones at its end; 0: it has none
 
@@ -56,7 +57,10 @@ class Table:
 
     def has_split_amount(self, cells: Sequence[str], amounts: Collection[int]) -> bool:
         """Whether a comma within an amount seems to have made two cells of it: in a row wider than the headings, or
-        where a word or nothing should stand behind an amount. ``amounts`` are their positions."""
+        where a word or nothing should stand behind an amount. ``amounts`` are their positions. No number of a
+        spreadsheet is a part of one."""
+        if any(type(cell) is NumberText for cell in cells):
+            return False
         if self.named_width and len(cells) > self.named_width:
             return any(_WHOLE.fullmatch(whole) and _REST.fullmatch(rest) for whole, rest in pairwise(cells))
         places = amounts if self.named_width else range(len(cells))
@@ -78,7 +82,8 @@ class Table:
 
 def find_table(lines: Sequence[Line], *, skip_above: int | None = None, skip_below: int = 0) -> Table:
     """Return the table of a file. ``skip_above``: lines of the file before its headings, where somebody said so."""
-    kept = list(lines[: len(lines) - skip_below] if skip_below else lines)
+    whole = Lines.pack(lines)
+    kept = whole[: len(whole) - skip_below] if skip_below else whole
     if skip_above is not None:
         first = next((place for place, line in enumerate(kept) if line.number > skip_above), len(kept))
         has_headings = first < len(kept) and is_heading(kept[first].cells)
@@ -135,25 +140,25 @@ def is_number(text: str) -> bool:
     return bool(text) and any(is_amount(text, mark) for mark in DecimalMark)
 
 
-def split_sections(lines: Sequence[Line], first: int, names: list[str]) -> tuple[list[Line], dict[int, str]]:
+def split_sections(lines: Lines, first: int, names: list[str]) -> tuple[Lines, dict[int, str]]:
     """(rows without the headings that are repeated, section by line). A line before a repeated heading names what
     follows; where none does, the headings are those of another page and there are no sections."""
     heading = lines[first].packed
-    again = [place for place in range(first + 1, len(lines)) if lines[place].packed == heading]
+    again = [place for place, line in enumerate(lines) if place > first and line.packed == heading]
     if not again:
-        return list(lines[first + 1 :]), {}
+        return lines[first + 1 :], {}
     starts, titles, skipped = [first, *again], [], set(again)
     for place in starts:
         title = lines[place - 1] if place and not is_row(lines[place - 1].cells) else None
         titles.append(" ".join(cell for cell in title.cells if cell) if title else "")
         if title:
             skipped.add(place - 1)
-    rows, sections, current = [], {}, 0
+    rows, sections, current = array("Q"), {}, 0  # type: tuple[array[int], dict[int, str], int]
     for place in range(first + 1, len(lines)):
         while current + 1 < len(starts) and place > starts[current + 1]:
             current += 1
         if place not in skipped:
-            rows.append(lines[place])
+            rows.append(place)
             sections[lines[place].number] = titles[current]
     named = {title for title in sections.values() if title}
-    return rows, sections if len(named) > 1 else {}
+    return lines.take(rows), sections if len(named) > 1 else {}

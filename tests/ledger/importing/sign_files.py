@@ -34,6 +34,7 @@ ROWS = {
     "90_total_of_debits_and_credits": RENT_AND_SALE,
     "91_totals_of_debits_and_credits": RENT_AND_SALE,
     "92_turnovers_with_days": RENT_AND_SALE,
+    "94_cents_signed_by_the_balance": RENT_AND_SALE,
 }
 
 ASKED = {
