@@ -1,12 +1,14 @@
 """Rows with a day that name a balance or a sum instead of a movement, told from payments with such a word in them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
 from ledger.importing.calc.balances import BACKWARD, Amounts, find_time_order
 from ledger.importing.calc.vocabulary import find_line_name
+
+WORDLESS = "wordless"  # the kind of a row that says nothing in words, which may be a balance
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
     A row by whose amount the balance changes is a movement. What firms are called too, such as Total, is a sum where
     it is the sum of rows.
     """
+    wordless = find_wordless_balances(rows)
+    rows = [replace(row, kind="") if row.kind == WORDLESS and row.line not in wordless else row for row in rows]
     is_backward = find_time_order([row.day for row in rows]) == BACKWARD
     ordered = list(reversed(rows)) if is_backward else list(rows)
     found = set()
@@ -63,6 +67,21 @@ def find_balance_lines(rows: Sequence[DatedRow]) -> frozenset[int]:
             found.add(row.line)
         before = row.balance if row.balance is not None else before
     return frozenset(found)
+
+
+def find_wordless_balances(rows: Sequence[DatedRow]) -> frozenset[int]:
+    """The lines of two rows without words that are the balances before and after all movements: no movement is outside
+    of their days, and all movements together are the one less the other."""
+    pair = sorted((row for row in rows if row.kind == WORDLESS), key=lambda row: row.day or date.max)
+    moved = [row for row in rows if not row.kind]
+    if len(pair) != 2 or not moved or any(row.amount is None or row.day is None for row in (*pair, *moved)):
+        return frozenset()
+    start, end = pair
+    is_around = all(start.day <= row.day <= end.day for row in moved)  # type: ignore[operator]
+    total = sum(row.amount for row in moved)  # type: ignore[misc]
+    change = end.amount - start.amount  # type: ignore[operator]
+    is_total = change == total or (start.day == end.day and -change == total)
+    return frozenset({start.line, end.line}) if is_around and is_total else frozenset()
 
 
 def is_sum(row: DatedRow, above: Sequence[DatedRow], below: Sequence[DatedRow]) -> bool:

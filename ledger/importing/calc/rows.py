@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 
 from ledger.calc.tables import Line
 from ledger.importing.calc.amounts import (
@@ -16,7 +17,7 @@ from ledger.importing.calc.amounts import (
     parse_amount,
     parse_money,
 )
-from ledger.importing.calc.balance_lines import BalanceLines, DatedRow, find_kind
+from ledger.importing.calc.balance_lines import WORDLESS, BalanceLines, DatedRow, find_kind
 from ledger.importing.calc.balances import Amounts, build_steps
 from ledger.importing.calc.currencies import choose_currency, count_decimals, find_named_currencies, shift_decimals
 from ledger.importing.calc.dates import find_day, looks_like_date, parse_date
@@ -27,6 +28,7 @@ from ledger.importing.calc.table import SAMPLE, Table
 from ledger.importing.calc.vocabulary import find_line_kind
 
 TEXT_FIELDS = ("counterparty", "counterpartyAccount")
+OTHER_TEXT_FIELDS = ("reference", "notes")  # where banks name balances too
 
 
 @dataclass
@@ -95,19 +97,29 @@ class RowReader:
             cells = line.cells
             day = find_day(self.cell(cells, "date"), self.mapping.date_order)
             if day is not None:
-                kind = find_kind(self._texts(cells))
+                kind = self._find_kind(cells)
                 amount, balance = self.find_amount(line), self._read_number(cells, "balance")
                 found.append(DatedRow(line.number, day, amount, balance, kind))
         return found
 
     def _texts(self, cells: Sequence[str]) -> list[str]:
-        """What a row says in words: in the columns of texts, or in all that have no other field."""
+        """What a row says in words: in the columns of texts, or where they say nothing in others."""
         columns = self.mapping.columns
         places = [*self.mapping.description, *(columns[name] for name in TEXT_FIELDS if name in columns)]
-        if places:
-            return [cells[place] for place in places if place < len(cells)]
-        taken = set(columns.values())
+        if texts := [cells[place] for place in places if place < len(cells) and cells[place]]:
+            return texts
+        taken = {place for name, place in columns.items() if name not in OTHER_TEXT_FIELDS}
         return [cell for place, cell in enumerate(cells) if place not in taken and cell[:1].isalpha()]
+
+    def _find_kind(self, cells: Sequence[str]) -> str:
+        texts = self._texts(cells)
+        return find_kind(texts) or (WORDLESS if not texts and self._has_two_wordless else "")
+
+    @cached_property
+    def _has_two_wordless(self) -> bool:
+        """Whether just two rows with a day say nothing in words, as the balances before and after all may."""
+        dated = (line.cells for line in self.table.rows if self._has_day(line.cells))
+        return sum(1 for _ in islice((cells for cells in dated if not self._texts(cells)), 3)) == 2
 
     def find_amount(self, line: Line) -> Decimal | None:
         """The amount of a row with its sign; None where it has none that can be read."""
@@ -250,7 +262,7 @@ class RowReader:
             return ""
         if not amounts and not self._has_other_numbers(cells):
             return "balance" if self.cell(cells, "balance") else "empty"
-        return "balance" if find_kind(self._texts(cells)) and self.balance_lines.has(line.number) else ""
+        return "balance" if self._find_kind(cells) and self.balance_lines.has(line.number) else ""
 
     def _reason_of_values(self, line: Line, cells: Sequence[str]) -> str:
         mapping = self.mapping

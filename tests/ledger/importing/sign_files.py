@@ -35,6 +35,9 @@ ROWS = {
     "91_totals_of_debits_and_credits": RENT_AND_SALE,
     "92_turnovers_with_days": RENT_AND_SALE,
     "94_cents_signed_by_the_balance": RENT_AND_SALE,
+    "95_balances_named_by_the_reference": RENT_AND_SALE,
+    "95_balances_without_words": RENT_AND_SALE,
+    "95_payments_without_words": eur((24, "-500.00"), (25, "120.50"), (26, "-1.00"), (27, "-9.00")),
 }
 
 ASKED = {
