@@ -30,6 +30,10 @@ KEYWORDS: dict[str, Any] = {
     "Unreadable": None,  # what is said in calc is translated by who tells it to people
     "NotATable": None,
     "FileFault": (2,),
+    "TableLimit": None,
+    "SeveralTables": None,
+    "NoResult": None,
+    "BadArchive": None,
     "gettext_noop": None,
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),

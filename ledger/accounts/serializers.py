@@ -68,12 +68,15 @@ LONGEST_SETTINGS = 16 * 1024  # every list of accounts carries them
 
 CSV_SETTINGS = (
     "how this account's CSV files are read; what is left out is detected. `columns`: the heading, or the position from"
-    " 0, of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `fee`, `currency`,"
-    " `counterparty`, `counterpartyAccount`, `description` (a list), `reference`, `status`, `account`, `category`,"
-    " `notes`; null where there is none. `directionValues` {in, out}, `statusValues` {booked, pending, leaveOut},"
-    " `accountValues` (of rows that are imported), `encoding`, `separator`, `decimalMark` (`point`, `comma`),"
-    " `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and `skipBelow` (lines), `flipSign` (true where money"
-    " out has no minus), `currency` (of amounts whose sign, such as $, may mean several, or that have none)"
+    " 0, of `date`, `valueDate`, `amount`, `debit`, `credit`, `direction`, `balance`, `balanceBefore`, `fee`,"
+    " `currency`, `counterparty`, `counterpartyAccount`, `description` (a list), `reference`, `status`, `account`,"
+    " `category`, `notes`; null where there is none. `directionValues` {in, out}, `statusValues` {booked, pending,"
+    " leaveOut}, `accountValues` (of rows that are imported), `encoding`, `separator`, `decimalMark` (`point`,"
+    " `comma`), `dateOrder` (`iso`, `dayFirst`, `monthFirst`), `skipAbove` and `skipBelow` (lines), `flipSign` (true"
+    " where money out has no minus), `minusMeans` {debit, credit, direction} (`repeats` or `reverses` the direction of"
+    " its column, or `decides` alone), `signFromBalance` (true where the balance column tells the signs),"
+    " `unprovenSign` (`in` or `out`: the row whose sign no balance shows), `currency` (of amounts whose sign, such as"
+    " $, may mean several, or that have none)"
 )
 
 

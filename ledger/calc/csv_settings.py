@@ -7,11 +7,16 @@ from ledger.calc.encodings import KNOWN
 from ledger.calc.money import CURRENCIES
 
 FIELDS = (
-    "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "fee", "currency", "counterparty",
-    "counterpartyAccount", "description", "reference", "status", "account", "category", "notes",
+    "date", "valueDate", "amount", "debit", "credit", "direction", "balance", "balanceBefore", "fee", "currency",
+    "counterparty", "counterpartyAccount", "description", "reference", "status", "account", "category", "notes",
 )  # fmt: skip
 STATUS_KINDS = ("booked", "pending", "leaveOut")
 DIRECTION_KINDS = ("in", "out")
+MINUS_KINDS = {
+    "debit": ("repeats", "reverses"),
+    "credit": ("repeats", "reverses"),
+    "direction": ("repeats", "reverses", "decides"),
+}
 DECIMAL_MARKS = ("point", "comma")
 DATE_ORDERS = ("iso", "dayFirst", "monthFirst")
 EARLIER_NAMES = {"from_to": "counterparty", "external_id": "reference"}
@@ -110,6 +115,15 @@ def _check_kinds(*kinds: str) -> Check:
     return check
 
 
+def _check_minus(path: Path, value: Any) -> Iterator[SettingFault]:
+    if not isinstance(value, dict):
+        yield SettingFault(path, "invalid_value", f"Must be an object of {', '.join(MINUS_KINDS)}.")
+        return
+    for name, kind in value.items():
+        check = _check_choice(*MINUS_KINDS[name]) if name in MINUS_KINDS else _check_unknown
+        yield from check((*path, name), kind)
+
+
 def _check_columns(path: Path, value: Any) -> Iterator[SettingFault]:
     if not isinstance(value, dict):
         yield SettingFault(path, "invalid_value", "Must be an object of columns.")
@@ -148,6 +162,8 @@ _CHECKS: dict[str, Check] = {
     "dateOrder": _check_choice(*DATE_ORDERS, earlier=EARLIER_ORDERS),
     "flipSign": _check_flag,
     "signFromBalance": _check_flag,
+    "unprovenSign": _check_choice(*DIRECTION_KINDS),
+    "minusMeans": _check_minus,
     "skipAbove": _check_count(MAX_LINES),
     "skipBelow": _check_count(MAX_LINES),
     "headings": _check_headings,

@@ -4,9 +4,11 @@ import codecs
 import csv
 import io
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import TextIO, overload
 
 from ledger.calc.encodings import KNOWN, find_encodings, is_mostly_utf8
 
@@ -18,9 +20,17 @@ SAMPLE_LINES = 50
 MOST_COLUMNS = 250  # far more than any bank's; each can be chosen for each of our fields
 MOST_EMPTY = 200_000  # lines with nothing in them; a table of 100,000 rows may well have one after each
 LONGEST_ROW = 1024 * 1024  # characters; what is longer has no ends of lines
-CELLS_END = b"\xff"  # no text in UTF-8 has this byte
+CELLS_END = b"\xff"  # no text in UTF-8 has this byte, nor the next one
+NUMBER_BEGINS = b"\xfe"
 AT_ONCE = 64 * 1024
 LONGEST_CELL = 131_072  # the reader's own limit: a longer one is a quotation mark that nobody closed
+
+
+def pack_cells(cells: Sequence[str]) -> bytes:
+    """Return cells in one piece."""
+    if NumberText in map(type, cells):
+        return CELLS_END.join(NUMBER_BEGINS * (type(cell) is NumberText) + cell.encode() for cell in cells)
+    return CELLS_END.join(map(str.encode, cells))
 
 
 class NotATable(ValueError):
@@ -31,20 +41,47 @@ class NotATable(ValueError):
         super().__init__(why.format(**values))
 
 
-class Line:
-    """One row of a table: the number of the text's line on which it begins, 1 is the first, and its cells.
+class TableLimit(NotATable):
+    """A table with a longer or wider row than is read."""
 
-    They are kept in one piece, for a file may have millions.
+
+class NumberText(str):
+    """A number that a spreadsheet holds as one: with a point whatever its country, and its currency before it.
+
+    It is never equal to a text of the same characters, which may mean another number.
     """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is NumberText and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((NumberText, str.__hash__(self)))
+
+
+class Line:
+    """One row of a table: the number of the text's line on which it begins, 1 is the first, and its cells."""
 
     __slots__ = ("number", "packed")
 
-    def __init__(self, number: int, cells: Sequence[str]):
-        self.number, self.packed = number, CELLS_END.join(map(str.encode, cells))
+    def __init__(self, number: int, cells: Sequence[str] = (), *, packed: bytes | None = None):
+        self.number, self.packed = number, pack_cells(cells) if packed is None else packed
+
+    @property
+    def width(self) -> int:
+        """How many cells it has."""
+        return self.packed.count(CELLS_END) + 1
 
     @property
     def cells(self) -> list[str]:
-        return list(map(bytes.decode, self.packed.split(CELLS_END)))
+        pieces = self.packed.split(CELLS_END)
+        if NUMBER_BEGINS not in self.packed:
+            return list(map(bytes.decode, pieces))
+        return [NumberText(piece[1:].decode()) if piece[:1] == NUMBER_BEGINS else piece.decode() for piece in pieces]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Line) and (self.number, self.packed) == (other.number, other.packed)
@@ -54,6 +91,62 @@ class Line:
 
     def __repr__(self) -> str:
         return f"Line({self.number}, {self.cells})"
+
+
+class Lines(Sequence[Line]):
+    """The lines of a table, kept in one piece of memory, for a file may have millions; parts of them share it."""
+
+    __slots__ = ("ends", "numbers", "places", "text")
+
+    def __init__(self, text: bytes, numbers: "array[int]", ends: "array[int]", places: Sequence[int]):
+        self.text, self.numbers, self.ends, self.places = text, numbers, ends, places
+
+    @classmethod
+    def pack(cls, lines: Iterable[Line]) -> "Lines":
+        """Return lines in one piece; those that are already stay as they are."""
+        if isinstance(lines, Lines):
+            return lines
+        text, numbers, ends = io.BytesIO(), array("I"), array("Q", [0])
+        for line in lines:
+            text.write(line.packed)
+            numbers.append(line.number)
+            ends.append(text.tell())
+        return cls(text.getvalue(), numbers, ends, range(len(numbers)))
+
+    def take(self, places: Iterable[int]) -> "Lines":
+        """Return the lines at some positions."""
+        return Lines(self.text, self.numbers, self.ends, array("Q", [self.places[place] for place in places]))
+
+    def join(self, others: Iterable["Lines"]) -> "Lines":
+        """Return these lines and others of the same table, in its order."""
+        places = array("Q", sorted(chain(self.places, *(each.places for each in others))))
+        return Lines(self.text, self.numbers, self.ends, places)
+
+    def get_line(self, place: int) -> Line:
+        """The line at a position of the whole table."""
+        return Line(self.numbers[place], packed=self.text[self.ends[place] : self.ends[place + 1]])
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, place: int) -> Line: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> "Lines": ...
+
+    def __getitem__(self, place: int | slice) -> "Line | Lines":
+        if isinstance(place, int):
+            return self.get_line(self.places[place])
+        return Lines(self.text, self.numbers, self.ends, self.places[place])
+
+    def __iter__(self) -> Iterator[Line]:
+        return map(self.get_line, self.places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment] # as lists have none
 
 
 def opened(content: bytes, encoding: str | None = None) -> TextIO | None:
@@ -141,16 +234,23 @@ def usual_width(widths: list[int]) -> int:
     return max(counted, key=lambda width: (counted[width], width)) if counted else 0
 
 
-def lines_of(text: TextIO, *, most: int, separator: str | None = None) -> list[Line]:
+def lines_of(text: TextIO, *, most: int, separator: str | None = None) -> Lines:
     """The lines that have anything in them, cells without blanks around them; reading ends after ``most`` of them.
 
-    Quoted cells may go over several lines of the text. Raises NotATable for a quotation mark that is never closed, for
-    more than MOST_COLUMNS cells, for more than MOST_EMPTY lines with nothing in them, and for rows longer than any
-    table's.
+    Quoted cells may go over several lines of the text.
 
-    >>> lines_of(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), most=10)
+    Raises:
+        NotATable: a quotation mark is never closed.
+        TableLimit: more than MOST_COLUMNS cells, MOST_EMPTY lines with nothing in them, or rows or cells longer than
+            any table's.
+
+    >>> list(lines_of(io.StringIO('a,b\\n\\n"1\\n2",3\\n'), most=10))
     [Line(1, ['a', 'b']), Line(3, ['1\\n2', '3'])]
     """
+    return Lines.pack(islice(iterate_lines(text, separator=separator), most))
+
+
+def iterate_lines(text: TextIO, *, separator: str | None) -> Iterator[Line]:
     sample = text.read(SAMPLE_CHARACTERS + 1)
     text.seek(0)
     named = NAMED_SEPARATOR.match(sample)
@@ -160,7 +260,6 @@ def lines_of(text: TextIO, *, most: int, separator: str | None = None) -> list[L
     feed = Feed(text)
     delimiter = chosen_separator(separator, named, sample)
     reader = csv.reader(feed, delimiter=delimiter, skipinitialspace=True)
-    found: list[Line] = []
     empty = 0
     begins = skipped + 1
     try:
@@ -168,20 +267,28 @@ def lines_of(text: TextIO, *, most: int, separator: str | None = None) -> list[L
             cells = cells_of(row, line=begins)
             check_quotes(feed, delimiter, line=begins)
             if any(cells):
-                found.append(Line(begins, cells))
-                if len(found) >= most:
-                    break
+                yield Line(begins, cells)
             else:
                 empty += 1
                 if empty > MOST_EMPTY:
-                    raise NotATable("The table has more than {most} empty lines.", most=MOST_EMPTY)
+                    raise TableLimit("The table has more than {most} empty lines.", most=MOST_EMPTY)
             begins = skipped + reader.line_num + 1
             feed.begin_row()
     except csv.Error:
-        raise open_quote(begins) from None
+        raise explain_long_cell(begins, is_open=reader.line_num > begins - skipped) from None
     except TooLong:
-        raise NotATable("Line {line} is longer than a row of any table.", line=str(begins)) from None
-    return found
+        raise TableLimit("Line {line} has more than {most} characters.", line=str(begins), most=LONGEST_ROW) from None
+
+
+def explain_long_cell(line: int, *, is_open: bool) -> NotATable:
+    """Why a cell is too long: over several lines of the text its quotation mark was never closed."""
+    if is_open:
+        return open_quote(line)
+    return TableLimit(
+        "Line {line} has a cell of more than {most} characters, or a quotation mark that is never closed.",
+        line=str(line),
+        most=LONGEST_CELL,
+    )
 
 
 def chosen_separator(given: str | None, named: re.Match[str] | None, sample: str) -> str:
@@ -192,9 +299,9 @@ def chosen_separator(given: str | None, named: re.Match[str] | None, sample: str
 
 
 def cells_of(row: list[str], *, line: int) -> list[str]:
-    """Without blanks around them. Raises NotATable for more than MOST_COLUMNS."""
+    """Without blanks around them. Raises TableLimit for more than MOST_COLUMNS."""
     if len(row) > MOST_COLUMNS:
-        raise NotATable(
+        raise TableLimit(
             "Line {line} has {count} columns; a table has at most {most}.",
             line=str(line),
             count=len(row),

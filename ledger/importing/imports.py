@@ -19,8 +19,8 @@ from ledger.bulk.copying import NULL, copy_lines, nullable, plain
 from ledger.bulk.statistics import gather_after
 from ledger.importing.bodies import Item, Request
 from ledger.importing.calc.entries import Entry
-from ledger.importing.calc.matching import Group, Ledger
-from ledger.importing.progress import counted
+from ledger.importing.calc.matching import Group, Ledger, wanted
+from ledger.importing.progress import Rows, counted
 from ledger.importing.purposes import Purposes
 from ledger.importing.stored_rows import list_formats, list_rows_near
 from ledger.models import Account, ImportBatch, KnownBefore, Source, Transaction
@@ -42,7 +42,7 @@ class Outcome:
     errors: list[Fault] = field(default_factory=list)
     batch: ImportBatch | None = None
     dry_run: bool = False
-    rows: list[Item] = field(default_factory=list)  # what is stored, or would be
+    rows: Rows = field(default_factory=list)  # what is stored, or would be
     known: list[UUID] = field(default_factory=list)  # stored rows that it has too; they stay when theirs is undone
 
     @property
@@ -206,7 +206,9 @@ def leave_out_stored(*, company: Company, rows: list[Item], request: Request, ou
     accounts = {row.account_id for row in rows}
     stored = Transaction.objects.of(company.id).without_initial()
     formats = list_formats(company) if request.format else {}
-    found = list(list_rows_near(stored, groups, accounts, formats=formats))
+    days = [row.date for row in rows]
+    period = min(days), max(days)
+    found = list(list_rows_near(stored, wanted(groups), accounts, period=period, formats=formats))
     for row in found:
         row.pending = False  # a pending row that is sent again is a duplicate like any other
     ledger = Ledger(found, format_=request.format or "")

@@ -1,5 +1,6 @@
 """A table's rows as items of an import, in the form that imports take; and its errors told by line."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,19 +9,21 @@ from typing import Any
 import msgspec
 from django.utils.translation import gettext as _
 
-from companies.errors import TooLarge, Unsupported
+from companies.errors import Invalid, TooLarge, Unsupported
 from companies.locales import current
 from companies.pages.downloads import as_it_was
 from ledger.bulk.bodies import DECIMALS, Fault
-from ledger.calc.tables import Line, NotATable, lines_of, opened
+from ledger.calc.tables import Line, Lines, NotATable, TableLimit, lines_of, opened
 from ledger.importing.bodies import MOST_ITEMS, Item, Request, read_item
 from ledger.importing.calc.amounts import drop_zeros
+from ledger.importing.calc.balance_run import BalanceRun, Balances
 from ledger.importing.calc.dates import find_day
 from ledger.importing.calc.detection import detect
 from ledger.importing.calc.mapping import Mapping, fold_value
+from ledger.importing.calc.movements import LeftOut, Movement
 from ledger.importing.calc.questions import Detection, Own, Question
-from ledger.importing.calc.rows import BalanceRun, Balances, LeftOut, Movement, RowReader
-from ledger.importing.calc.sheets import SHEETS_BEGIN, has_sheets, sheet_lines
+from ledger.importing.calc.rows import RowReader
+from ledger.importing.calc.sheets import SHEETS_BEGIN, NoResult, SeveralTables, UnsafeWorkbook, has_sheets, sheet_lines
 from ledger.importing.calc.table import Table
 from ledger.importing.category_names import find_category_ids
 from ledger.models import Account, AccountType
@@ -43,10 +46,32 @@ class UnreadableTable(Unsupported):
     code = "unreadable_table"
 
 
+class UnreadableCell(UnreadableTable):
+    """A cell has a formula without its result: open the workbook in your spreadsheet, and save it."""
+
+
 class TooManyRows(TooLarge):
     """The file has more rows than one import takes; split it."""
 
     code = "too_many_rows"
+
+
+class TableTooLarge(TooLarge):
+    """A row or a cell of the table is longer than any that is read; the detail names the limit and the line."""
+
+    code = "table_too_large"
+
+
+class SeveralSheets(Invalid):
+    """Several sheets of the workbook have movements: save each as a file of its own, and send them one by one."""
+
+    code = "several_sheets"
+
+
+class UnsafeXml(Invalid):
+    """The XML has a document type or entities, which no statement needs."""
+
+    code = "unsafe_xml"
 
 
 class FileItem(Item, gc=False, rename="camel"):
@@ -65,21 +90,22 @@ class BadRow:
     reason: str
 
 
-def table_of(content: bytes, settings: Any = None) -> list[Line]:
+def table_of(content: bytes, settings: Any = None) -> Lines:
     """The lines of an uploaded file. ``settings`` may name its encoding and separator.
 
-    Raises UnreadableTable, TooManyRows.
+    Raises UnreadableTable, TooManyRows, TableTooLarge, SeveralSheets, UnsafeXml.
     """
     given = settings if isinstance(settings, dict) else {}
-    most = MOST_ITEMS + LINES_BESIDE + 1
     try:
-        if content.startswith(SHEETS_BEGIN):
-            lines = read_sheet(content, most=most)
-        else:
-            text = opened(content, given.get("encoding"))
-            if text is None:
-                raise UnreadableTable(_("This is no text file: neither UTF-8 nor UTF-16 nor Windows-1252."))
-            lines = lines_of(text, most=most, separator=given.get("separator"))
+        lines = read_table_lines(content, given)
+    except TableLimit as error:
+        raise TableTooLarge(told(error)) from None
+    except SeveralTables as error:
+        raise SeveralSheets(told(error)) from None
+    except NoResult as error:
+        raise UnreadableCell(told(error)) from None
+    except UnsafeWorkbook:
+        raise UnsafeXml from None
     except NotATable as error:
         raise UnreadableTable(told(error)) from None
     if not any(len(line.cells) > 1 for line in lines):
@@ -89,7 +115,18 @@ def table_of(content: bytes, settings: Any = None) -> list[Line]:
     return lines
 
 
-def read_sheet(content: bytes, *, most: int) -> list[Line]:
+def read_table_lines(content: bytes, given: dict[str, Any]) -> Lines:
+    """The lines of text or of a workbook, one more than an import takes. Raises UnreadableTable, NotATable."""
+    most = MOST_ITEMS + LINES_BESIDE + 1
+    if content.startswith(SHEETS_BEGIN):
+        return read_sheet(content, most=most)
+    text = opened(content, given.get("encoding"))
+    if text is None:
+        raise UnreadableTable(_("This is no text file: neither UTF-8 nor UTF-16 nor Windows-1252."))
+    return lines_of(text, most=most, separator=given.get("separator"))
+
+
+def read_sheet(content: bytes, *, most: int) -> Lines:
     """The rows of a workbook's first sheet with a table. Raises UnreadableTable, NotATable."""
     if not has_sheets(content):
         raise UnreadableTable(_("This is an archive without a table. Unpack it, and upload the files in it."))
@@ -169,7 +206,7 @@ class Rows:
         self.currency = currency = account.default_currency
         self.category_ids = find_category_ids(account.company_id) if "category" in mapping.columns else {}
         self.reader = RowReader(table, mapping, currency)
-        self.lines: list[Line] = []  # of the items
+        self.places: array[int] = array("Q")  # of the items in the rows of the table
         self.left_out: list[LeftOut] = []
         self.run = BalanceRun()
         self.bad = False  # whether a row cannot be read
@@ -192,13 +229,13 @@ class Rows:
 
     def read_items(self, request: Request) -> Iterator[Item | None]:
         """Yield the items one by one, and add what is wrong to the errors of ``request``."""
-        self.lines, self.left_out, self.run, self.bad = [], [], BalanceRun(), False
-        for line, row in zip(self.table.rows, self.reader.read_all(), strict=True):
+        self.places, self.left_out, self.run, self.bad = array("Q"), [], BalanceRun(), False
+        for place, (line, row) in enumerate(zip(self.table.rows, self.reader.read_all(), strict=True)):
             if isinstance(row, LeftOut):
                 self.left_out.append(row)
                 continue
-            pointer = f"#/transactions/{len(self.lines)}"
-            self.lines.append(line)
+            pointer = f"#/transactions/{len(self.places)}"
+            self.places.append(place)
             if isinstance(row, Movement):
                 self.run.add(row)
                 yield self.item(line, row, pointer, request)
@@ -230,7 +267,7 @@ class Rows:
             values["amountCurrency"] = row.currency
         if row.pending:
             values["pending"] = True
-        values |= {wire: as_it_was(text) for name, wire in WIRE.items() if (text := self.reader.cell(cells, name))}
+        values |= {wire: as_it_was(str(text)) for name, wire in WIRE.items() if (text := self.reader.cell(cells, name))}
         if text := description(self.mapping, cells):
             values["description"] = as_it_was(text)
         if category_id := self.find_category_id(cells, row):
@@ -265,7 +302,9 @@ class Rows:
     @property
     def balances(self) -> Balances | None:
         """What the balance column says before and after all rows, where all are stored and every step agrees."""
-        if "balance" not in self.mapping.columns or any(row.reason == "status" for row in self.left_out):
+        if not {"balance", "balanceBefore"} & self.mapping.columns.keys() or any(
+            row.reason == "status" for row in self.left_out
+        ):
             return None
         if self.bad or self.run.currencies - {"", self.currency}:
             return None
@@ -280,8 +319,12 @@ class Rows:
         """The errors of an import as people read them."""
         return [self.bad_row(*pointer.split("/", 3)[2:], reason=reason) for pointer, _, reason in errors]
 
+    def get_line(self, index: int) -> Line:
+        """The line of an item; -1 is the last one."""
+        return self.table.rows[self.places[index]]
+
     def bad_row(self, index: str, name: str = "row", *, reason: str) -> BadRow:
-        line = self.lines[int(index)]
+        line = self.get_line(int(index))
         cells = line.cells
         columns = self.mapping.columns
         name = FIELD_OF.get(name, name)

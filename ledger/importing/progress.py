@@ -7,11 +7,11 @@ that is done sooner leaves none.
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.core.files.base import ContentFile
@@ -71,7 +71,15 @@ def far(kind: str, done: int, of: int) -> None:
         waits.note(kind, done, of)
 
 
-def counted(rows: Sequence[Any]) -> Iterator[Any]:
+class Rows(Protocol):
+    """Rows whose number is known before they are made."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+def counted(rows: Rows) -> Iterator[Any]:
     """The rows, told while they are taken."""
     for number, row in enumerate(rows):
         if number % ROWS_APART == 0:

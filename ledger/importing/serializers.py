@@ -12,7 +12,7 @@ from ledger.money.fields import AmountField, CurrencyField
 from ledger.transactions.shapes import CounterpartyRef
 
 DUPLICATES = ["keep", "skip"]
-FORMATS = ["camt.052", "camt.053", "camt.054", "mt940", "mt942", "ofx", "qif", "csv"]
+FORMATS = ["camt.052", "camt.053", "camt.054", "mt940", "mt942", "ofx", "qif", "csv", "zip"]
 
 
 class ImportItem(Shape):

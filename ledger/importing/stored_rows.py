@@ -1,6 +1,6 @@
 """Stored transactions as the matcher takes them: as whatever brought them told them, and as they are now."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from companies.models import Company
-from ledger.importing.calc.matching import Group, Row, wanted
+from ledger.importing.calc.matching import Key, Row
 from ledger.models import ImportBatch, Source
 
 ROWS_A_READ = 2000
@@ -38,21 +38,22 @@ def list_formats(company: Company) -> dict[UUID, str]:
 
 def list_rows_near(
     rows: Any,
-    groups: Sequence[Group],
+    places: Container[Key],
     account_ids: Collection[UUID | str],
     *,
+    period: tuple[date, date],
     formats: Mapping[UUID, str],
     days: int = 0,
     amounts: Collection[Decimal] = (),
 ) -> Iterator[Row]:
     """Yield those of a queryset's transactions that have the account, day, amount and currency of an entry, as they
-    were told or as they are now, and those of ``amounts`` within so many ``days``; each once."""
-    places = wanted(groups)
-    ordinals = [place[1].toordinal() for place in places]
-    if not ordinals:
-        return
-    first = date.fromordinal(max(min(ordinals) - days, 1))
-    last = date.fromordinal(min(max(ordinals) + days, date.max.toordinal()))
+    were told or as they are now, and those of ``amounts`` within so many ``days``; each once.
+
+    Args:
+        places: account, day, amount and currency of the entries, whose days are all in ``period``.
+    """
+    first = date.fromordinal(max(period[0].toordinal() - days, 1))
+    last = date.fromordinal(min(period[1].toordinal() + days, date.max.toordinal()))
     in_time = rows.filter(account_id__in=account_ids, date__range=(first, last))
     otherwise = rows.filter(as_told__isnull=False, as_told__date__range=(str(first), str(last)))
     made = set()

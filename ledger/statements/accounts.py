@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
@@ -9,6 +10,7 @@ from companies.errors import Invalid, unknown_id
 from companies.models import Company, id_from
 from ledger.models import Account
 from ledger.statements.calc.facts import Statement
+from ledger.statements.calc.sequence import is_copy
 
 GERMAN = re.compile(r"([0-9]{8})/([0-9]{1,10})")  # bank code and account, the two parts of an IBAN
 WITH_CURRENCY = re.compile(r"(.*[0-9])[A-Z]{3}")
@@ -82,12 +84,16 @@ def find_accounts(
 
 
 def find_own(account: Account, statements: Sequence[Statement]) -> list[Statement]:
-    """The statements that are of the account. Raises AccountDiffers with the numbers of the file."""
-    labels = list_labels(statements)
-    if len(labels) < 2 and not (account.account_number and any(each.account_number for each in statements)):
-        return list(statements)
-    own = [each for each in statements if (len(labels) < 2 and not each.account_number) or is_own(account, each)]
-    if not own:
+    """The statements that are of the account: those of its number (QIF: its name), and files that name no account.
+
+    Raises AccountDiffers with the numbers of the file.
+    """
+    check_unnamed(statements)
+    named_in = {each.file for each in statements if has_label(each)}
+    labels = list_labels(each for each in statements if each.file in named_in)
+    takes_all = len(labels) < 2 and not (account.account_number and any(each.account_number for each in statements))
+    own = [each for each in statements if takes_all or each.file not in named_in or is_own(account, each)]
+    if not own and statements:
         detail = _("The file is of the account {number}, and you named another one. Name that one, or none.")
         if len(labels) > 1:
             detail = _("The file has statements of {number}, not of the account you named. Name one of these, or none.")
@@ -95,6 +101,23 @@ def find_own(account: Account, statements: Sequence[Statement]) -> list[Statemen
         raise AccountDiffers(detail.format(number=", ".join(label or "–" for label in labels[:MAX_NUMBERS_SHOWN])))
     in_its_currency = [each for each in own if each.currency == account.default_currency]
     return in_its_currency or own
+
+
+def has_label(statement: Statement) -> bool:
+    return bool(statement.account_number or statement.account_name)
+
+
+def check_unnamed(statements: Sequence[Statement]) -> None:
+    """Hold statements of one file that name no account to be of one: each goes on where another ends, or is its copy.
+
+    Raises AccountDiffers.
+    """
+    unnamed = [each for each in statements if not has_label(each)]
+    for before, after in pairwise(unnamed):
+        is_one = before.closing is not None and before.closing == after.opening
+        if before.file == after.file and not is_one and not is_copy(before, after):
+            detail = _("The file has several statements that name no account. Save each as a file of its own.")
+            raise AccountDiffers(detail)
 
 
 def is_own(account: Account, statement: Statement) -> bool:

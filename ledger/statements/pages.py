@@ -32,12 +32,13 @@ from ledger.models import Account
 from ledger.statements import receiving
 from ledger.statements.accounts import AccountDiffers, AccountUnknown
 from ledger.statements.calc import formats
-from ledger.statements.reading import ColumnsUnknown, DateOrderUnknown, FormatUnknown, MappingAmbiguous
+from ledger.statements.errors import ColumnsUnknown, DateOrderUnknown, FormatUnknown, MappingAmbiguous
 from ledger.statements.receiving import Received, Told
 
 MIB = 1024 * 1024
 SHOWN_STATEMENTS = 50  # of one file
 LONGEST_NAME = 100
+SHOWN_NAMES = 5  # of files in an archive
 CHOICES = {"split": ("entry", "details"), "dateOrder": ("", "dayFirst", "monthFirst")}
 
 
@@ -273,6 +274,11 @@ def in_words(refusal: Refusal) -> str:
         return _("It names no account: choose one below.")
     if isinstance(refusal, DateOrderUnknown):
         return _("Its dates can be read in both orders: choose below which comes first, the day or the month.")
+    files = [refusal.file] if isinstance(refusal, ColumnsUnknown) and refusal.file else []
+    files = refusal.files if isinstance(refusal, MappingAmbiguous) else files
+    if files:
+        why = _("Unpack the archive, import {names} alone, and answer there how to read the columns.")
+        return why.format(names=", ".join(f"“{name}”" for name in files[:SHOWN_NAMES]))
     if isinstance(refusal, ColumnsUnknown):
         return _("No columns of a day and an amount were found: import this one alone, and choose them there.")
     if isinstance(refusal, MappingAmbiguous):
@@ -321,7 +327,11 @@ def counted(received: Received) -> list[str]:
     if old := received.skipped_before_data_start:
         said.append(_("{count} before the books start"))
         counts.append(old)
-    return [each.format(count=number(count)) for each, count in zip(said, counts, strict=True)]
+    texts = [each.format(count=number(count)) for each, count in zip(said, counts, strict=True)]
+    if files := received.left_out_files:
+        text = ngettext("{count} file left out ({names})", "{count} files left out ({names})", len(files))
+        texts.append(text.format(count=number(len(files)), names=", ".join(files[:SHOWN_NAMES])))
+    return texts
 
 
 def told(received: Sequence[Received]) -> str:

@@ -1,32 +1,32 @@
 """Reading a file that a bank gave: its statements, or why not."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
 
-from companies.errors import Invalid, Unsupported
-from companies.locales import current
 from companies.models import Company
 from ledger.bulk.bodies import DECIMALS
 from ledger.calc.money import too_fine
-from ledger.calc.tables import Line
+from ledger.calc.tables import Lines
 from ledger.importing import progress
 from ledger.importing.bodies import MOST_ITEMS, Request
 from ledger.importing.calc.detection import detect, names_number, split_by_account
-from ledger.importing.calc.entries import Entry
+from ledger.importing.calc.entries import Entry, EntryList
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, fold_value, normalize_settings
+from ledger.importing.calc.movements import LeftOut
 from ledger.importing.calc.questions import Detection, Own
-from ledger.importing.calc.rows import LeftOut, RowReader
+from ledger.importing.calc.rows import RowReader
 from ledger.importing.encoding_choices import Choice, find_encoding_choices
 from ledger.importing.items import (
     EXAMPLES,
     Rows,
-    TooManyRows,
+    UnreadableCell,
     UnreadableTable,
+    UnsafeXml,
     detect_for,
     example_rows,
     table_of,
@@ -34,65 +34,18 @@ from ledger.importing.items import (
 )
 from ledger.models import Account, AccountType
 from ledger.statements.accounts import AccountDiffers, AccountUnknown, find_by_name, find_by_number, spellings
-from ledger.statements.calc import archives, formats, qif
+from ledger.statements.archives import Read, read_archive, too_many_entries
+from ledger.statements.calc import formats, qif
 from ledger.statements.calc.facts import NoStatement, Statement, TooManyEntries, Unreadable, Unsafe, clean
+from ledger.statements.errors import (
+    ColumnsUnknown,
+    CurrencyUnknown,
+    DateOrderUnknown,
+    FormatUnknown,
+    MappingAmbiguous,
+    StatementUnreadable,
+)
 from ledger.statements.table_errors import check_refused
-
-
-class FormatUnknown(Unsupported):
-    """The file is none of CAMT.052, 053 and 054, MT940, MT942, OFX, QIF and CSV, whatever its name says."""
-
-    code = "statement_format_unknown"
-
-
-class StatementUnreadable(Invalid):
-    """The file is broken; the detail names the line."""
-
-    code = "statement_unreadable"
-
-
-class UnsafeXml(Invalid):
-    """The XML has a document type or entities, which no statement needs."""
-
-    code = "unsafe_xml"
-
-
-class CurrencyUnknown(Invalid):
-    """The statement, or a row of it, is in a currency that is none of the thirty."""
-
-    code = "currency_unknown"
-
-
-class ColumnsUnknown(Invalid):
-    """No columns of a day and an amount were found: import one alone on the page, or set importSettings.csv."""
-
-    code = "columns_unknown"
-
-
-class MappingAmbiguous(Invalid):
-    """The file can be read in several ways: answer each of `choices` in importSettings, and send the file again."""
-
-    code = "mapping_ambiguous"
-
-    def __init__(self, choices: list[dict[str, Any]]):
-        super().__init__()
-        self.more = {"choices": choices}
-
-
-class DateOrderUnknown(Invalid):
-    """The dates of the QIF file can be read in both orders: send dateOrder."""
-
-    code = "date_order_unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """A file's format and statements; of QIF the order in which its dates were read."""
-
-    format: str
-    statements: list[Statement]
-    date_order: str | None = None
-    left_out: int = 0  # rows of a table that are no movements of the account
 
 
 def read(
@@ -104,20 +57,33 @@ def read(
     Raises FormatUnknown, StatementUnreadable, UnsafeXml, CurrencyUnknown, ColumnsUnknown, MappingAmbiguous,
     DateOrderUnknown, AccountUnknown, AccountDiffers, TooManyRows, and those of table_errors.
     """
+    found = read_file(formats.kind_of(content), content, company, account, date_order, settings)
+    for statement in found.statements:
+        check(statement)
+    return found
+
+
+def read_file(
+    kind: str | None,
+    content: bytes,
+    company: Company,
+    account: Account | None,
+    date_order: str | None,
+    settings: Any,
+) -> Read:
+    """What a file of a kind says, its statements with their format. Raises what ``read`` raises."""
     try:
-        found = of_kind(formats.kind_of(content), content, company, account, date_order, settings)
+        found = of_kind(kind, content, company, account, date_order, settings)
     except Unreadable as error:
         raise StatementUnreadable(at_line(error.line, told(error))) from None
     except Unsafe:
         raise UnsafeXml from None
     except TooManyEntries:
-        detail = _("More than {most} entries. Split the file.").format(most=current().number(MOST_ITEMS))
-        raise TooManyRows(detail) from None
+        raise too_many_entries() from None
     except NoStatement:
         raise FormatUnknown from None
-    for statement in found.statements:
-        check(statement)
-    return found
+    formatted = [replace(each, format=each.format or found.format) for each in found.statements]
+    return replace(found, statements=formatted)
 
 
 def at_line(line: int, why: str) -> str:
@@ -137,7 +103,9 @@ def of_kind(
     if kind == formats.CSV:
         return read_csv(content, company, account, settings)
     if kind == formats.ZIP:
-        return read_archive(content, company, account)
+        return read_archive(
+            content, lambda kind, member: read_file(kind, member, company, account, date_order, settings)
+        )
     if kind == formats.QIF:
         return read_qif(content, company, account, date_order)
     far = partial(progress.far, progress.BYTES, of=len(content))
@@ -155,27 +123,6 @@ def currencies_of(company: Company, account: Account | None) -> Callable[[str], 
         return find_by_number(active, Statement(account_number=number, currency="", entries=[])).default_currency
 
     return find_currency
-
-
-def read_archive(content: bytes, company: Company, account: Account | None) -> Read:
-    """The statements of all files in an archive, as one import. Raises FormatUnknown for one that is no statement."""
-    found: list[formats.File] = []
-    left = MOST_ITEMS
-    try:
-        for name, member in archives.unpack(content):
-            kind = formats.kind_of(member)
-            if kind not in (formats.CAMT, formats.MT940, formats.OFX):
-                why = _("“{name}” in the archive is no statement of CAMT, MT940 or OFX.").format(name=clean(name)[:60])
-                raise FormatUnknown(why)
-            file = formats.read(member, kind, most=left, currency_of=currencies_of(company, account))
-            left -= sum(len(statement.entries) for statement in file.statements)
-            found.append(file)
-    except archives.NotAnArchive as error:
-        raise FormatUnknown(told(error)) from None
-    if not found:
-        raise FormatUnknown
-    statements = [statement for file in found for statement in file.statements]
-    return Read(found[0].format, statements)
 
 
 def read_qif(content: bytes, company: Company, account: Account | None, date_order: str | None) -> Read:
@@ -201,6 +148,11 @@ def read_qif(content: bytes, company: Company, account: Account | None, date_ord
         )
     except qif.OrderUnknown:
         raise DateOrderUnknown from None
+    except qif.SeveralAccounts as error:
+        why = _(
+            "The entries of another section begin here, and the file does not name the accounts of both (!Account)."
+        )
+        raise AccountDiffers(f"{at_line(error.line, why)} {_('Save each as a file of its own.')}") from None
     if not entries:  # an account that is named is opened with nothing
         currency_of("")
         entries = {"": []}
@@ -213,6 +165,8 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     kept = settings if settings is not None else ((account.import_settings or {}).get("csv") if account else None)
     try:
         lines = table_of(content, normalize_settings(kept))
+    except UnreadableCell as error:
+        raise StatementUnreadable(error.detail) from None
     except UnreadableTable as error:
         raise FormatUnknown(error.detail) from None
     if account is None:
@@ -227,7 +181,7 @@ def read_csv(content: bytes, company: Company, account: Account | None, settings
     return Read("csv", [statement], left_out=sum(rows.left_out_counts.values()))
 
 
-def read_csv_of_accounts(company: Company, lines: Sequence[Line], settings: Any) -> Read:
+def read_csv_of_accounts(company: Company, lines: Lines, settings: Any) -> Read:
     """A table that names the account of each row. Its columns are read alike for all accounts, by ``settings`` alone.
 
     Raises AccountUnknown, AccountAmbiguous, ColumnsUnknown, MappingAmbiguous, StatementUnreadable.
@@ -239,9 +193,10 @@ def read_csv_of_accounts(company: Company, lines: Sequence[Line], settings: Any)
         raise AccountUnknown(_("A file of this format does not say of which account it is: send accountId."))
     left_out = sum(len(part) for label, part in parts.items() if fold_value(label) not in wanted)
     active = list(Account.objects.of(company.id).active().in_order())
-    accounts: dict[Account, list[Line]] = {}
+    accounts: dict[Account, Lines] = {}
     for label, part in ((label, part) for label, part in parts.items() if fold_value(label) in wanted):
-        accounts.setdefault(find_labelled(active, label), []).extend(part)
+        account = find_labelled(active, label)
+        accounts[account] = accounts[account].join([part]) if account in accounts else part
     currencies = {account.default_currency for account in accounts}
     is_card = all(account.type == AccountType.CREDIT_CARD for account in accounts)
     own = Own(currencies.pop() if len(currencies) == 1 else "", is_card)
@@ -254,7 +209,6 @@ def read_csv_of_accounts(company: Company, lines: Sequence[Line], settings: Any)
     left_out += len(without_account)
     statements = []
     for account, part in accounts.items():
-        part.sort(key=lambda line: line.number)
         rows, statement = read_rows(account, replace(detection, table=replace(detection.table, rows=part)))
         left_out += sum(rows.left_out_counts.values())
         statements.append(replace(statement, account_number=account.account_number or ""))
@@ -272,12 +226,12 @@ def check_questions(detection: Detection, currency: str, encodings: Sequence[Cho
     choices = choices_of(detection, currency)
     if encodings:
         options = [{"value": name, "examples": rows} for name, rows in encodings]
-        choices.insert(0, {"question": "encoding", "field": "encoding", "options": options})
+        choices.insert(0, {"question": "encoding", "field": "encoding", "file": None, "options": options})
     if choices:
         raise MappingAmbiguous(choices)
 
 
-def check_rows_without_account(detection: Detection, lines: list[Line]) -> None:
+def check_rows_without_account(detection: Detection, lines: Lines) -> None:
     """Raises StatementUnreadable where one of the rows that name no account is more than a sum or a footer."""
     reader = RowReader(replace(detection.table, rows=lines), detection.mapping, "")
     for row in reader.read_all():
@@ -289,7 +243,14 @@ def read_rows(account: Account, detection: Detection) -> tuple[Rows, Statement]:
     """The rows of a table as a statement of an account. Raises StatementUnreadable."""
     rows = Rows(detection.table, detection.mapping, account=account)
     request = Request(items=[], trusts_ids=False)
-    entries = []
+    statement = plain_statement(account, EntryList(read_entries(account, rows, request)))
+    if balances := rows.balances:
+        statement = replace(statement, opening=balances.opening, closing=balances.closing)
+    return rows, statement
+
+
+def read_entries(account: Account, rows: Rows, request: Request) -> Iterator[Entry]:
+    """Yield the movements of a table. Raises StatementUnreadable."""
     for item in rows.read_items(request):
         if item is None or request.errors:
             bad = rows.bad_rows(request.errors[:1])[0]
@@ -297,24 +258,18 @@ def read_rows(account: Account, detection: Detection) -> tuple[Rows, Statement]:
             raise (CurrencyUnknown if is_currency else StatementUnreadable)(
                 at_line(bad.line, f"{bad.column}: {bad.reason}")
             )
-        entries.append(
-            Entry(
-                day=item.date,
-                amount=format(Decimal(item.amount_value), "f"),
-                currency=item.amount_currency or account.default_currency,
-                from_to=clean(item.from_to or ""),
-                description=clean(item.description or ""),
-                notes=item.notes or "",
-                reference=item.external_id or "",
-                pending=bool(item.pending),
-                category_id=item.category_id or "",
-                line=rows.lines[-1].number,
-            )
+        yield Entry(
+            day=item.date,
+            amount=format(Decimal(item.amount_value), "f"),
+            currency=item.amount_currency or account.default_currency,
+            from_to=clean(item.from_to or ""),
+            description=clean(item.description or ""),
+            notes=item.notes or "",
+            reference=item.external_id or "",
+            pending=bool(item.pending),
+            category_id=item.category_id or "",
+            line=rows.get_line(-1).number,
         )
-    statement = plain_statement(account, entries)
-    if balances := rows.balances:
-        statement = replace(statement, opening=balances.opening, closing=balances.closing)
-    return rows, statement
 
 
 def check_columns(detection: Detection) -> None:
@@ -355,6 +310,7 @@ def choices_of(detection: Detection, currency: str) -> list[dict[str, Any]]:
         {
             "question": question.question,
             "field": question.field,
+            "file": None,
             "options": [
                 {"value": option.value, "examples": examples}
                 for option, examples in zip(
@@ -366,17 +322,11 @@ def choices_of(detection: Detection, currency: str) -> list[dict[str, Any]]:
     ]
 
 
-def plain_statement(account: Account, entries: list[Entry], *, name: str = "") -> Statement:
+def plain_statement(account: Account, entries: Sequence[Entry], *, name: str = "") -> Statement:
     """Entries of a format that tells no balances. ``name``: as the file calls the account."""
-    days = [entry.day for entry in entries]
-    return Statement(
-        account_number="",
-        account_name=name,
-        currency=account.default_currency,
-        entries=entries,
-        start=min(days, default=None),
-        end=max(days, default=None),
-    )
+    statement = Statement(account_number="", account_name=name, currency=account.default_currency, entries=entries)
+    start, end = statement.days or (None, None)
+    return replace(statement, start=start, end=end)
 
 
 def check(statement: Statement) -> None:

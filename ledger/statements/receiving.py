@@ -13,25 +13,22 @@ from django.db.models import Max, Q
 from companies.changing import Change, changing
 from companies.models import Company, Stamp
 from companies.running.counters import note_import
-from ledger.importing.bodies import Item
 from ledger.importing.calc.entries import Entry
-from ledger.importing.calc.matching import MOST_DAYS, Group, Ledger, Row, Sorted, groups_of, wanted
+from ledger.importing.calc.matching import MOST_DAYS, Group, Row, key
 from ledger.importing.imports import Outcome, SentFile, keep
+from ledger.importing.items import told as explain
 from ledger.importing.purposes import Purposes
 from ledger.importing.stored_rows import list_formats, list_rows_near, read_rows
 from ledger.models import Account, ImportBatch, Source, Statement, Transaction
 from ledger.statements import reading
 from ledger.statements.accounts import find_accounts, list_labels, named
 from ledger.statements.calc import facts
+from ledger.statements.calc.sequence import KeyHashes, Matched, Part, StatementMatcher, split_rounds
+from ledger.statements.errors import StatementUnreadable
+from ledger.statements.items import NewItems
 from ledger.statements.opening import open_with_earliest, opens_first
 from ledger.statements.pending import book_pending, let_lapse
 from ledger.statements.reconciling import balances_at, reconcile
-
-
-class BankItem(Item, gc=False, rename="camel"):
-    """An entry as imports store it."""
-
-    bank_reference: str | None = None
 
 
 @dataclass(slots=True)
@@ -40,7 +37,9 @@ class Told:
 
     statement: facts.Statement
     account: Account
-    groups: list[Group] = field(default_factory=list)
+    entries: Sequence[Entry] = ()  # those that are not before the books start
+    groups: dict[int, Group] = field(default_factory=dict)  # of those that may be known, by their position
+    split: bool = False  # single payments in place of entries that are several
     count: int = 0
     duplicates: int = 0  # those that are booked now or have lapsed among them
     skipped: list[Entry] = field(default_factory=list)
@@ -48,15 +47,25 @@ class Told:
 
     @property
     def pending(self) -> int:
-        return sum(entry.pending for entry in self.statement.entries)
+        return self.statement.pending_count
 
     @property
     def booked(self) -> int:
-        return sum(group.booked for group in self.groups)
+        return sum(group.booked for group in self.groups.values())
 
     @property
     def lapsed(self) -> int:
-        return sum(group.lapsed for group in self.groups)
+        return sum(group.lapsed for group in self.groups.values())
+
+    def get_units(self, entry: Entry) -> Sequence[Entry]:
+        """What is stored of an entry."""
+        return entry.parts if self.split and entry.parts else (entry,)
+
+    def list_new(self) -> Iterator[Entry]:
+        """Yield what the ledger has not, in the order of the file."""
+        for place, entry in enumerate(self.entries):
+            group = self.groups.get(place)
+            yield from group.new if group else self.get_units(entry)
 
     @property
     def known(self) -> int:
@@ -79,10 +88,10 @@ class Received:
     dry_run: bool
     other_accounts: list[str] = field(default_factory=list)  # whose statements are in the file and were left out
     batch: ImportBatch | None = None
-    new: list[BankItem] = field(default_factory=list)
     gone: int = 0  # rows that were pending and are not in a final statement
     gone_changed: int = 0  # of these, by somebody
     left_out: int = 0  # rows of a table that are no movements
+    left_out_files: list[str] = field(default_factory=list)  # of an archive, that are no statements
     possible_duplicates: int = 0  # new ones with the day and amount of one that is there
 
     @property
@@ -135,7 +144,14 @@ def receive(
         told = [Told(*pair) for pair in find_accounts(company, read.statements, account)]
         taken = {id(each.statement) for each in told}
         others = list_labels(each for each in read.statements if id(each) not in taken)
-        received = Received(read.format, told, dry_run, other_accounts=others, left_out=read.left_out)
+        received = Received(
+            read.format,
+            told,
+            dry_run,
+            other_accounts=others,
+            left_out=read.left_out,
+            left_out_files=read.left_out_files,
+        )
         store(change, received, SentFile(filename, read.format), details=details)
         if read.date_order and account is not None:
             keep_order(change, account, read.date_order)
@@ -150,7 +166,6 @@ def store(change: Change, received: Received, file: SentFile, *, details: bool) 
     accounts = {told.account.id: told.account for told in received.statements}
     first = {account.id: opens_first(change, account) for account in accounts.values()}
     outcome = sort_out(change, received, details=details)
-    received.new = list(items(received.statements))
     batch = stored(change, received, outcome, file, accounts)
     numbers = {account.id: take_number(change, account, received.statements) for account in accounts.values()}
     with_statements(change, received, batch, numbers)
@@ -176,19 +191,43 @@ def sort_out(change: Change, received: Received, *, details: bool) -> Decided:
     """Counts what is new in each statement, and decides about pending rows."""
     starts = change.company.data_start_date
     for told in received.statements:
-        kept = [each for each in told.statement.entries if starts is None or each.day >= starts]
-        if len(kept) < len(told.statement.entries):
-            told.skipped = [each for each in told.statement.entries if starts is not None and each.day < starts]
-        told.groups = groups_of(str(told.account.id), kept, details=details)
-    groups = [group for told in received.statements for group in told.groups]
-    settled = settled_until(change.company, {told.account.id for told in received.statements})
-    rows = list(rows_for(change.company, groups, {told.account.id for told in received.statements}))
-    found = (ledger := Ledger(rows, format_=received.format)).sort_out(groups, settled=settled)
-    received.possible_duplicates = sum(1 for _ in ledger.list_possible(groups))
+        told.split, told.entries = details, told.statement.entries
+        if starts is not None and any(each.day < starts for each in told.entries):
+            told.skipped = [each for each in told.entries if each.day < starts]
+            told.entries = [each for each in told.entries if each.day >= starts]
+    account_ids = {told.account.id for told in received.statements}
+    settled = settled_until(change.company, account_ids)
+    rows = list(rows_for(change.company, received.statements, account_ids))
+    found = match_statements(received, rows, settled)
+    received.possible_duplicates = found.possible
     for told in received.statements:
-        told.count = sum(len(group.new) for group in told.groups)
-        told.duplicates = sum(len(group.units) for group in told.groups) - told.count
+        units = sum(len(told.get_units(entry)) for entry in told.entries) if details else len(told.entries)
+        groups = told.groups.values()
+        told.duplicates = sum(len(group.units) - len(group.new) for group in groups)
+        told.count = units - told.duplicates
     return Decided(found.booked, lapsed(received, rows, found, settled), [*found.known, *found.seen])
+
+
+def match_statements(received: Received, rows: Sequence[Row], settled: Mapping[str, date]) -> Matched:
+    """Match the statements with the ledger's rows, and with each other where they have days in common.
+
+    Entries that no row can be get no group: there may be very many. Raises StatementUnreadable.
+    """
+    parts = [Part(str(told.account.id), told.statement, []) for told in received.statements]
+    rounds = split_rounds(parts)
+    matcher = StatementMatcher(rows, settled)
+    for told, part in zip(received.statements, parts, strict=True):
+        every = len(rounds) > 1 or bool(told.pending)
+        if not (every or rows):
+            continue
+        for place, entry in enumerate(told.entries):
+            if every or matcher.is_candidate(part.account, entry):
+                told.groups[place] = Group(part.account, entry, told.get_units(entry))
+        part.groups = list(told.groups.values())
+    try:
+        return matcher.match(rounds)
+    except facts.Unreadable as error:
+        raise StatementUnreadable(explain(error)) from None
 
 
 def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:
@@ -198,21 +237,36 @@ def settled_until(company: Company, account_ids: set[UUID]) -> dict[str, date]:
     return {str(account): day for account, day in found}
 
 
-def rows_for(company: Company, groups: Sequence[Group], account_ids: set[UUID]) -> Iterator[Row]:
+def rows_for(company: Company, statements: Sequence[Told], account_ids: set[UUID]) -> Iterator[Row]:
     """The stored rows that entries may be: those of the same account, day, amount and currency, as they were told or
     as they are now, and pending ones."""
     rows = Transaction.objects.of(company.id).without_initial()
-    formats = list_formats(company)
-    waits = any(group.entry.pending for group in groups)
-    places = wanted(groups)
-    amounts = {place[2] for place in places} if waits else set()
-    yield from list_rows_near(rows.booked(), groups, account_ids, formats=formats, days=MOST_DAYS, amounts=amounts)
     here = Q(account_id__in=account_ids) | Q(as_told__isnull=False)
+    if not rows.filter(here).exists():
+        return
+    places, days, amounts = KeyHashes(), set(), set()  # type: tuple[KeyHashes, set[date], set[Decimal]]
+    waits = any(told.pending for told in statements)
+    for told in statements:
+        account = str(told.account.id)
+        for entry in told.entries:
+            for unit in (entry, *entry.parts):
+                place = key(account, unit)
+                places.add(place)
+                days.add(unit.day)
+                if waits:
+                    amounts.add(place[2])
+    formats = list_formats(company)
+    if days:
+        period = min(days), max(days)
+        booked = rows.booked()
+        yield from list_rows_near(
+            booked, places, account_ids, period=period, formats=formats, days=MOST_DAYS, amounts=amounts
+        )
     pending = rows.filter(here, pending=True, source=Source.BANK, import_batch__isnull=False)
     yield from (row for row in read_rows(pending, formats) if UUID(row.account) in account_ids)
 
 
-def lapsed(received: Received, rows: Iterable[Row], found: Sorted, settled: dict[str, date]) -> list[UUID]:
+def lapsed(received: Received, rows: Iterable[Row], found: Matched, settled: dict[str, date]) -> list[UUID]:
     """Pending rows up to the day of a final statement that does not have them. One that is older than another final
     statement says nothing of what came since."""
     ends: dict[str, date] = {}
@@ -220,32 +274,8 @@ def lapsed(received: Received, rows: Iterable[Row], found: Sorted, settled: dict
         account, end = str(told.account.id), told.statement.last_day
         if told.statement.final and end and end >= settled.get(account, end):
             ends[account] = max(end, ends.get(account, end))
-    kept = found.seen | {row.id for row, _ in found.booked}
-    return [
-        row.id
-        for row in rows
-        if row.pending and row.id not in kept and row.day <= ends.get(row.account, date.min) and not row.taken
-    ]
-
-
-def items(statements: Sequence[Told]) -> Iterator[BankItem]:
-    """The new entries as imports store them."""
-    for told in statements:
-        account = str(told.account.id)
-        for group in told.groups:
-            for entry in group.new:
-                yield BankItem(
-                    account_id=account,
-                    date=entry.day,
-                    amount_value=entry.amount,
-                    amount_currency=entry.currency,
-                    from_to=entry.from_to,
-                    description=entry.description,
-                    notes=entry.notes or None,
-                    pending=entry.pending,
-                    bank_reference=entry.reference or None,
-                    category_id=entry.category_id or None,
-                )
+    kept = found.seen | found.taken | {row.id for row, _ in found.booked}
+    return [row.id for row in rows if row.pending and row.id not in kept and row.day <= ends.get(row.account, date.min)]
 
 
 def stored(
@@ -256,12 +286,12 @@ def stored(
         count=received.count,
         duplicates=received.duplicates,
         skipped_before_data_start=received.skipped_before_data_start,
-        rows=list(received.new),
+        rows=NewItems(received.statements, count=received.count),
         known=decided.known,
         dry_run=received.dry_run,
     )
     note_import(source="statements", outcome=outcome)
-    purposes = Purposes(company=change.company, items=received.new)
+    purposes = Purposes(company=change.company, items=outcome.rows)
     batch = keep(change, outcome, source=Source.BANK, purposes=purposes, account_ids=set(accounts), file=file)
     received.batch = batch
     book_pending(change, batch, decided.booked)

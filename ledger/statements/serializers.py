@@ -18,6 +18,8 @@ from ledger.importing.bodies import MOST_ITEMS
 from ledger.importing.serializers import FORMATS
 from ledger.money.amounts import amount_out
 from ledger.money.fields import AmountField, CurrencyField
+from ledger.statements.archives import LONGEST_NAME
+from ledger.statements.calc.archives import MAX_FILES
 from ledger.statements.calc.facts import LONGEST_NUMBER
 from ledger.statements.calc.qif import DAY_FIRST, MONTH_FIRST
 from ledger.statements.receiving import Received, Told
@@ -35,7 +37,10 @@ class StatementFileField(serializers.FileField):
 
 
 class StatementUpload(Shape):
-    file = StatementFileField(help_text="CAMT.052, 053 or 054, MT940, MT942, OFX, QIF or CSV, told by its content")
+    file = StatementFileField(
+        help_text="CAMT.052, 053 or 054, MT940, MT942, OFX, QIF, CSV, an `.xlsx` workbook, or a ZIP archive of such "
+        "files, told by its content"
+    )
     account_id = fields.IdField(
         required=False, help_text="needed for CSV and QIF; else the account is found by its number"
     )
@@ -95,6 +100,11 @@ class StatementResult(Shape):
     left_out = fields.CountField(
         help_text="rows of a CSV file that are no movements of the account: balances, sums, footers, other accounts, "
         "statuses that are not imported"
+    )
+    left_out_files = serializers.ListField(
+        child=fields.TextField(max_length=LONGEST_NAME),
+        max_length=MAX_FILES,
+        help_text="files of an archive that are plainly no statements, such as notes and pictures",
     )
     errors = skipped_rows()  # type: ignore[assignment]
     statements = serializers.ListField(child=StatementTold(), max_length=MOST_ITEMS)
@@ -162,6 +172,7 @@ def answered(received: Received) -> dict[str, Any]:
         "otherAccountNumbers": received.other_accounts,
         "possibleDuplicates": received.possible_duplicates,
         "leftOut": received.left_out,
+        "leftOutFiles": received.left_out_files,
         "errors": [],
         "statements": [told_of(each) for each in received.statements],
     }

@@ -15,11 +15,11 @@ from companies.api.rendering import UploadParser
 from companies.api.viewsets import CompanyViewSet
 from companies.permissions import Permission
 from ledger.documents.keeping import shown_name
-from ledger.importing.items import TooManyRows
+from ledger.importing.items import SeveralSheets, TableTooLarge, TooManyRows, UnsafeXml
 from ledger.models import Account, Statement
 from ledger.money.amounts import amount_out
 from ledger.recognition.posting import NoRate
-from ledger.statements import accounts, reading, receiving, table_errors
+from ledger.statements import accounts, errors, receiving, table_errors
 from ledger.statements import serializers as shapes
 from ledger.statements.reconciling import Compared, compared
 
@@ -33,15 +33,17 @@ class StatementViewSet(CompanyViewSet):
             accounts.AccountUnknown,
             accounts.AccountDiffers,
             accounts.AccountAmbiguous,
-            reading.FormatUnknown,
-            reading.StatementUnreadable,
-            reading.UnsafeXml,
-            reading.CurrencyUnknown,
-            reading.ColumnsUnknown,
-            reading.MappingAmbiguous,
+            errors.FormatUnknown,
+            errors.StatementUnreadable,
+            UnsafeXml,
+            errors.CurrencyUnknown,
+            errors.ColumnsUnknown,
+            errors.MappingAmbiguous,
             *table_errors.BY_CODE.values(),
-            reading.DateOrderUnknown,
+            errors.DateOrderUnknown,
             TooManyRows,
+            TableTooLarge,
+            SeveralSheets,
             NoRate,
         ]
     }
@@ -63,6 +65,10 @@ class StatementViewSet(CompanyViewSet):
         with `accountId` only what is of that account is stored, and `otherAccountNumbers` lists the others. What was
         pending is booked by the entry that books it, and goes where the next final statement does not have it.
         `dryRun` says what would happen.
+
+        Of an `.xlsx` workbook the visible sheet with movements is read as CSV is; its numbers and dates are taken as
+        they are. The files of a ZIP archive are imported as one, as if they were sent one after another;
+        `leftOutFiles` lists those that are plainly no statements, and each of `choices` names its `file`.
         """
         form = request.data
         if not hasattr(form, "getlist"):

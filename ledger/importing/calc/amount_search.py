@@ -1,11 +1,13 @@
 """Which columns have the amounts: those that the balance proves, else those that headings name."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ledger.importing.calc.amounts import DecimalMark, is_amount
-from ledger.importing.calc.columns import Column, are_complements, find_table_marks, is_date_written
+from ledger.importing.calc.balances import AGREED, Amounts
+from ledger.importing.calc.columns import Column, are_complements, find_table_marks, is_date_written, is_marked
 from ledger.importing.calc.mapping import AMOUNT_FIELDS
-from ledger.importing.calc.proofs import Steps, decimals, join_pair, prove_fee, prove_pair, prove_single
+from ledger.importing.calc.proofs import Steps, decimals, join_pair, with_fee
 from ledger.importing.calc.questions import Answer, FileFault, changed
 from ledger.importing.calc.search import Search
 from ledger.importing.calc.table import SAMPLE
@@ -34,7 +36,7 @@ class AmountSearch(Search):
             return
         places = [self.mapping.columns[name] for name in (*AMOUNT_FIELDS, "fee") if name in self.mapping.columns]
         texts = [text for place in places for text in self.columns[place].distinct]
-        if any("." in text or "," in text for text in texts):
+        if any(map(is_marked, texts)):
             options: list[Answer] = [(str(mark), changed(decimal_mark=mark)) for mark in self.marks]
             self.ask("decimal_mark", "decimalMark", options)
 
@@ -45,7 +47,7 @@ class AmountSearch(Search):
         for line in self.table.rows[:SAMPLE]:
             cells = line.cells
             for text in (cells[place] for place in places if place < len(cells)):
-                marks = [mark for mark in DecimalMark if is_amount(text, mark)] if "." in text or "," in text else []
+                marks = [mark for mark in DecimalMark if is_amount(text, mark)] if is_marked(text) else []
                 if len(marks) == 1 and any(map(is_date_written, cells)):
                     first.setdefault(marks[0], (line.number, text))
         if len(first) > 1:
@@ -60,26 +62,23 @@ class AmountSearch(Search):
         return [each for each in self.free(self.columns) if each.is_number]
 
     def choose_balance_and_amounts(self) -> None:
-        named = self.role("balance")
-        if self.pinned.get("balance") is not None:
-            balances = [self.columns[self.pinned["balance"]]]  # type: ignore[index]
-        else:
-            balances = [] if "balance" in self.pinned else named
+        balances, befores = self.balance_columns("balance"), self.balance_columns("balanceBefore")
         if self.has_given_amount:
-            self.prove_given(balances)
+            self.prove_given(balances, befores)
             self.ask_mark()
             return
         marks = getattr(self, "marks", [self.mapping.decimal_mark])
         for mark in marks:
             self.mapping = replace(self.mapping, decimal_mark=mark)
             self.drop_account_column(balances, mark)
-            if self.prove_any(balances, mark):
+            if self.prove_any(balances, befores, mark):
                 if len(marks) > 1:
                     self.result.proven.append("decimal_mark")
                 return
         self.mapping = replace(self.mapping, decimal_mark=marks[0])
-        if named and "balance" not in self.pinned:
-            self.put("balance", named[0].place)
+        for name, columns in (("balance", balances), ("balanceBefore", befores)):
+            if columns and name not in self.pinned:
+                self.put(name, columns[0].place)
         if pair := self.named_pair():
             self.put("debit", pair[0].place)
             self.put("credit", pair[1].place)
@@ -87,12 +86,33 @@ class AmountSearch(Search):
             self.choose_single()
         self.ask_mark()
 
-    def prove_given(self, balances: list[Column]) -> None:
+    def balance_columns(self, name: str) -> list[Column]:
+        """The column that somebody gave for balances, or those that headings name."""
+        if name in self.pinned:
+            place = self.pinned[name]
+            return [] if place is None else [self.columns[place]]
+        return self.role(name)
+
+    def prove_given(self, balances: list[Column], befores: list[Column]) -> None:
         """Whether the balance agrees with the columns that somebody gave; it changes none of them."""
-        if not balances:
-            return
-        self.put("balance", balances[0].place)
-        self.steps = Steps(balances[0], self.groups(), self.mapping.decimal_mark)
+        for name, columns in (("balance", balances), ("balanceBefore", befores)):
+            if columns and name not in self.pinned:
+                self.put(name, columns[0].place)
+        steps = next(self.list_steps(balances[:1], befores[:1], self.mapping.decimal_mark), None)
+        if steps is not None and steps.prove(self.read_sample(self.mapping)):
+            self.steps = steps
+
+    def list_steps(self, balances: list[Column], befores: list[Column], mark: DecimalMark) -> Iterator[Steps]:
+        """The balances that amounts are held against: those before and after each row, or one column of them."""
+        days, groups = self.find_days(), self.groups()
+        for balance in balances:
+            for before in befores:
+                if before is not balance:
+                    yield Steps(balance, groups, mark, days, before=before)
+        for balance in balances:
+            yield Steps(balance, groups, mark, days)
+        for before in befores:
+            yield Steps(before, groups, mark, days, is_before=True)
 
     def groups(self) -> list[Column]:
         """Columns whose values part a table into accounts, each with balances of its own."""
@@ -112,58 +132,64 @@ class AmountSearch(Search):
         if pair := self.named_pair():
             candidates.append(join_pair(*pair, mark))
         for balance in balances:
-            steps = Steps(balance, [], mark)
-            if len(balance.filled) > MIN_STEPS and any(max(steps.shares(each).values()) == 1 for each in candidates):
+            steps = Steps(balance, [], mark, self.find_days()).steps
+            if len(balance.filled) > MIN_STEPS and any(steps.best_share(each) == 1 for each in candidates):
                 self.roles["account"].remove(column)
                 self.roles.setdefault("counterpartyAccount", []).append(column)
                 return
 
-    def prove_any(self, balances: list[Column], mark: DecimalMark) -> bool:
-        """The amounts that the steps of a balance prove; headings decide where several do."""
-        for balance in balances or self.unnamed_balances():
-            steps = Steps(balance, self.groups(), mark)
-            fees = [each for each in self.role("fee") if each is not balance]
-            pair = self.named_pair()
-            if pair and balance not in pair and prove_pair(steps, *pair):
-                self.accept(balance, steps)
-                self.put("debit", pair[0].place)
-                self.put("credit", pair[1].place)
-                return True
-            if not balances and pair:
-                continue
-            if self.prove_one(balance, steps, fees):
+    def prove_any(self, balances: list[Column], befores: list[Column], mark: DecimalMark) -> bool:
+        """The amounts that most steps of a balance prove; headings decide where several do."""
+        pair = self.named_pair()
+        is_named = bool(balances or befores)
+        if pair and not is_named:
+            return False
+        for steps in self.list_steps(balances if is_named else self.unnamed_balances(), befores, mark):
+            readings = self.list_amounts(steps, pair)
+            shares = [steps.steps.best_share(amounts) for _, amounts in readings]
+            best = max(shares, default=0.0)
+            if best >= AGREED:
+                columns, amounts = readings[shares.index(best)]
+                steps.prove(amounts)
+                self.accept(steps, columns)
                 return True
         return False
 
-    def prove_one(self, balance: Column, steps: Steps, fees: list[Column]) -> bool:
-        """The one column of amounts that the steps prove, by itself or less the fees beside it."""
-        singles = [each for each in self.single_candidates() if each is not balance][:MAX_TRIED]
-        single = next((each for each in singles if prove_single(steps, each)), None)
-        if single is not None:
-            self.accept(balance, steps)
-            self.put("amount", single.place)
-            return True
-        pairs = [(each, fee) for each in singles for fee in fees if each is not fee]
-        found = next((pair for pair in pairs if prove_fee(steps, *pair)), None)
-        if found is None:
-            return False
-        self.accept(balance, steps)
-        self.put("amount", found[0].place)
-        if "fee" not in self.pinned:
-            self.put("fee", found[1].place)
-        self.result.proven.append("fee")
-        return True
+    def list_amounts(self, steps: Steps, pair: tuple[Column, Column] | None) -> list[tuple[dict[str, Column], Amounts]]:
+        """The columns that may have the amounts, the likeliest first, each with what it says; those less fees last."""
+        taken = [steps.balance, steps.before]
+        found: list[tuple[dict[str, Column], Amounts]] = []
+        if pair and not any(each in taken for each in pair):
+            found.append(({"debit": pair[0], "credit": pair[1]}, join_pair(*pair, steps.mark)))
+        singles = [each for each in self.single_candidates() if each not in taken][:MAX_TRIED]
+        found += [({"amount": each}, decimals(each, steps.mark)) for each in singles]
+        found = [(columns, amounts) for columns, amounts in found if any(amounts)]
+        fees = [(each, decimals(each, steps.mark)) for each in self.role("fee") if each not in taken]
+        return found + [
+            ({**columns, "fee": fee}, with_fee(amounts, charged))
+            for columns, amounts in found
+            for fee, charged in fees
+            if fee not in columns.values() and any(charged)
+        ]
 
     def unnamed_balances(self) -> list[Column]:
         if "balance" in self.pinned:
             return []
         return [each for each in self.numbers() if not each.fields][:MAX_TRIED]
 
-    def accept(self, balance: Column, steps: Steps) -> None:
+    def accept(self, steps: Steps, columns: dict[str, Column]) -> None:
+        """Take what the steps of a balance prove."""
         self.steps, self.is_proven = steps, True
-        if "balance" not in self.pinned:
-            self.put("balance", balance.place)
-        self.result.proven += ["amount"]
+        found = {name: column.place for name, column in columns.items()}
+        if steps.before is not None:
+            found |= {"balanceBefore": steps.before.place, "balance": steps.balance.place}
+        else:
+            is_before = steps.reading is not None and steps.reading.is_before
+            found["balanceBefore" if is_before else "balance"] = steps.balance.place
+        for name, place in found.items():
+            if name not in self.pinned:
+                self.put(name, place)
+        self.result.proven += ["amount", *(["fee"] if "fee" in columns else [])]
 
     def named_pair(self) -> tuple[Column, Column] | None:
         """The columns of debit and credit; the fellow of one is that which is filled where it is not."""

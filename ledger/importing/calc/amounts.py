@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
+from ledger.calc.tables import NumberText
 from ledger.importing.calc.currencies import find_currencies
 
 MAX_DIGITS = 15  # before the decimal mark, as the ledger stores them
@@ -57,6 +58,7 @@ def _number(group: str, mark: str) -> re.Pattern[str]:
 
 _NUMBERS = {DecimalMark.POINT: _number(",", "."), DecimalMark.COMMA: _number(r"\.", ",")}
 _PLAIN = re.compile(r"-?[1-9][0-9]{0,14}(?:\.[0-9]{1,2})?")
+_OWN_NUMBER = re.compile(r"(-?)([^0-9]*)([0-9]+(?:\.[0-9]+)?)")
 _USUAL = {  # as most amounts are written, which are read at once
     DecimalMark.POINT: re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3}){0,4}\.[0-9]{2}"),
     DecimalMark.COMMA: re.compile(r"-?(?:[1-9][0-9]{0,2}(?:\.[0-9]{3}){0,4}|[1-9][0-9]{0,14}),[0-9]{2}"),
@@ -77,7 +79,7 @@ def parse_amount(text: str, mark: DecimalMark) -> str:
     Raises:
         Unreadable: the text is no amount with this mark.
     """
-    if mark is DecimalMark.POINT and _PLAIN.fullmatch(text):
+    if mark is DecimalMark.POINT and type(text) is str and _PLAIN.fullmatch(text):
         return text
     return parse_money(text, mark).amount
 
@@ -88,6 +90,8 @@ def parse_money(text: str, mark: DecimalMark) -> Money:
     >>> parse_money("-7,00 GBP", DecimalMark.COMMA), parse_money("$7.00", DecimalMark.POINT).currencies[0]
     (Money(amount='-7.00', currencies=('GBP',)), 'USD')
     """
+    if type(text) is NumberText:
+        return read_number(text)
     if _USUAL[mark].fullmatch(text):
         plain = text.replace(",", "") if mark is DecimalMark.POINT else text.replace(".", "").replace(",", ".")
         return Money(plain)
@@ -105,10 +109,26 @@ def parse_money(text: str, mark: DecimalMark) -> Money:
         raise Unreadable("“{text}” is no amount.", text=text[:40])
     whole = whole.lstrip("0")
     if len(whole) > MAX_DIGITS:
-        raise Unreadable("“{text}” is too large: an amount has up to 15 digits before its decimals.", text=text[:40])
+        raise build_size_error(text)
     amount = (whole or "0") + (f".{cents}" if cents else "")
     negative = (brackets or "-" in signs or marked == "-") and amount.strip("0.")
     return Money(f"-{amount}" if negative else amount, currencies)
+
+
+def build_size_error(text: str) -> Unreadable:
+    return Unreadable("“{text}” is too large: an amount has up to 15 digits before its decimals.", text=text[:40])
+
+
+def read_number(text: str) -> Money:
+    """Return a spreadsheet's own number, which no decimal mark changes. Raises Unreadable.
+
+    >>> read_number("-€1.234"), read_number("1000")
+    (Money(amount='-1.234', currencies=('EUR',)), Money(amount='1000', currencies=()))
+    """
+    minus, sign, number = _OWN_NUMBER.fullmatch(text).groups()  # type: ignore[union-attr] # written by ourselves
+    if len(number.partition(".")[0]) > MAX_DIGITS:
+        raise build_size_error(text)
+    return Money(minus + number, find_currencies(sign.strip()))
 
 
 def _read_words(match: re.Match[str], text: str) -> tuple[tuple[str, ...], str]:
@@ -129,14 +149,20 @@ def _read_words(match: re.Match[str], text: str) -> tuple[tuple[str, ...], str]:
     return currencies, marked
 
 
-def has_sign(text: str) -> bool:
-    """Whether the text says its direction by itself: a sign, brackets, or Dr and Cr."""
+def find_sign(text: str) -> str:
+    """``-`` or ``+`` where the text says its direction by itself, with a sign, brackets, or Dr and Cr; else nothing.
+
+    >>> find_sign("(12.00)"), find_sign("12.00 Cr"), find_sign("EUR 12.00")
+    ('-', '+', '')
+    """
     plain = text.translate(_SAME)
-    if any(sign in plain for sign in "+-("):
-        return True
+    if "-" in plain or "(" in plain:
+        return "-"
+    if "+" in plain:
+        return "+"
     match = _TEXT.fullmatch(plain.strip()) if len(text) <= MAX_LENGTH else None
-    words = filter(None, match.group("front", "back", "last")) if match else ()
-    return any(word.casefold().rstrip(".") in OUT_MARKS | IN_MARKS for word in words)
+    words = [word.casefold().rstrip(".") for word in match.group("front", "back", "last") if word] if match else []
+    return next(("-" if word in OUT_MARKS else "+" for word in words if word in OUT_MARKS | IN_MARKS), "")
 
 
 def negate(amount: str) -> str:

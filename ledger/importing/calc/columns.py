@@ -1,25 +1,28 @@
 """What the cells of each column are: days, amounts, currencies, words. Headings propose, cells veto."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 from ledger.calc.money import CURRENCIES
+from ledger.calc.tables import Line, Lines, NumberText
 from ledger.importing.calc.amounts import DecimalMark, Unreadable, find_marks, is_amount, parse_amount
+from ledger.importing.calc.balance_lines import find_kind
 from ledger.importing.calc.currencies import find_heading_currencies, find_named_currencies, is_currency_code
 from ledger.importing.calc.dates import is_date, looks_like_date
 from ledger.importing.calc.headings import find_fields
 from ledger.importing.calc.mapping import MAX_VALUES, fold_value
 from ledger.importing.calc.table import SAMPLE, Table, is_number
+from ledger.importing.calc.vocabulary import find_line_name
 
 ENOUGH = 0.8  # the share of a column's cells that must be dates, or amounts, to take it for one
 ENOUGH_NAMED = 0.5  # where the heading says so
 DATE_FIELDS = {"date", "valueDate"}
 MAX_CELLS = 60_000  # looked at in all columns together
-MONEY_FIELDS = {"amount", "debit", "credit", "balance", "fee", "net", "gross"}
-NUMBER_FIELDS = {"amount", "debit", "credit", "balance", "fee", "net", "gross", "tax", "number"}
+MONEY_FIELDS = {"amount", "debit", "credit", "balance", "balanceBefore", "fee", "net", "gross"}
+NUMBER_FIELDS = MONEY_FIELDS | {"tax", "number"}
 MAX_STATUSES, MAX_DIRECTIONS = 12, 6
 LONGEST_CURRENCY = 30  # characters of a currency's name in a column of its own
 
@@ -31,11 +34,12 @@ class Column:
     place: int
     name: str
     cells: list[str] = field(repr=False)
+    balance_rows: frozenset[int] = frozenset()  # rows that name a balance or a sum: only their balances say anything
     known_amounts: dict[DecimalMark, list[str | None]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def filled(self) -> list[str]:
-        return [cell for cell in self.cells if cell]
+        return [cell for row, cell in enumerate(self.cells) if cell and row not in self.balance_rows]
 
     @cached_property
     def distinct(self) -> Counter[str]:
@@ -116,11 +120,16 @@ class Column:
         enough = ENOUGH_NAMED if self.is_named else ENOUGH
         return total > 0 and sum(count for text, count in self.distinct.items() if test(text)) >= enough * total
 
-    def amounts(self, mark: DecimalMark) -> list[str | None]:
+    def balances(self, mark: DecimalMark) -> list[str | None]:
         """Each cell as an amount, None where it is none."""
         if mark not in self.known_amounts:
             self.known_amounts[mark] = [parse_or_none(cell, mark) if cell else None for cell in self.cells]
         return self.known_amounts[mark]
+
+    def amounts(self, mark: DecimalMark) -> list[str | None]:
+        """The same of movements alone: None in rows that name a balance or a sum."""
+        amounts = self.balances(mark)
+        return [None if row in self.balance_rows else amount for row, amount in enumerate(amounts)]
 
     @cached_property
     def values(self) -> list[str]:
@@ -174,18 +183,47 @@ def parse_or_none(text: str, mark: DecimalMark) -> str | None:
         return None
 
 
-def build_columns(table: Table) -> list[Column]:
-    """The columns of the table's first rows, fewer rows of a very wide one; rows with little in them say nothing."""
+def find_sample(table: Table) -> Lines:
+    """The first rows of a table, fewer of a very wide one; rows with little in them say nothing."""
     most = max(20, min(SAMPLE, MAX_CELLS // max(table.width, 1)))
-    rows = [line.cells for line in table.rows[:most]]
-    usual = sorted(sum(map(bool, cells)) for cells in rows)[len(rows) // 2] if rows else 0
-    full = [cells for cells in rows if 2 * sum(map(bool, cells)) > usual or len(rows) < 3]
-    dated = [cells for cells in full if any(map(is_date_written, cells))]
+    rows = [(place, line.cells) for place, line in enumerate(table.rows[:most])]
+    usual = sorted(sum(map(bool, cells)) for _, cells in rows)[len(rows) // 2] if rows else 0
+    full = [row for row in rows if 2 * sum(map(bool, row[1])) > usual or len(rows) < 3]
+    dated = [row for row in full if any(map(is_date_written, row[1]))]
     full = dated if 2 * len(dated) > len(full) else full  # footers and sums have no day
+    return table.rows.take(place for place, _ in full)
+
+
+def build_columns(table: Table, sample: Sequence[Line]) -> list[Column]:
+    """The columns of a table's sample."""
+    rows = [line.cells for line in sample]
+    constants = find_constants(rows)
+    balance_rows = frozenset(row for row, cells in enumerate(rows) if names_balance(cells, constants))
+    balance_rows = frozenset() if len(balance_rows) == len(rows) else balance_rows
     return [
-        Column(place, table.names[place], [cells[place] if place < len(cells) else "" for cells in full])
+        Column(place, table.names[place], [cells[place] if place < len(cells) else "" for cells in rows], balance_rows)
         for place in range(table.width)
     ]
+
+
+def find_constants(rows: Sequence[Sequence[str]]) -> frozenset[int]:
+    """The positions at which all rows say the same."""
+    if len(rows) < 2:
+        return frozenset()
+    return frozenset(
+        place
+        for place, text in enumerate(rows[0])
+        if all(place < len(cells) and cells[place] == text for cells in rows)
+    )
+
+
+def names_balance(cells: Sequence[str], constants: Collection[int]) -> bool:
+    """Whether the words of a row name a balance or a sum, beside what all rows say, and no firm either."""
+    if not any(map(find_line_name, cells)):
+        return False
+    texts = [cell for place, cell in enumerate(cells) if place not in constants and has_letters(cell)]
+    kind = find_kind([text for text in texts if not find_named_currencies(text) and not is_date_written(text)])
+    return kind not in ("", "name")
 
 
 def find_roles(columns: Sequence[Column]) -> dict[str, list[Column]]:
@@ -204,11 +242,16 @@ def find_table_marks(columns: Sequence[Column]) -> list[DecimalMark]:
     numbers = [column for column in columns if column.is_number]
     money = [column for column in numbers if any(name in MONEY_FIELDS for name, _ in column.fields)]
     for found in (money, numbers):
-        texts = [text for column in found for text in column.distinct if "." in text or "," in text]
+        texts = [text for column in found for text in column.distinct if is_marked(text)]
         marks = list(find_marks(texts))
         if texts and (len(marks) == 1 or all(map(_agree, texts))):
             return marks[:1]
     return marks if texts else marks[:1]
+
+
+def is_marked(text: str) -> bool:
+    """Whether a text has what may be a decimal mark; a spreadsheet's own numbers need none."""
+    return ("." in text or "," in text) and type(text) is not NumberText
 
 
 def _agree(text: str) -> bool:
@@ -220,7 +263,11 @@ def _agree(text: str) -> bool:
 
 def are_complements(one: Column, other: Column, *, enough: float = 0.8) -> bool:
     """Whether of two columns of amounts each row has one, the other empty or zero."""
-    pairs = [(is_zero(a), is_zero(b)) for a, b in zip(one.cells, other.cells, strict=True)]
+    pairs = [
+        (is_zero(a), is_zero(b))
+        for row, (a, b) in enumerate(zip(one.cells, other.cells, strict=True))
+        if row not in one.balance_rows
+    ]
     fits = sum(a != b for a, b in pairs)
     both = sum(not a and not b for a, b in pairs)
     return bool(pairs) and fits >= enough * len(pairs) and (both == 0 or enough < 0.8)

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 from functools import cache, lru_cache
 
-from babel import Locale
 from babel.core import get_global
 
 from ledger.calc.letters import bare
-from ledger.calc.money import CURRENCIES
+from ledger.calc.money import CURRENCIES, minor_units
+from ledger.importing.calc.locales import iterate_locales
 
 PLACES = ("en_US", "en_GB", "de_CH", "pl", "cs", "hu", "ro", "bg", "hr", "ru", "uk", "tr", "ja", "zh", "he", "ko", "sv")
 LANGUAGES = (
@@ -59,8 +60,8 @@ def currency_codes() -> frozenset[str]:
 def currency_signs() -> dict[str, tuple[str, ...]]:
     """Signs and local abbreviations, in small letters, and the currencies that each may mean."""
     signs: dict[str, tuple[str, ...]] = {}
-    for place in PLACES:
-        for code, sign in Locale.parse(place).currency_symbols.items():
+    for locale in iterate_locales(PLACES):
+        for code, sign in locale.currency_symbols.items():
             name = sign.casefold().rstrip(".")
             if sign != code and name not in signs and code in currency_codes():
                 signs[name] = (code,)
@@ -71,8 +72,8 @@ def currency_signs() -> dict[str, tuple[str, ...]]:
 def currency_names() -> dict[str, tuple[str, ...]]:
     """Names in the languages of the headings, folded, and the currencies of the ledger that each means."""
     names: dict[str, tuple[str, ...]] = {}
-    for language in LANGUAGES:
-        known = Locale.parse(language).currencies
+    for locale in iterate_locales(LANGUAGES):
+        known = locale.currencies
         for code in (*CURRENCIES, "RUB", "UAH", "BGN"):
             if name := fold_name(known.get(code, "")):
                 names[name] = tuple(dict.fromkeys((*names.get(name, ()), code)))
@@ -168,6 +169,20 @@ def choose_currency(currencies: tuple[str, ...], *, own: str, told: str = "") ->
         if each in currencies:
             return each
     return currencies[0] if len(currencies) == 1 else None
+
+
+def count_decimals(currency: str) -> int:
+    """The decimals of a currency, two of those that the ledger does not have."""
+    return minor_units(currency) if currency in CURRENCIES else 2
+
+
+def shift_decimals(amount: str, decimals: int) -> str:
+    """An amount of cents as one of whole units.
+
+    >>> shift_decimals("-1250", 2), shift_decimals("5", 0)
+    ('-12.50', '5')
+    """
+    return format(Decimal(amount).scaleb(-decimals), "f")
 
 
 def join_candidates(found: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -6,11 +6,10 @@ from datetime import date
 from enum import StrEnum
 from functools import cache, lru_cache
 
-from babel import Locale
-
 from ledger.calc.letters import bare
 from ledger.calc.months import day_in_month
 from ledger.importing.calc.amounts import MAX_LENGTH, Unreadable
+from ledger.importing.calc.locales import iterate_locales
 
 CENTURY_TURNS = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits
 SHORT_SPAN_DAYS = 60  # a reading of short years that spans more is none where another spans a tenth of it
@@ -56,8 +55,8 @@ def month_names() -> dict[str, int]:
     """
     names: dict[str, int] = {}
     disputed = set()
-    for language in LANGUAGES:
-        months = Locale.parse(language).months
+    for locale in iterate_locales(LANGUAGES):
+        months = locale.months
         for form in ("format", "stand-alone"):
             for width in ("wide", "abbreviated"):
                 for number, name in months[form][width].items():

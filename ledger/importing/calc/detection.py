@@ -5,19 +5,21 @@ reading is left, each is an option of a question.
 """
 
 import re
+from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ledger.calc.tables import Line
+from ledger.calc.tables import Line, Lines
 from ledger.importing.calc.columns import is_date_written
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, find_place, fold_value, normalize_settings
 from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, Own, changed
 from ledger.importing.calc.sign_search import SignSearch
 from ledger.importing.calc.table import Table, find_table
-from ledger.importing.calc.vocabulary import find_status
+from ledger.importing.calc.vocabulary import find_status, is_direction_column
 
 SHORTEST_NUMBER = 4  # letters and digits of an account number
+ASKED_WHEN_LOST = {"date", *AMOUNT_FIELDS, "direction", "fee", "currency", "status", "account"}
 LONGEST_LABEL = 300  # characters of a title that are looked at
 
 
@@ -48,7 +50,7 @@ def _flat(columns: dict[str, Any]) -> list[Any]:
     return [each for value in columns.values() for each in (value if isinstance(value, list) else [value])]
 
 
-def split_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[dict[str, list[Line]], list[Line]]:
+def split_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[dict[str, Lines], Lines]:
     """Return the rows of each account that a table names in a column or by its sections, and the rows of none.
 
     Names without a single row that has a day are no accounts. A file that names no account has no entries.
@@ -58,16 +60,18 @@ def split_by_account(lines: Sequence[Line], *, settings: Any = None) -> tuple[di
     search = ValueSearch(table, given, Own())
     search.read_given()
     if not search.account_names():
-        return {}, []
+        return {}, table.rows[:0]
     place = None if table.sections else search.mapping.columns.get("account")
     written: dict[str, str] = {}
-    found: dict[str, list[Line]] = {}
-    for line in table.rows:
+    places: dict[str, array[int]] = {}
+    for place_of_line, line in enumerate(table.rows):
         label = table.get_account_label(line, place)
-        found.setdefault(written.setdefault(fold_value(label), label), []).append(line)
-    without_days = [label for label, rows in found.items() if not any(map(_has_day, rows))]
-    rest = [line for label in dict.fromkeys(["", *without_days]) for line in found.pop(label, ())]
-    return found, rest
+        name = written.setdefault(fold_value(label), label)
+        places.setdefault(name, array("Q")).append(place_of_line)
+    found = {name: table.rows.take(each) for name, each in places.items()}
+    without_days = [name for name, rows in found.items() if not name or not any(map(_has_day, rows))]
+    rest = sorted(place for name in without_days for place in places[name])
+    return {name: rows for name, rows in found.items() if name not in without_days}, table.rows.take(rest)
 
 
 def _has_day(line: Line) -> bool:
@@ -104,6 +108,7 @@ class ValueSearch(SignSearch):
                 and not each.fields
                 and 1 < len(each.values) <= 12
                 and all(map(find_status, each.values))
+                and not is_direction_column(each.values)
             ]
             if not found:
                 return
@@ -188,11 +193,7 @@ class ValueSearch(SignSearch):
                 if place is not None
                 else [each for each in self.free(self.columns) if each.allows(name)]
             )
-            if (
-                name
-                in ("counterparty", "counterpartyAccount", "reference", "category", "notes", "valueDate", "balance")
-                and place is not None
-            ):
+            if name not in ASKED_WHEN_LOST and place is not None:
                 self.result.assumed.append(name)
                 continue
             if not found and name in ("date", *AMOUNT_FIELDS):

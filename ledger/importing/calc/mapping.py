@@ -2,7 +2,10 @@
 
 The JSON names are those of the API: ``columns`` by heading or position from 0, ``directionValues``, ``statusValues``,
 ``accountValues``, ``encoding``, ``separator``, ``decimalMark``, ``dateOrder``, ``skipAbove``, ``skipBelow``,
-``flipSign``, ``currency``.
+``flipSign``, ``currency``, ``signFromBalance``, ``unprovenSign``, ``minusMeans``.
+
+A minus beside a direction, or in a column of debits or credits, ``repeats`` the direction (the amounts without one in
+such a column are the other way then), or ``reverses`` it; beside a direction it may also ``decide`` alone.
 """
 
 import json
@@ -19,6 +22,7 @@ from ledger.importing.calc.dates import DateOrder
 FIELDS = csv_settings.FIELDS
 AMOUNT_FIELDS = ("amount", "debit", "credit")
 STATUS_KINDS, DIRECTION_KINDS = csv_settings.STATUS_KINDS, csv_settings.DIRECTION_KINDS
+MINUS_KINDS = csv_settings.MINUS_KINDS
 MAX_VALUES = csv_settings.MAX_VALUES
 MAX_HEADINGS_KEPT = 8 * 1024  # characters of the headings that are kept to find columns by their position
 
@@ -33,6 +37,8 @@ class Mapping:
     decimal_mark: DecimalMark = DecimalMark.POINT
     flip_sign: bool = False
     sign_from_balance: bool = False
+    unproven_sign: str = ""  # in or out: what the row is that has no neighbour to take its sign from
+    minus_means: dict[str, str] = field(default_factory=dict)  # debit, credit or direction → one of MINUS_KINDS
     directions: dict[str, str] = field(default_factory=dict)  # value in small letters → in or out
     statuses: dict[str, str] = field(default_factory=dict)  # value in small letters → booked, pending or leaveOut
     accounts: tuple[str, ...] | None = None  # values of rows that are imported; None: all
@@ -95,6 +101,13 @@ def _read_kinds(kept: AnyMapping[str, Any], name: str, kinds: Sequence[str]) -> 
     return {kind: _texts(value.get(kind)) for kind in kinds} if isinstance(value, dict) else None
 
 
+def _read_minus(kept: AnyMapping[str, Any]) -> dict[str, str] | None:
+    value = kept.get("minusMeans")
+    if not isinstance(value, dict):
+        return None
+    return {name: value[name] for name, kinds in MINUS_KINDS.items() if value.get(name) in kinds}
+
+
 def _read_if(name: str, test: Callable[[Any], bool]) -> Callable[[AnyMapping[str, Any]], Any]:
     return lambda kept: kept[name] if test(kept.get(name)) else None
 
@@ -123,6 +136,8 @@ _READERS: dict[str, Callable[[AnyMapping[str, Any]], Any]] = {
     "dateOrder": _read_order,
     "flipSign": _read_if("flipSign", lambda value: isinstance(value, bool)),
     "signFromBalance": _read_if("signFromBalance", lambda value: isinstance(value, bool)),
+    "unprovenSign": _read_if("unprovenSign", lambda value: value in DIRECTION_KINDS),
+    "minusMeans": _read_minus,
     "skipAbove": _read_if("skipAbove", _is_count),
     "skipBelow": _read_if("skipBelow", _is_count),
     "headings": lambda kept: (
@@ -143,6 +158,7 @@ def to_settings(mapping: Mapping, names: Sequence[str], *, has_headings: bool) -
     """Return what is worth keeping for the next file, as JSON.
 
     Columns are kept by heading where that names one column alone, else by position beside the headings of the table.
+    The sign that no balance shows is that of one row of this file, and is not kept.
     """
 
     def told(place: int) -> str | int:
@@ -161,6 +177,7 @@ def to_settings(mapping: Mapping, names: Sequence[str], *, has_headings: bool) -
     }
     more = {
         "signFromBalance": mapping.sign_from_balance,
+        "minusMeans": mapping.minus_means,
         "directionValues": mapping.directions and _by_kind(mapping.directions, DIRECTION_KINDS),
         "statusValues": mapping.statuses and _by_kind(mapping.statuses, STATUS_KINDS),
     }

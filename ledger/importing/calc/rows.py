@@ -1,60 +1,34 @@
-"""The rows of a table as movements: what a mapping makes of each, what is left out, and whether the balance agrees."""
+"""The rows of a table as movements: what a mapping makes of each, and what is left out."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice
 
-from ledger.calc.money import CURRENCIES, minor_units
 from ledger.calc.tables import Line
 from ledger.importing.calc.amounts import (
     DecimalMark,
     Money,
     Unreadable,
+    find_sign,
     is_amount,
     negate,
     parse_amount,
     parse_money,
 )
-from ledger.importing.calc.currencies import choose_currency, find_named_currencies
-from ledger.importing.calc.dates import looks_like_date, parse_date
+from ledger.importing.calc.balance_lines import WORDLESS, BalanceLines, DatedRow, find_kind
+from ledger.importing.calc.balances import Amounts, build_steps
+from ledger.importing.calc.currencies import choose_currency, count_decimals, find_named_currencies, shift_decimals
+from ledger.importing.calc.dates import find_day, looks_like_date, parse_date
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, Mapping, fold_value
+from ledger.importing.calc.movements import BadCell, LeftOut, Movement, Read
+from ledger.importing.calc.signs import find_minus, is_plus_partial
 from ledger.importing.calc.table import SAMPLE, Table
 from ledger.importing.calc.vocabulary import find_line_kind
 
-
-@dataclass(slots=True)
-class Movement:
-    """A row as it would be stored; ``amount`` is plain text with its sign, ``currency`` empty where none is told."""
-
-    line: int
-    day: date
-    amount: str
-    currency: str = ""
-    pending: bool = False
-    balance: Decimal | None = None
-
-
-@dataclass(slots=True)
-class BadCell:
-    """Why a row cannot be read: the field, and why with its values."""
-
-    line: int
-    field: str
-    error: Unreadable
-
-
-@dataclass(slots=True)
-class LeftOut:
-    """A row that is no movement, with the reason: ``footer``, ``balance``, ``status``, ``account``, ``empty``."""
-
-    line: int
-    reason: str
-
-
-Read = Movement | BadCell | LeftOut
+TEXT_FIELDS = ("counterparty", "counterpartyAccount")
+OTHER_TEXT_FIELDS = ("reference", "notes")  # where banks name balances too
 
 
 @dataclass
@@ -65,38 +39,94 @@ class RowReader:
     mapping: Mapping
     own_currency: str
     fee_is_negative: bool = field(init=False, default=False)
-    debit_is_negative: bool = field(init=False, default=False)
-    credit_is_negative: bool = field(init=False, default=False)
+    plus_is_partial: bool = field(init=False, default=False)  # whether only amounts of money in are marked
+    minus: dict[str, str] = field(init=False, default_factory=dict)  # what a minus means, empty where that is open
     last_row: int = field(init=False, default=0)
     accounts: frozenset[str] = field(init=False, default=frozenset())
+    amounts: frozenset[int] = field(init=False, default=frozenset())  # positions of their columns
     needed: int = field(init=False, default=0)  # position of the last column without which a row says nothing
+    width: int = field(init=False, default=0)  # cells that a row may have
+    balance_lines: BalanceLines = field(init=False)
 
     def __post_init__(self) -> None:
-        self.fee_is_negative = self._is_mostly_negative("fee")
-        self.debit_is_negative = self._is_mostly_negative("debit")
-        self.credit_is_negative = self._is_mostly_negative("credit")
         columns = self.mapping.columns
-        amounts = [columns[name] for name in ("amount", "debit", "credit") if name in columns]
-        self.needed = max(columns.get("date", 0), min(amounts, default=0))
+        negative, positive = self._count_signs("fee")
+        self.fee_is_negative = negative > positive
+        for name in ("debit", "credit"):
+            self.minus[name] = self.mapping.minus_means.get(name) or find_minus(*self._count_signs(name))
+        if "amount" in columns and "direction" in columns:
+            self.minus["direction"] = self.mapping.minus_means.get("direction") or self._find_minus_beside_direction()
+        if "amount" in columns and self.mapping.flip_sign:
+            self.plus_is_partial = is_plus_partial(self._cells("amount"))
+        self.amounts = frozenset(columns[name] for name in AMOUNT_FIELDS if name in columns)
+        self.needed = max(columns.get("date", 0), min(self.amounts, default=0))
         self.accounts = frozenset(fold_value(value) for value in self.mapping.accounts or ())
         self.last_row = next((line.number for line in reversed(self.table.rows) if self._has_day(line.cells)), 0)
+        self.width = self.table.find_row_width(lambda line: self._has_day(line.cells))
+        self.balance_lines = BalanceLines(self._read_dated)
 
-    def _is_mostly_negative(self, name: str) -> bool:
+    def _cells(self, name: str) -> Iterator[str]:
+        """What stands in a field's column, in all rows."""
         place = self.mapping.columns.get(name)
-        if place is None:
-            return False
-        negative = positive = 0
+        rows = () if place is None else (line.cells for line in self.table.rows)
+        return (cells[place] for cells in rows if place is not None and place < len(cells) and cells[place])
+
+    def _count_signs(self, name: str) -> tuple[int, int]:
+        """(how many amounts of a column have a minus, how many have none)."""
+        amounts = [amount for text in self._cells(name) if (amount := self._parse_or_none(text))]
+        negative = sum(amount.startswith("-") for amount in amounts)
+        return negative, sum(bool(amount.strip("0.")) for amount in amounts) - negative
+
+    def _find_minus_beside_direction(self) -> str:
+        """What a minus beside a direction means: nothing where all signs agree with the directions."""
+        signs: set[tuple[bool, str | None]] = set()
         for line in self.table.rows:
             cells = line.cells
-            if (
-                place < len(cells)
-                and (text := cells[place])
-                and (amount := self._parse_or_none(text))
-                and amount.strip("-0.")
-            ):
-                negative += amount.startswith("-")
-                positive += not amount.startswith("-")
-        return negative > positive
+            amount = self._parse_or_none(self.cell(cells, "amount"))
+            if amount and amount.strip("-0."):
+                signs.add(
+                    (amount.startswith("-"), self.mapping.directions.get(fold_value(self.cell(cells, "direction"))))
+                )
+        if not any(is_minus for is_minus, _ in signs):
+            return "reverses"
+        return "" if {(True, "in"), (False, "out")} & signs else "repeats"
+
+    def _read_dated(self) -> list[DatedRow]:
+        found = []
+        for line in self.table.rows:
+            cells = line.cells
+            day = find_day(self.cell(cells, "date"), self.mapping.date_order)
+            if day is not None:
+                kind = self._find_kind(cells)
+                amount, balance = self.find_amount(line), self._read_number(cells, "balance")
+                found.append(DatedRow(line.number, day, amount, balance, kind))
+        return found
+
+    def _texts(self, cells: Sequence[str]) -> list[str]:
+        """What a row says in words: in the columns of texts, or where they say nothing in others."""
+        columns = self.mapping.columns
+        places = [*self.mapping.description, *(columns[name] for name in TEXT_FIELDS if name in columns)]
+        if texts := [cells[place] for place in places if place < len(cells) and cells[place]]:
+            return texts
+        taken = {place for name, place in columns.items() if name not in OTHER_TEXT_FIELDS}
+        return [cell for place, cell in enumerate(cells) if place not in taken and cell[:1].isalpha()]
+
+    def _find_kind(self, cells: Sequence[str]) -> str:
+        texts = self._texts(cells)
+        return find_kind(texts) or (WORDLESS if not texts and self._has_two_wordless else "")
+
+    @cached_property
+    def _has_two_wordless(self) -> bool:
+        """Whether just two rows with a day say nothing in words, as the balances before and after all may."""
+        dated = (line.cells for line in self.table.rows if self._has_day(line.cells))
+        return sum(1 for _ in islice((cells for cells in dated if not self._texts(cells)), 3)) == 2
+
+    def find_amount(self, line: Line) -> Decimal | None:
+        """The amount of a row with its sign; None where it has none that can be read."""
+        try:
+            return Decimal(self.read_amount(line.cells)[0])
+        except Unreadable:
+            return None
 
     def _parse_or_none(self, text: str) -> str | None:
         try:
@@ -117,35 +147,81 @@ class RowReader:
         """Yield what each row is. Signs that only the balance tells are taken from the row before or after."""
         lines = self.table.rows if lines is None else lines
         if self.mapping.sign_from_balance:
-            yield from self._with_signs([self.read(line) for line in lines])
+            known = list(lines)
+            yield from self._with_signs(known, [self.read(line) for line in known])
         else:
             for line in lines:
                 yield self.read(line)
 
-    def _with_signs(self, found: list[Read]) -> list[Read]:
-        """The rows with the signs of the steps of their balances; one without a step is bad."""
-        known = {place: row for place, row in enumerate(found) if isinstance(row, Movement)}
-        balances = {place: row.balance for place, row in known.items() if row.balance is not None}
-        amounts = {place: Decimal(row.amount) for place, row in known.items()}
-        places = list(balances)
-        best: dict[int, Decimal] = {}
-        for ordered in (places, places[::-1]):
-            steps = {}
-            for before, place in pairwise(ordered):
-                step = balances[place] - balances[before]
-                if abs(step) == abs(amounts[place]):
-                    steps[place] = step
-            best = max(best, steps, key=len)
+    def _with_signs(self, lines: Sequence[Line], found: list[Read]) -> list[Read]:
+        """The rows with the signs of the steps of their balances; one without a step is bad.
+
+        A row at the end of the balances, which has no neighbour to take its sign from, has the one that was chosen.
+        """
+        amounts = [
+            self.find_amount(line) if isinstance(row, Movement) else None
+            for line, row in zip(lines, found, strict=True)
+        ]
+        steps = self._read_steps(lines, found, amounts)
         why = "The balance does not show whether money came in or went out."
         signed: list[Read] = []
-        for place, row in enumerate(found):
-            if not isinstance(row, Movement) or not Decimal(row.amount):
+        for line, row, amount, step in zip(lines, found, amounts, steps, strict=True):
+            if not isinstance(row, Movement) or not amount:
                 signed.append(row)
-            elif place in best:
-                signed.append(replace(row, amount=str(best[place])))
+            elif step is not None and abs(step) == abs(amount):
+                signed.append(self._with_amount(row, line.cells, str(-step if self.mapping.flip_sign else step)))
+            elif step is None and row.balance is not None and self.mapping.unproven_sign:
+                size = -abs(amount) if self.mapping.unproven_sign == "out" else abs(amount)
+                signed.append(self._with_amount(row, line.cells, str(size)))
             else:
                 signed.append(BadCell(row.line, "amount", Unreadable(why)))
         return signed
+
+    def _with_amount(self, row: Movement, cells: Sequence[str], amount: str) -> Movement:
+        """A row with an amount, and the balance after it, of the unit of the file."""
+        balance = self.find_balance(cells, amount)
+        if self.mapping.is_minor:
+            decimals = count_decimals(row.currency or self.own_currency)
+            amount = shift_decimals(amount, decimals)
+            balance = balance.scaleb(-decimals) if balance is not None else None
+        return replace(row, amount=amount, balance=balance)
+
+    def _read_steps(self, lines: Sequence[Line], found: Sequence[Read], amounts: Amounts) -> Amounts:
+        rows = [line.cells if self._has_balance(row) else [] for line, row in zip(lines, found, strict=True)]
+        before = [self._read_number(cells, "balanceBefore") for cells in rows]
+        after = [self._read_number(cells, "balance") for cells in rows]
+        days = [row.day if isinstance(row, Movement) else None for row in found]
+        keys = [
+            (
+                row.currency if isinstance(row, Movement) else "",
+                self.cell(cells, "account"),
+                self.cell(cells, "currency"),
+            )
+            for row, cells in zip(found, rows, strict=True)
+        ]
+        columns = self.mapping.columns
+        is_before = "balance" not in columns
+        return (
+            build_steps(
+                before if is_before else after,
+                days,
+                keys,
+                before=before if "balanceBefore" in columns and not is_before else None,
+                is_before=is_before,
+            )
+            .read(amounts)
+            .steps
+        )
+
+    @staticmethod
+    def _has_balance(row: Read) -> bool:
+        return isinstance(row, Movement) or (isinstance(row, LeftOut) and row.reason == "balance")
+
+    def needs_unproven_sign(self) -> bool:
+        """Whether a row is at the end of the balances, so that none shows its sign."""
+        rows = replace(self, mapping=replace(self.mapping, unproven_sign="")).read_all()
+        chosen = replace(self, mapping=replace(self.mapping, unproven_sign="in")).read_all()
+        return any(isinstance(a, BadCell) and isinstance(b, Movement) for a, b in zip(rows, chosen, strict=True))
 
     def read(self, line: Line) -> Read:
         cells = line.cells
@@ -153,9 +229,11 @@ class RowReader:
             return LeftOut(line.number, reason)
         name = "row"
         try:
-            if any(cells[self.table.width :]) or len(cells) <= self.needed:
-                counts = {"count": str(len(cells)), "columns": str(self.table.width)}
+            if any(cells[self.width :]) or len(cells) <= self.needed:
+                counts = {"count": str(len(cells)), "columns": str(self.table.named_width or self.table.width)}
                 raise Unreadable("The row has {count} columns, the table {columns}.", **counts)
+            if self.table.has_split_amount(cells, self.amounts):
+                raise Unreadable("A comma seems to cut an amount in two. Put the amount in quotation marks.")
             name = "status"
             is_pending = self.read_status(cells) == "pending"
             name = "date"
@@ -169,12 +247,8 @@ class RowReader:
             currency = self.read_currency(cells, currencies)
         except Unreadable as error:
             return BadCell(line.number, name, error)
-        balance = self.read_balance(cells)
-        if self.mapping.is_minor:
-            decimals = count_decimals(currency or self.own_currency)
-            amount = shift_decimals(amount, decimals)
-            balance = balance.scaleb(-decimals) if balance is not None else None
-        return Movement(line.number, day, amount, currency, is_pending, balance)
+        movement = Movement(line.number, day, amount, currency, is_pending)
+        return self._with_amount(movement, cells, amount)
 
     def reason_to_leave_out(self, line: Line, cells: Sequence[str]) -> str:
         """Why a row is no movement; empty where it is one, or should be."""
@@ -188,7 +262,7 @@ class RowReader:
             return ""
         if not amounts and not self._has_other_numbers(cells):
             return "balance" if self.cell(cells, "balance") else "empty"
-        return "balance" if self._line_kind(cells) == "balance" else ""
+        return "balance" if self._find_kind(cells) and self.balance_lines.has(line.number) else ""
 
     def _reason_of_values(self, line: Line, cells: Sequence[str]) -> str:
         mapping = self.mapping
@@ -225,8 +299,8 @@ class RowReader:
     def read_amount(self, cells: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         """(the amount with its sign, the currencies that its cell may mean). Raises Unreadable."""
         mapping, mark = self.mapping, self.mapping.decimal_mark
+        text = self.cell(cells, "amount")
         if "amount" in mapping.columns:
-            text = self.cell(cells, "amount")
             if not text:
                 raise Unreadable("The amount is missing.")
             amount, currencies = parse_money(text, mark)
@@ -234,7 +308,7 @@ class RowReader:
                 amount = self._directed(amount, self.cell(cells, "direction"))
         else:
             amount, currencies = self._from_pair(cells, mark)
-        if mapping.flip_sign:
+        if mapping.flip_sign and not (self.plus_is_partial and find_sign(text) == "+"):
             amount = negate(amount)
         fee = self.cell(cells, "fee")
         if fee and (charged := parse_amount(fee, mark)).strip("-0."):
@@ -245,7 +319,21 @@ class RowReader:
         kind = self.mapping.directions.get(fold_value(value))
         if kind is None:
             raise Unreadable("“{text}” is no direction that means in or out.", text=value[:40])
+        meaning = self._read_minus("direction")
+        if meaning == "decides":
+            return amount
+        amount = amount.lstrip("-") if meaning == "repeats" else amount
         return negate(amount) if kind == "out" else amount
+
+    def _in_column(self, name: str, amount: str) -> str:
+        """An amount of the debit or the credit column, with the sign that it has for the account."""
+        repeats = self._read_minus(name) == "repeats"
+        return negate(amount) if repeats == (name == "credit") else amount
+
+    def _read_minus(self, name: str) -> str:
+        if not self.minus[name]:
+            raise Unreadable("Some amounts have a minus and others have none. Choose what the minus means.")
+        return self.minus[name]
 
     def _from_pair(self, cells: Sequence[str], mark: DecimalMark) -> tuple[str, tuple[str, ...]]:
         out, came = self.cell(cells, "debit"), self.cell(cells, "credit")
@@ -255,9 +343,9 @@ class RowReader:
         if spent and got and spent.amount.strip("-0.") and got.amount.strip("-0."):
             raise Unreadable("Both the debit and the credit column are filled.")
         if got and (got.amount.strip("-0.") or spent is None):
-            return (negate(got.amount) if self.credit_is_negative else got.amount), got.currencies
+            return self._in_column("credit", got.amount), got.currencies
         spent = spent or Money("0")
-        return (spent.amount if self.debit_is_negative else negate(spent.amount)), spent.currencies
+        return self._in_column("debit", spent.amount), spent.currencies
 
     def read_currency(self, cells: Sequence[str], currencies: tuple[str, ...]) -> str:
         """The currency that the row tells; empty where it tells none. Raises Unreadable."""
@@ -294,84 +382,14 @@ class RowReader:
             raise Unreadable("“{text}” is no status that is known.", text=value[:40])
         return kind
 
-    def read_balance(self, cells: Sequence[str]) -> Decimal | None:
-        text = self.cell(cells, "balance")
+    def find_balance(self, cells: Sequence[str], amount: str) -> Decimal | None:
+        """The balance after a row; None where the table does not tell it."""
+        if "balance" in self.mapping.columns:
+            return self._read_number(cells, "balance")
+        before = self._read_number(cells, "balanceBefore")
+        return None if before is None else before + Decimal(amount)
+
+    def _read_number(self, cells: Sequence[str], name: str) -> Decimal | None:
+        text = self.cell(cells, name)
         amount = self._parse_or_none(text) if text else None
         return Decimal(amount) if amount is not None else None
-
-
-def count_decimals(currency: str) -> int:
-    """The decimals of a currency, two of those that the ledger does not have."""
-    return minor_units(currency) if currency in CURRENCIES else 2
-
-
-def shift_decimals(amount: str, decimals: int) -> str:
-    """An amount of cents as one of whole units.
-
-    >>> shift_decimals("-1250", 2), shift_decimals("5", 0)
-    ('-12.50', '5')
-    """
-    return format(Decimal(amount).scaleb(-decimals), "f")
-
-
-@dataclass(frozen=True, slots=True)
-class Balances:
-    """What the balance column says of the whole table, where every step agrees with its row."""
-
-    opening: Decimal
-    closing: Decimal
-    oldest_first: bool
-
-
-@dataclass(slots=True)
-class BalanceRun:
-    """Holds each row's balance against the one before, row by row, so that no row need be kept.
-
-    ``forward``: whether the rows may be in the order of time; ``backward``: whether the latest may come first.
-    """
-
-    first: Movement | None = None
-    last: Movement | None = None
-    first_day: date = date.max
-    count: int = 0
-    forward: bool = True
-    backward: bool = True
-    currencies: set[str] = field(default_factory=set)
-    moves_behind_first: bool = False
-    moves_before_last: bool = False
-
-    def add(self, row: Movement) -> None:
-        """Take the next row of the file."""
-        self.currencies.add(row.currency)
-        self.first_day = min(self.first_day, row.day)
-        if row.pending:
-            return
-        before, self.last = self.last, row
-        self.count += 1
-        if row.balance is None:
-            self.forward = self.backward = False
-        if before is None or before.balance is None or row.balance is None:
-            self.first = self.first or row
-            return
-        amount, amount_before = Decimal(row.amount), Decimal(before.amount)
-        step = row.balance - before.balance
-        self.forward = self.forward and step == amount and row.day >= before.day
-        self.backward = self.backward and step == -amount_before and row.day <= before.day
-        self.moves_behind_first = self.moves_behind_first or bool(amount)
-        self.moves_before_last = self.moves_before_last or bool(amount_before)
-
-    def find_balances(self) -> Balances | None:
-        """Return the balances before and after all rows; None where a step does not agree, or one row has none.
-
-        One row alone proves nothing.
-        """
-        first, last = self.first, self.last
-        if self.count < 2 or len(self.currencies) > 1 or first is None or last is None:
-            return None
-        if first.balance is None or last.balance is None:
-            return None
-        if self.forward and self.moves_behind_first:
-            return Balances(first.balance - Decimal(first.amount), last.balance, oldest_first=True)
-        if self.backward and self.moves_before_last:
-            return Balances(last.balance - Decimal(last.amount), first.balance, oldest_first=False)
-        return None

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import Any
 
-from ledger.importing.calc.columns import Column, build_columns, find_roles
-from ledger.importing.calc.dates import DateOrder, find_mixed, find_orders
+from ledger.importing.calc.balances import Amounts, find_time_order
+from ledger.importing.calc.columns import Column, build_columns, find_constants, find_roles, find_sample, names_balance
+from ledger.importing.calc.dates import DateOrder, find_day, find_mixed, find_orders
 from ledger.importing.calc.mapping import AMOUNT_FIELDS, Mapping, find_place, fold_value
 from ledger.importing.calc.proofs import Steps
 from ledger.importing.calc.questions import MAX_OPTIONS, Answer, Detection, FileFault, Option, Own, Question, changed
+from ledger.importing.calc.rows import RowReader
 from ledger.importing.calc.table import Table
 
 LATE_DATES = ("started", "created", "available", "kauf", "purchase")
@@ -20,7 +23,9 @@ class Search:
 
     def __init__(self, table: Table, given: dict[str, Any], own: Own):
         self.table, self.given, self.own = table, given, own
-        self.columns = build_columns(table)
+        self.sample = find_sample(table)
+        self.columns = build_columns(table, self.sample)
+        self.constants = find_constants([line.cells for line in self.sample])
         self.roles = find_roles(self.columns)
         self.result = Detection(table, Mapping())
         self.open: list[tuple[str, str, list[Answer]]] = []
@@ -28,6 +33,7 @@ class Search:
         self.pinned: dict[str, int | None] = {}
         self.steps: Steps | None = None
         self.is_proven = False
+        self.orders: list[DateOrder] = []
 
     @property
     def mapping(self) -> Mapping:
@@ -107,6 +113,9 @@ class Search:
             mapping = replace(mapping, flip_sign=self.given["flipSign"])
         if "signFromBalance" in self.given:
             mapping = replace(mapping, sign_from_balance=self.given["signFromBalance"])
+        for name, attribute in (("minusMeans", "minus_means"), ("unprovenSign", "unproven_sign")):
+            if name in self.given:
+                mapping = replace(mapping, **{attribute: self.given[name]})
         if "accountValues" in self.given:
             mapping = replace(mapping, accounts=tuple(self.given["accountValues"]))
         directions, statuses = (
@@ -152,6 +161,7 @@ class Search:
         if len(orders) > 1 and other is not None:
             orders = [order for order in find_orders(other.distinct) if order in orders] or orders
         self.mapping = replace(self.mapping, date_order=orders[0])
+        self.orders = orders
         if len(orders) > 1 and not self.result.refused:
             self.ask(
                 "date_order",
@@ -172,8 +182,23 @@ class Search:
             {"line": str(line_number), "text": text, "other_line": str(other_line), "other": other},
         )
 
+    def find_days(self) -> list[date | None]:
+        """The day of each row of the sample; none where it depends on an open question which row is older."""
+        place = self.mapping.columns.get("date")
+        if place is None:
+            return [None] * len(self.sample)
+        cells = self.columns[place].cells
+        days = [[find_day(cell, order) for cell in cells] for order in self.orders or [self.mapping.date_order]]
+        return days[0] if len(set(map(find_time_order, days))) == 1 else [None] * len(cells)
+
+    def read_sample(self, mapping: Mapping) -> Amounts:
+        """The amounts of the sample as a mapping reads them; None where it reads none."""
+        reader = RowReader(replace(self.table, rows=self.sample), mapping, self.own.currency)
+        is_amount = [row not in self.columns[0].balance_rows for row in range(len(self.sample))]
+        return [reader.find_amount(line) if known else None for line, known in zip(self.sample, is_amount, strict=True)]
+
     def all_values(self, place: int) -> list[str]:
-        """The values of a column in all rows, without case, in their order."""
+        """The values of a column in all movements, without case, in their order."""
         found: dict[str, None] = {}
         columns = self.mapping.columns
         date_places = {columns.get("date", 0), columns.get("valueDate", columns.get("date", 0))}
@@ -181,7 +206,9 @@ class Search:
             cells = line.cells
             days = [cells[each] for each in date_places if each < len(cells)]
             if place < len(cells) and any(sign.isdigit() for day in days for sign in day):
-                found[fold_value(cells[place])] = None
+                value = fold_value(cells[place])
+                if value not in found and not names_balance(cells, self.constants):
+                    found[value] = None
         return list(found)
 
     def table_values(self, place: int) -> list[str]:

@@ -1,140 +1,159 @@
 """Which amounts are money out, and whether fees are inside them."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
-from ledger.importing.calc.amounts import has_sign
+from ledger.importing.calc.amounts import find_sign
 from ledger.importing.calc.columns import Column
-from ledger.importing.calc.currency_search import CurrencySearch
-from ledger.importing.calc.proofs import prove_pair
+from ledger.importing.calc.direction_search import DirectionSearch
+from ledger.importing.calc.mapping import AMOUNT_FIELDS, MINUS_KINDS, Mapping
+from ledger.importing.calc.proofs import decimals
 from ledger.importing.calc.questions import Answer, changed
-from ledger.importing.calc.vocabulary import find_direction, is_direction_column
-
-CARD_WORDS = ("card", "karte", "carte", "tarjeta", "carta", "cartão", "karta", "kort", "カード", "信用卡")
-CARD_HEADINGS = (
-    "card holder", "cardholder", "card member", "cardmember", "card no", "card number", "card account", "karteninhaber",
-    "kartennummer", "kreditkarte", "titulaire de la carte", "titular de la tarjeta", "ご利用者", "持卡人",
-)  # fmt: skip
+from ledger.importing.calc.rows import RowReader
+from ledger.importing.calc.signs import find_minus, is_plus_partial
+from ledger.importing.calc.table import SAMPLE
 
 
-class SignSearch(CurrencySearch):
+class SignSearch(DirectionSearch):
     """The steps that choose directions, signs and fees."""
 
     def choose_direction_and_sign(self) -> None:
         place = self.mapping.columns.get("amount")
         if place is None:
-            if (
-                "flipSign" not in self.given
-                and self.is_proven
-                and self.steps is not None
-                and self.own.is_card is False
-                and (pair := self.given_pair())
-                and prove_pair(self.steps, *pair) == "sign"
-            ):
-                self.result.proven.append("sign")
-            return
-        column = self.columns[place]
-        signed = any(has_sign(text) for text in column.distinct)
-        all_minus = signed and all(text.startswith("-") or not text.strip("0.,") for text in column.distinct)
-        if not signed or (all_minus and self.role("direction")):
-            self.choose_direction(column)
-            if "direction" in self.mapping.columns:
-                return
-        self.choose_sign(column, signed=signed)
+            self.choose_pair_signs()
+        elif not self.choose_direction(self.columns[place]):
+            self.choose_sign(self.columns[place])
 
-    def given_pair(self) -> tuple[Column, Column] | None:
-        debit, credit = (self.mapping.columns.get(name) for name in ("debit", "credit"))
-        return None if debit is None or credit is None else (self.columns[debit], self.columns[credit])
-
-    def choose_direction(self, amount: Column) -> None:
-        if "direction" in self.pinned:
-            if self.pinned["direction"] is None:
-                return
-            column = self.columns[self.pinned["direction"]]
+    def choose_pair_signs(self) -> None:
+        """What a minus means in columns of debits and credits that have amounts with and without one, and whether the
+        balance goes the way that the headings say."""
+        pair: list[str] = [name for name in ("debit", "credit") if name in self.mapping.columns]
+        signs = {name: self.count_signs(name) for name in pair}
+        given = self.mapping.minus_means
+        mixed = [name for name in pair if name not in given and all(signs[name])]
+        ways = [
+            {**given, **dict(zip(mixed, kinds, strict=True))}
+            for kinds in product(*(MINUS_KINDS[name] for name in mixed))
+        ]
+        proven = [way for way in ways if self.is_exact(replace(self.mapping, minus_means=way))]
+        is_contrary = self.steps is not None and not proven and any(self.steps.compare(self.read_sample(self.mapping)))
+        if len(proven) == 1:
+            self.mapping = replace(self.mapping, minus_means=proven[0])
         else:
-            named = [each for each in self.role("direction") if len(each.filled) >= len(amount.filled)]
-            unnamed = [each for each in self.free(self.columns) if each.is_words and is_direction_column(each.values)]
-            signs = [
-                each for each in self.free(self.columns) if set(each.distinct) and set(each.distinct) <= {"+", "-"}
-            ]
-            found = named or unnamed or signs
-            if not found:
-                return
-            column = found[0]
-            self.put("direction", column.place)
-        values = self.all_values(column.place)
-        known = dict(self.mapping.directions)
-        if self.steps is not None and (shown := self.steps.directions(amount, column)) and "flipSign" not in self.given:
-            known = {**shown, **known}
-            self.result.proven.append("direction")
-        known |= {value: kind for value in values if value not in known and (kind := find_direction(value))}
-        self.mapping = replace(self.mapping, directions=known)
-        unknown = [value for value in values if value not in known]
-        if unknown:
-            self.ask_directions(unknown, known)
+            self.ask_minus(name for name in mixed if is_contrary or not find_minus(*signs[name]))
+        if proven and not self.is_card and "flipSign" not in self.given:
+            self.result.proven.append("sign")
+        elif not proven and not mixed:
+            self.ask_pair_signs(signs)
 
-    def ask_directions(self, unknown: list[str], known: dict[str, str]) -> None:
-        ways = [dict.fromkeys(unknown, "out"), dict.fromkeys(unknown, "in")]
-        if len(unknown) == 2:
-            first, second = unknown
-            ways = [{first: "out", second: "in"}, {first: "in", second: "out"}, *ways]
-        options: list[Answer] = []
-        for way in ways:
-            whole = {**known, **way}
-            value = {kind: [text for text, each in whole.items() if each == kind] for kind in ("in", "out")}
-            options.append((value, changed(directions=whole)))
-        self.ask("direction_values", "directionValues", options)
+    def count_signs(self, name: str) -> tuple[int, int]:
+        amounts = [
+            amount for amount in decimals(self.columns[self.mapping.columns[name]], self.mapping.decimal_mark) if amount
+        ]
+        negative = sum(amount < 0 for amount in amounts)
+        return negative, len(amounts) - negative
 
-    def choose_sign(self, column: Column, *, signed: bool) -> None:
-        if "flipSign" in self.given or self.has_given_amount:
+    def ask_minus(self, names: Iterable[str]) -> None:
+        for name in names:
+            options: list[Answer] = [(kind, partial(with_minus, name=name, kind=kind)) for kind in MINUS_KINDS[name]]
+            self.ask("minus_means", f"minusMeans.{name}", options)
+
+    def ask_pair_signs(self, signs: dict[str, tuple[int, int]]) -> None:
+        """Ask where the balance goes against the headings, and where all credits have a minus that nothing explains."""
+        same, opposite = self.steps.compare(self.read_sample(self.mapping)) if self.steps else (0, 0)
+        has_minus = any(negative for negative, _ in signs.values())
+        if opposite and not self.is_card and not has_minus and "flipSign" not in self.given:
+            self.ask_flip()
+        negative, positive = signs.get("credit", (0, 0))
+        if negative and not positive and not same + opposite and "credit" not in self.mapping.minus_means:
+            self.ask_minus(["credit"])
+
+    def ask_flip(self, *, from_balance: bool = False) -> None:
+        self.ask(
+            "sign",
+            "flipSign",
+            [(flip, changed(flip_sign=flip, sign_from_balance=from_balance)) for flip in (False, True)],
+        )
+
+    def choose_sign(self, column: Column) -> None:
+        """The signs of one column of amounts: its own where it has any, those of the balance, or asked."""
+        amounts = self.read_sample(replace(self.mapping, flip_sign=False))
+        signed = any(map(find_sign, column.distinct))
+        is_shown = self.steps is not None and self.steps.prove(amounts) and not self.is_order_open
+        same, opposite = self.steps.compare(amounts) if is_shown and self.steps else (0, 0)
+        given = self.given.get("flipSign")
+        if same + opposite and (not signed or (same and opposite)):
+            self.choose_sign_from_balance(given=given, against=opposite if given is False else same)
+        elif given is not None:
             return
-        sign = self.steps.sign_of(column, self.mapping, self.columns) if self.steps is not None else None
-        turned = replace(self.mapping, flip_sign=True)
-        if sign == "same" and not (self.own.is_card and self.looks_owed(column)):
+        elif same and not (self.own.is_card and self.looks_owed(column)):
             self.result.proven.append("sign")
+        elif not signed or same or opposite or self.has_two_readings(column):
+            self.ask_flip()
+
+    def has_two_readings(self, column: Column) -> bool:
+        """Whether signs that are written may mean the other way: those of a card, those of money in alone, or those
+        against a heading."""
+        return (self.is_card and self.looks_owed(column)) or is_plus_partial(column.filled) or self.is_one_sided(column)
+
+    def choose_sign_from_balance(self, *, given: bool | None, against: int) -> None:
+        """Take the signs of the steps. ``against``: how many of them are against the sign that somebody gave."""
+        is_given = given is not None and not against and not self.is_card and not self.mapping.sign_from_balance
+        if is_given or self.given.get("signFromBalance") is False:
             return
-        if sign == "turned" and not self.own.is_card and not self.is_card_file:
-            self.mapping = turned
-            self.result.proven.append("sign")
-            return
-        if sign == "mixed":
-            self.mapping = replace(self.mapping, sign_from_balance=True)
-            self.result.proven.append("sign")
-            return
-        as_card = self.own.is_card or self.is_card_file
-        if not signed or sign is not None or (as_card and self.looks_owed(column)):
-            self.ask("sign", "flipSign", [(False, changed(flip_sign=False)), (True, changed(flip_sign=True))])
+        if self.is_card and given is None:
+            self.ask_flip(from_balance=True)
+        self.mapping = replace(self.mapping, sign_from_balance=True, flip_sign=self.is_card and bool(given))
+        self.result.proven.append("sign")
+        rows = self.table.rows
+        is_short = len(rows) <= 2 * SAMPLE
+        ends = rows if is_short else rows.take([*range(SAMPLE), *range(len(rows) - SAMPLE, len(rows))])
+        reader = RowReader(replace(self.table, rows=ends), self.mapping, self.own.currency)
+        if not self.mapping.unproven_sign and reader.needs_unproven_sign():
+            options: list[Answer] = [(kind, changed(unproven_sign=kind)) for kind in ("out", "in")]
+            self.ask("unproven_sign", "unprovenSign", options)
+
+    def is_one_sided(self, column: Column) -> bool:
+        """Whether a heading says that amounts are all in or all out, and their signs say something else."""
+        name = column.fields[0][0] if column.fields else ""
+        negative, positive = self.count_signs("amount")
+        return (name == "debit" and positive > 0) or (name == "credit" and negative > 0)
 
     def looks_owed(self, column: Column) -> bool:
-        """Whether most amounts are positive, as charges of cards are written."""
-        amounts = [amount for amount in column.amounts(self.mapping.decimal_mark) if amount and amount.strip("-0.")]
-        return sum(not amount.startswith("-") for amount in amounts) * 2 >= len(amounts)
-
-    @property
-    def is_card_file(self) -> bool:
-        above = " ".join(cell for line in self.table.above[-5:] for cell in line.cells).casefold()
-        headings = " ".join(self.table.names).casefold()
-        return any(word in above for word in CARD_WORDS) or any(word in headings for word in CARD_HEADINGS)
+        """Whether a third of the amounts or more are positive: those may be the charges of a card."""
+        amounts = [amount for amount in decimals(column, self.mapping.decimal_mark) if amount]
+        return sum(amount > 0 for amount in amounts) * 3 >= len(amounts)
 
     def choose_fee(self) -> None:
-        if "fee" in self.pinned or "fee" in self.result.proven or "amount" not in self.mapping.columns:
-            return
+        """Ask whether fees are inside the amounts, unless the balance shows that they are."""
         fees = [
             each
             for each in self.role("fee")
-            if self.is_in_own_currency(each)
-            and any((amount or "0").strip("-0.") for amount in each.amounts(self.mapping.decimal_mark))
+            if self.is_in_own_currency(each) and any(decimals(each, self.mapping.decimal_mark))
         ]
-        if not fees or self.is_proven or self.is_asked("columns.amount"):
+        places = [self.mapping.columns[name] for name in AMOUNT_FIELDS if name in self.mapping.columns]
+        if not fees or not places or "fee" in self.pinned or "fee" in self.mapping.columns:
             return
-        fee = fees[0]
-        amount = self.columns[self.mapping.columns["amount"]]
-        if (
-            amount in self.roles.get("net", [])
-            and amount not in self.roles.get("amount", [])[:0]
-            and self.gross_beside(amount)
-        ):
+        if self.is_asked("columns.amount") or all(self.is_inside(fee) for fee in fees):
             return
-        self.ask_column("fee", "fee", [fee], none=True)
+        amount = self.columns[places[0]]
+        if amount in self.roles.get("net", []) and self.gross_beside(amount):
+            return
+        self.ask_column("fee", "fee", fees, none=True)
+
+    def is_inside(self, fee: Column) -> bool:
+        """Whether the balance changes by the amounts alone in all rows that have a fee."""
+        if not self.is_proven or self.steps is None or self.steps.reading is None:
+            return False
+        amounts = self.read_sample(self.mapping)
+        charged = decimals(fee, self.mapping.decimal_mark)
+        return all(
+            step is None or amount is None or abs(step) == abs(amount)
+            for step, amount, charge in zip(self.steps.reading.steps, amounts, charged, strict=True)
+            if charge
+        )
 
     def is_in_own_currency(self, fee: Column) -> bool:
         """Whether a fee can be taken off the amounts, as far as headings tell."""
@@ -144,3 +163,7 @@ class SignSearch(CurrencySearch):
     def gross_beside(self, net: Column) -> bool:
         """Whether another column has the amount before fees, so that this one has them inside."""
         return any(each is not net for each in self.roles.get("gross", []) + self.roles.get("amount", []))
+
+
+def with_minus(mapping: Mapping, name: str, kind: str) -> Mapping:
+    return replace(mapping, minus_means={**mapping.minus_means, name: kind})

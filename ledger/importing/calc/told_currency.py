@@ -55,7 +55,7 @@ def check_headings(table: Table, mapping: Mapping) -> FileFault | None:
 
 def find_account_currencies(table: Table, mapping: Mapping, own: str) -> tuple[str, ...]:
     """The currencies that the heading of the balance, or lines above the table, may name for the whole account."""
-    place = mapping.columns.get("balance")
+    place = mapping.columns.get("balance", mapping.columns.get("balanceBefore"))
     if place is not None and (found := find_heading_currencies(table.names[place])):
         return found
     noted = list(_noted_currencies(table.above[-LOOKED_AT:]))

@@ -24,6 +24,7 @@ LABELS = {
     "credit": gettext_lazy("Credit, money in"),
     "direction": gettext_lazy("Direction, in or out"),
     "balance": gettext_lazy("Balance"),
+    "balanceBefore": gettext_lazy("Balance before"),
     "fee": gettext_lazy("Fee, taken off the amount"),
     "currency": gettext_lazy("Currency"),
     "counterparty": gettext_lazy("From or to"),
@@ -65,6 +66,26 @@ STATUSES = [
     ("leaveOut", gettext_lazy("Leave out")),
 ]
 DIRECTIONS = [("in", gettext_lazy("Money in")), ("out", gettext_lazy("Money out"))]
+MINUS = {
+    "debit": [
+        ("repeats", gettext_lazy("Money out. Amounts without a minus are money in.")),
+        ("reverses", gettext_lazy("Money in. Amounts without a minus are money out.")),
+    ],
+    "credit": [
+        ("repeats", gettext_lazy("Money in. Amounts without a minus are money out.")),
+        ("reverses", gettext_lazy("Money out. Amounts without a minus are money in.")),
+    ],
+    "direction": [
+        ("repeats", gettext_lazy("Nothing: only the direction counts")),
+        ("reverses", gettext_lazy("A reversal: it turns the direction")),
+        ("decides", gettext_lazy("Money out, whatever the direction says")),
+    ],
+}
+MINUS_LABELS = {
+    "debit": gettext_lazy("A minus in the debit column means"),
+    "credit": gettext_lazy("A minus in the credit column means"),
+    "direction": gettext_lazy("A minus beside a direction means"),
+}
 ACCOUNTS = [("own", gettext_lazy("Import into this account")), ("other", gettext_lazy("Leave out"))]
 MAX_LINES = 100_000
 MAX_EXAMPLE = 24
@@ -96,6 +117,11 @@ class ColumnsForm(forms.Form):
     sign_from_balance = forms.BooleanField(
         label=gettext_lazy("Take the signs from the balance: the file has amounts without them"), required=False
     )
+    unproven_sign = forms.ChoiceField(
+        label=gettext_lazy("The row whose sign the balance does not show is"),
+        choices=[("", "–"), *DIRECTIONS],
+        required=False,
+    )
     keep_duplicates = forms.BooleanField(
         label=gettext_lazy("Import rows that are there already once more"), required=False
     )
@@ -115,6 +141,10 @@ class ColumnsForm(forms.Form):
             self.fields[own_column(name)] = field
         for name in MORE_DESCRIPTIONS:
             self.fields[name] = forms.ChoiceField(label=_("Further description"), required=False, choices=choices)
+        for name, kinds in MINUS.items():
+            self.fields[f"minus_{name}"] = forms.ChoiceField(
+                label=MINUS_LABELS[name], choices=[AS_FOUND, *kinds], required=False
+            )
         self.value_names = {
             "direction": self.add_values("direction", DIRECTIONS),
             "status": self.add_values("status", STATUSES),
@@ -148,8 +178,10 @@ class ColumnsForm(forms.Form):
 
     @property
     def values_fields(self) -> list[Any]:
-        """The fields that say what a value of a column means."""
-        return [self[field] for fields in self.value_names.values() for field in fields]
+        """The fields that say what a value of a column means, and what a sign means in those that are chosen."""
+        values = [self[field] for fields in self.value_names.values() for field in fields]
+        values += [self[f"minus_{name}"] for name in MINUS if self.data.get(name)]
+        return values + ([self["unproven_sign"]] if self.data.get("sign_from_balance") else [])
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
@@ -192,6 +224,8 @@ class ColumnsForm(forms.Form):
             decimal_mark=DecimalMark(data["decimal_mark"]),
             flip_sign=data["flip_sign"],
             sign_from_balance=data["sign_from_balance"],
+            unproven_sign=data["unproven_sign"],
+            minus_means={name: kind for name in MINUS if (kind := data[f"minus_{name}"])},
             directions=told["direction"],
             statuses=told["status"],
             accounts=own if self.value_names["account"] else None,
@@ -254,4 +288,6 @@ def as_sent(
             for value in names
         }
     sent |= {"flip_sign": "on"} if mapping.flip_sign else {}
+    sent |= {f"minus_{kind}": meaning for kind, meaning in mapping.minus_means.items()}
+    sent |= {"unproven_sign": mapping.unproven_sign} if mapping.unproven_sign else {}
     return sent | ({"sign_from_balance": "on"} if mapping.sign_from_balance else {})

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils.translation import override
 
 from companies.pages.downloads import as_it_was
-from ledger.calc.tables import Line, is_decodable
+from ledger.calc.tables import Lines, is_decodable
 from ledger.importing.calc.exports import of_export
 from ledger.importing.calc.mapping import normalize_settings
 from ledger.models import Account
@@ -31,7 +31,7 @@ def find_given_reading(sent: Any, account: Account | None, content: bytes) -> di
     return {name: sent.get(name) or answers.get(name) or kept.get(name) for name in ("encoding", "separator")}
 
 
-def settings_for(account: Account | None, lines: list[Line]) -> dict[str, Any]:
+def settings_for(account: Account | None, lines: Lines) -> dict[str, Any]:
     """How our own export is read, or what was kept for the account."""
     own = of_export(lines, headers())
     if own is not None:
@@ -42,7 +42,7 @@ def settings_for(account: Account | None, lines: list[Line]) -> dict[str, Any]:
     return dict(kept) if isinstance(kept, dict) else {}
 
 
-def names_in_column(lines: list[Line], place: int | None) -> list[str]:
+def names_in_column(lines: Lines, place: int | None) -> list[str]:
     """What stands in a column of our own export, each once."""
     rows = (line.cells for line in lines[1:])
     return list(dict.fromkeys(cells[place] for cells in rows if place is not None and place < len(cells)))

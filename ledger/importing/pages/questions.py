@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from ledger.importing.calc.questions import Detection, Question
 from ledger.importing.encoding_choices import Choice
 from ledger.importing.items import example_rows, letters
-from ledger.importing.pages.columns_form import DIRECTIONS, ENCODINGS, LABELS, MARKS, ORDERS, STATUSES
+from ledger.importing.pages.columns_form import DIRECTIONS, ENCODINGS, LABELS, MARKS, MINUS, ORDERS, STATUSES
 
 SHOWN_EXAMPLES = 5
 
@@ -34,6 +34,9 @@ QUESTIONS = {
     "fee": gettext_lazy("Are the fees taken off these amounts, or already inside them?"),
     "currency_column": gettext_lazy("Which column has the currency of the amounts?"),
     "currency": gettext_lazy("Which currency are these amounts in?"),
+    "direction_column": gettext_lazy("Which column says whether money came in or went out?"),
+    "minus_means": gettext_lazy("What does the minus of some amounts mean?"),
+    "unproven_sign": gettext_lazy("The balance does not show the sign of one row. Is it money in or money out?"),
     "direction_values": gettext_lazy("Which rows are money out?"),
     "status_values": gettext_lazy("How should rows with these statuses be imported?"),
     "account_values": gettext_lazy("The file has several accounts. Which of them is this account?"),
@@ -79,8 +82,10 @@ def option_in_words(detection: Detection, question: Question, value: Any, known:
         return plain[question.question, value]
     if question.field == "currency":
         return str(value)
-    if question.field in ("dateOrder", "decimalMark"):
-        return str({**dict(ORDERS), **dict(MARKS)}[value])
+    if question.field in ("dateOrder", "decimalMark", "unprovenSign"):
+        return str({**dict(ORDERS), **dict(MARKS), **dict(DIRECTIONS)}[value])
+    if question.question == "minus_means":
+        return str(dict(MINUS[question.field.partition(".")[2]])[value])
     if question.question == "account_values":
         return ", ".join(value)
     if question.field.startswith("columns."):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -21,7 +22,7 @@ from companies.pages.amounts import number
 from companies.pages.typed import Typed
 from companies.pages.visits import Visit, company_page
 from companies.permissions import Permission
-from ledger.calc.tables import Line
+from ledger.calc.tables import Lines
 from ledger.importing import progress, uploads
 from ledger.importing.calc.detection import find_given_table
 from ledger.importing.calc.mapping import FIELDS, normalize_settings, to_settings
@@ -126,7 +127,7 @@ class Look:
 
     visit: Visit
     upload_id: UUID
-    lines: list[Line]
+    lines: Lines
     form: ColumnsForm
     first: bool
     detection: Detection | None = None
@@ -188,7 +189,7 @@ def no_longer(visit: Visit) -> HttpResponse:
     return visit.to("import-new")
 
 
-def look_at(visit: Visit, upload_id: UUID, lines: list[Line], content: bytes) -> Look:
+def look_at(visit: Visit, upload_id: UUID, lines: Lines, content: bytes) -> Look:
     """With the choices that were sent; at the first look those that were kept for the account, or else what is
     detected. It is the first look still where the account is the only thing that was chosen since, and again where
     the lines above the headings change: the columns are other ones then."""
@@ -238,7 +239,7 @@ def number_in(sent: Any, name: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 0
 
 
-def only_account_chosen(sent: Any, lines: list[Line]) -> bool:
+def only_account_chosen(sent: Any, lines: Lines) -> bool:
     """Whether all other choices are those that were detected for a file of no account yet."""
     detection = detect_for(None, lines, settings_for(None, lines))
     shown = as_sent(
@@ -282,7 +283,7 @@ def preview(look: Look, rows: Rows, *, status: int = 200, error: str = "") -> Ht
             error=error,
             outcome=outcome,
             account=account,
-            first_rows=outcome.rows[:SHOWN_ROWS],
+            first_rows=list(islice(outcome.rows, SHOWN_ROWS)),
             bad_rows=rows.bad_rows(outcome.errors[:SHOWN_BAD_ROWS]),
             proven=rows.balances is not None,
             left_out=[f"{number(count)} {LEFT_OUT[reason]}" for reason, count in rows.left_out_counts.items()],

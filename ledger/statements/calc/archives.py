@@ -1,22 +1,13 @@
 """The files of an archive, as long as they unpack to what an archive of statements can be. No database."""
 
-import io
-import zipfile
 from collections.abc import Iterator
 
-BEGINS = b"PK\x03\x04"
+from ledger.calc.zip_files import ZIP_BEGINS, open_archive, read_member
+
+BEGINS = ZIP_BEGINS
 MAX_FILES = 1000
 MAX_UNPACKED = 256 * 1024 * 1024  # bytes of all files together
-MAX_RATIO = 200  # unpacked bytes for one packed byte; more is made to fill memory
-OF_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"_rels/", b"docProps/")
-
-
-class NotAnArchive(ValueError):
-    """The archive cannot be unpacked: ``why`` says so to people, with ``values`` in its braces."""
-
-    def __init__(self, why: str, **values: str | int):
-        self.why, self.values = why, values
-        super().__init__(why.format(**values))
+OF_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"_rels/", b"docProps/", b"customXml/")
 
 
 def is_workbook(start: bytes) -> bool:
@@ -27,23 +18,15 @@ def is_workbook(start: bytes) -> bool:
 def unpack(content: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of each file, in their order; folders and files that systems leave beside are left out.
 
-    One is in memory at a time.
+    One is in memory at a time, and nothing is written anywhere.
 
     Raises:
-        NotAnArchive: it is broken, locked, or unpacks to more than MAX_UNPACKED.
+        BadArchive: it is broken, locked, or unpacks to more than MAX_FILES or MAX_UNPACKED.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = [each for each in archive.infolist() if not each.is_dir() and not is_beside(each.filename)]
-            unpacked = sum(each.file_size for each in members)
-            if len(members) > MAX_FILES or unpacked > min(MAX_UNPACKED, MAX_RATIO * len(content)):
-                raise NotAnArchive("The archive has more in it than statements have.")
-            for each in members:
-                yield each.filename, archive.read(each)
-    except NotAnArchive:
-        raise
-    except (zipfile.BadZipFile, RuntimeError, ValueError, OSError, EOFError, NotImplementedError) as error:
-        raise NotAnArchive("The archive is broken, or locked with a password.") from error
+    with open_archive(content, max_files=MAX_FILES, max_unpacked=MAX_UNPACKED) as archive:
+        for member in archive.infolist():
+            if not member.is_dir() and not is_beside(member.filename):
+                yield member.filename, read_member(archive, member)
 
 
 def is_beside(name: str) -> bool:

@@ -1,10 +1,11 @@
 """What a bank's file says, whatever its format: statements with their entries."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from ledger.calc.months import day_in_month
 from ledger.importing.calc.entries import Entry
@@ -45,17 +46,17 @@ def enough(count: int, entries: int, *, line: int) -> None:
         raise Unreadable("Too many elements for so few entries.", line=line)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
     """One account's entries over a period, and its booked balances before and after, where the bank tells them.
 
     ``final``: of its period the bank will book nothing more. ``account_name``: where a file of several accounts has no
-    numbers (QIF).
+    numbers (QIF). ``format`` is that of its file, and ``file`` numbers the files of an archive.
     """
 
     account_number: str
     currency: str
-    entries: list[Entry]
+    entries: Sequence[Entry]
     statement_id: str = ""
     start: date | None = None
     end: date | None = None
@@ -63,18 +64,37 @@ class Statement:
     closing: Decimal | None = None
     final: bool = False
     account_name: str = ""
+    format: str = ""
+    file: int = 0
 
-    @property
-    def booked(self) -> list[Entry]:
-        return [entry for entry in self.entries if not entry.pending]
+    @cached_property
+    def pending_count(self) -> int:
+        return sum(entry.pending for entry in self.entries)
 
-    @property
+    @cached_property
+    def days(self) -> tuple[date, date] | None:
+        """The first and the last day of an entry."""
+        days = {entry.day for entry in self.entries}
+        return (min(days), max(days)) if days else None
+
+    @cached_property
+    def booked_days(self) -> tuple[date, date] | None:
+        """The first and the last day of a booked entry."""
+        if not self.pending_count:
+            return self.days
+        days = {entry.day for entry in self.entries if not entry.pending}
+        return (min(days), max(days)) if days else None
+
+    @cached_property
     def booked_sum(self) -> Decimal | None:
         """What the booked entries add up to; None where one is in another currency only."""
-        booked = self.booked
-        if any(entry.currency != self.currency for entry in booked):
-            return None
-        return sum((Decimal(entry.amount) for entry in booked), start=Decimal(0))
+        total = Decimal(0)
+        for entry in self.entries:
+            if not entry.pending:
+                if entry.currency != self.currency:
+                    return None
+                total += Decimal(entry.amount)
+        return total
 
     @property
     def difference(self) -> Decimal | None:
@@ -87,18 +107,20 @@ class Statement:
     @property
     def period(self) -> tuple[date, date] | None:
         """What it is about: as it says, else from its first entry to its last; None where it has none."""
-        days = [each.day for each in self.entries]
-        start, end = self.start or min(days, default=self.end), self.end or max(days, default=self.start)
+        first, last = self.days or (self.end, self.start)
+        start, end = self.start or first, self.end or last
         return (start, end) if start and end else None
 
     @property
     def first_day(self) -> date | None:
-        return min((day for day in (self.start, *(each.day for each in self.booked)) if day), default=None)
+        first, _last = self.booked_days or (None, None)
+        return min((day for day in (self.start, first) if day), default=None)
 
     @property
     def last_day(self) -> date | None:
         """On whose evening the closing balance holds: the end, or the last entry's day where that is later."""
-        return max((day for day in (self.end, *(each.day for each in self.booked)) if day), default=None)
+        _first, last = self.booked_days or (None, None)
+        return max((day for day in (self.end, last) if day), default=None)
 
 
 def unheard(_done: int) -> None:

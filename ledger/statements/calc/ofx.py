@@ -3,7 +3,7 @@ and whether small tags are closed changes nothing."""
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Context, Decimal
 from html import unescape
@@ -172,7 +172,7 @@ def finished(draft: Draft, mark: str) -> Statement:
     booked = statement.booked_sum
     if closing is None or booked is None:
         return statement
-    return Statement(**{name: getattr(statement, name) for name in statement.__slots__} | {"opening": closing - booked})
+    return replace(statement, opening=closing - booked)
 
 
 def entry(has: dict[str, str], about: dict[str, str], line: int, *, pending: bool, mark: str) -> Entry:

@@ -25,6 +25,14 @@ class OrderUnknown(Exception):
     """The dates fit both orders."""
 
 
+class SeveralAccounts(Exception):
+    """A section begins behind another one, and neither says of which account it is: ``line`` is where."""
+
+    def __init__(self, line: int):
+        self.line = line
+        super().__init__(f"Line {line}")
+
+
 def is_one(text: str) -> bool:
     return re.match(r"\s*!(?:type|account|option|clear)", text[:200], re.IGNORECASE) is not None
 
@@ -63,22 +71,25 @@ class Record(NamedTuple):
 
 
 def records_of(lines: Iterator[str], most: int) -> Iterator[Record]:
-    """The entries of accounts; what is none is left out. Before those of an account its name may stand."""
+    """The entries of accounts; what is none is left out. Before those of an account its name may stand.
+
+    Raises SeveralAccounts, Unreadable, TooManyEntries.
+    """
     wanted, has, begun, dated, count = False, {}, 0, 0, 0  # type: tuple[bool, dict[str, str], int, int, int]
-    names_account, account = False, ""
+    sections = Sections()
     for number, read_line in enumerate(lines, 1):
         line = read_line.strip()
-        account = account_named(line, before=account) if names_account else account
+        sections.take(line)
         if line.startswith("!"):
             wanted = is_wanted(line, number)
-            names_account = line[1:].strip().lower() == "account"
+            sections.begin(line, is_wanted=wanted)
             has = {}
         elif line.startswith("^"):
             if wanted and has:
                 count += 1
                 if count > most:
                     raise TooManyEntries
-                yield Record(account, dated, begun, whole(has, begun))
+                yield Record(sections.get_account(begun), dated, begun, whole(has, begun))
             has = {}
         elif line and wanted:
             begun = begun if has else number
@@ -88,9 +99,32 @@ def records_of(lines: Iterator[str], most: int) -> Iterator[Record]:
         raise Unreadable("The entry does not end: ^ is missing.", line=begun)
 
 
-def account_named(line: str, *, before: str) -> str:
-    """The name of an account that a line tells, else the one before."""
-    return clean(line[1:])[:LONGEST_NUMBER] if line.startswith("N") else before
+class Sections:
+    """Of which account the entries of each section are."""
+
+    def __init__(self) -> None:
+        self.account = ""
+        self.names_account = False  # whether the lines tell an account
+        self.is_named = False  # whether one was told since the section before
+        self.has_entries = False
+        self.is_unknown = False
+
+    def take(self, line: str) -> None:
+        if self.names_account and line.startswith("N"):
+            self.account, self.is_named = clean(line[1:])[:LONGEST_NUMBER], True
+
+    def begin(self, header: str, *, is_wanted: bool) -> None:
+        self.names_account = header[1:].strip().lower() == "account"
+        if is_wanted:
+            self.is_unknown = self.has_entries and not self.is_named
+            self.is_named = False
+
+    def get_account(self, line: int) -> str:
+        """The account of an entry. Raises SeveralAccounts."""
+        if self.is_unknown:
+            raise SeveralAccounts(line)
+        self.has_entries = True
+        return self.account
 
 
 def is_wanted(header: str, line: int) -> bool:

@@ -5,7 +5,7 @@ Each is a kind of export that once was read wrongly without a word.
 
 from pathlib import Path
 
-from tests.ledger.importing import told_files
+from tests.ledger.importing import sign_files, told_files
 
 FOLDER = Path(__file__).parents[2] / "data" / "bank_files"
 RENT, SALE, FEE = ("2024-03-24", "-500.00", "EUR"), ("2024-03-25", "120.50", "EUR"), ("2024-03-26", "-1.00", "EUR")
@@ -101,11 +101,11 @@ ASKED = {
     ),
     "62_stripe_balance": ({"columns.amount": "Net"}, eur(("2024-03-24", "96.80"), ("2024-03-25", "-20.00"))),
 }
-ACCOUNT_TYPES = {"42_card_charges_positive": "creditCard"}
+ACCOUNT_TYPES = dict.fromkeys(("42_card_charges_positive", *sign_files.CARDS), "creditCard")
 ACCOUNT_CURRENCIES = {"53_hdfc": "INR", "54_alipay": "CNY", "56_mbank": "PLN", "57_monzo": "GBP", "61_chase": "USD"}
-REFUSED = told_files.REFUSED
-ROWS |= told_files.ROWS
-ASKED |= told_files.ASKED
+ROWS |= sign_files.ROWS | told_files.ROWS
+ASKED |= sign_files.ASKED | told_files.ASKED
+REFUSED = sign_files.REFUSED | told_files.REFUSED  # the status, the code, and what the detail names
 ACCOUNT_CURRENCIES |= told_files.ACCOUNT_CURRENCIES
 
 

@@ -29,6 +29,11 @@ BAD = [
     ({"directionValues": {"in": "C"}}, "/directionValues/in", "invalid_value"),
     ({"directionValues": {"up": ["C"]}}, "/directionValues/up", "unknown_field"),
     ({"statusValues": {"booked": [1]}}, "/statusValues/booked/0", "invalid_value"),
+    ({"unprovenSign": "up"}, "/unprovenSign", "invalid_choice"),
+    ({"signFromBalance": 1}, "/signFromBalance", "invalid_value"),
+    ({"minusMeans": "repeats"}, "/minusMeans", "invalid_value"),
+    ({"minusMeans": {"debit": "decides"}}, "/minusMeans/debit", "invalid_choice"),
+    ({"minusMeans": {"amount": "repeats"}}, "/minusMeans/amount", "unknown_field"),
     ({"accountValues": "Main"}, "/accountValues", "invalid_value"),
 ]
 
